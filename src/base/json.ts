@@ -1,0 +1,15 @@
+/** Any JSON value, deeply read-only. */
+export type JsonValue = null | boolean | number | string | JsonArray | JsonObject;
+
+/** A JSON array, deeply read-only. */
+export type JsonArray = readonly JsonValue[];
+
+/** A JSON object, deeply read-only; an absent member is `undefined`, never a stored value. */
+export interface JsonObject {
+  readonly [member: string]: JsonValue | undefined;
+}
+
+/** Whether `value` is a JSON object (neither null, nor an array). */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

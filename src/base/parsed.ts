@@ -1,0 +1,22 @@
+/** Why a piece of input was refused: where it stands, what it should be and what was seen. */
+export interface Problem {
+  /** Path of the field, such as `metadata.annotations["rollout-max-unavailable"]`. */
+  readonly path: string;
+  /** A clause that completes `<path> …`: what is required and what was found instead. */
+  readonly message: string;
+}
+
+/** The outcome of parsing input that may be wrong: a value, or where and why there is none. */
+export type Parsed<T> =
+  | { readonly kind: 'valid'; readonly value: T }
+  | { readonly kind: 'invalid'; readonly problem: Problem };
+
+/** A successful parse. */
+export function valid<T>(value: T): Parsed<T> {
+  return { kind: 'valid', value };
+}
+
+/** A refused input at `path`; `message` says what is required and what was seen. */
+export function invalid(path: string, message: string): Parsed<never> {
+  return { kind: 'invalid', problem: { path, message } };
+}

@@ -1,0 +1,44 @@
+import type { Monotonic } from '#base/units.ts';
+
+/** What proves that a view is at least as new as `revision`, which was current at some time after `sentAt`. */
+export interface Proof {
+  readonly revision: string;
+  /** When the proving request was sent (D-3). */
+  readonly sentAt: Monotonic;
+  readonly by: 'streaming-list' | 'own-write' | 'consistent-read';
+}
+
+/** A write of ours that was answered. */
+export interface OwnWrite {
+  readonly sentAt: Monotonic;
+  /** The object's revision that the write was decided on. */
+  readonly before: string;
+  /** The revision in the answer. */
+  readonly answered: string;
+}
+
+/**
+ * What one informer's view is proven to contain (D-3…D-6). Informers report what they delivered; writers and
+ * readers report their requests; a proof exists once the one has caught up with the other.
+ */
+export interface Freshness {
+  /** The newest proof of the whole cache, by sending time; undefined when there is none since the last relist. */
+  readonly proof: Proof | undefined;
+  /** The newest revision delivered since the last relist; undefined before the first list. */
+  readonly seen: string | undefined;
+  /** Whether the informer has shown `revision` or a newer one. */
+  hasSeen(revision: string): boolean;
+  /** The informer delivered everything up to `revision`. */
+  delivered(revision: string): void;
+  /** The view starts anew; every proof so far, and all pending, are void (D-5). */
+  reset(): void;
+  /** A streaming list begun without a resourceVersion at `sentAt` is complete up to `revision`. */
+  listed(revision: string, sentAt: Monotonic): void;
+  /** Becomes a proof once `answered` was seen; ignored unless `answered` is greater than `before`. */
+  ownWrite(write: OwnWrite): void;
+  /**
+   * A list without resourceVersion, sent at `sentAt`, was read at `revision`; becomes a proof once the informer
+   * has seen that revision. @throws {RevisionWentBackError} when it is older than what was seen (D-6)
+   */
+  consistentRead(revision: string, sentAt: Monotonic): void;
+}

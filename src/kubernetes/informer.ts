@@ -1,0 +1,51 @@
+import type { Freshness } from './freshness.ts';
+import type { ResourceType } from './resource-type.ts';
+
+/** What every projected object keeps, flat, so that ten thousand of them stay small. */
+export interface Cached {
+  /** Empty for cluster-scoped types. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** A change of the cache. Handlers look at which object it is about, never act on the kind of change. */
+export type Change<T extends Cached> =
+  | { readonly kind: 'added'; readonly object: T }
+  | { readonly kind: 'updated'; readonly object: T; readonly old: T }
+  /** `object` is the last state known; after a relist it may be older than the last state that existed. */
+  | { readonly kind: 'deleted'; readonly object: T }
+  /** Nothing changed; the safety resync passes every object by once. */
+  | { readonly kind: 'resync'; readonly object: T };
+
+/** Synchronous reads of an informer's cache; everything it returns is deeply frozen. */
+export interface Lister<T extends Cached> {
+  readonly size: number;
+  /** The object, or undefined when the cache has none. `namespace` is empty for cluster-scoped types. */
+  get(namespace: string, name: string): T | undefined;
+  /** All objects, in no order. */
+  list(): Iterable<T>;
+  /** Objects that the indexer `index` filed under `value`, in no order. @throws for an index that does not exist */
+  by(index: string, value: string): readonly T[];
+}
+
+/**
+ * A cache of one resource type, kept up to date by list and watch, with client-go's meaning.
+ *
+ * It never goes back to an older version of an object, survives 410 in all forms, broken and silent
+ * watches, and tells through `freshness` how old its view can be at the most.
+ */
+export interface Informer<T extends Cached> {
+  readonly type: ResourceType;
+  readonly lister: Lister<T>;
+  readonly freshness: Freshness;
+  /** Whether the first list is complete in the cache. */
+  readonly hasSynced: boolean;
+  /** Resolves when `hasSynced` becomes true; rejects when `run` ends before. */
+  readonly synced: Promise<void>;
+  /** Calls `handler` after each change of the cache, in order. A handler that throws is reported, and the others still run. */
+  onChange(handler: (change: Change<T>) => void): void;
+  /** Lists and watches until `signal` aborts; then resolves. Rejects only for {@link Freshness} violations of D-6. */
+  run(signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,18 @@
+/** Severity, most severe last; each configured level includes all more severe ones (LG-6). */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** What may stand in a log field; `Error`s are printed with their cause chain, `undefined` fields are left out. */
+export type LogValue = string | number | boolean | null | undefined | Error | readonly string[];
+
+/** Fields of one event, in the order in which they are printed (LG-2). */
+export type LogFields = Readonly<Record<string, LogValue>>;
+
+/** Structured log of one component: a literal message and fields, one event a line (LG-1…LG-5). */
+export interface Logger {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** A logger that prints `fields` before the message of each event. */
+  with(fields: LogFields): Logger;
+}
