@@ -1,0 +1,142 @@
+import type { Clock } from '#base/clock.ts';
+import { type Monotonic, monotonic, seconds } from '#base/units.ts';
+import { isConflict, isForbidden, isNotFound } from '#kubernetes/api-error.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { Freshness } from '#kubernetes/freshness.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { PodRef } from './decision.ts';
+
+/** How long a request of a predecessor may still take effect, where it cannot be voided (D-8). */
+export const predecessorHorizon = seconds(120);
+
+/** The annotation by which a pod is touched; its value names the process that did. */
+export const FENCE_ANNOTATION = 'rollout-operator/fenced-by';
+
+const maxConcurrent = 32;
+
+/** What fencing goes through. */
+export interface FencePorts {
+  readonly client: Client;
+  readonly clock: Clock;
+  /** Freshness of the pod cache. */
+  readonly pods: Freshness;
+  /** Names this process; new at every start. */
+  readonly identity: string;
+}
+
+/** Whether a key may be disrupted with respect to an earlier process. */
+export type FenceState =
+  | { readonly kind: 'open' }
+  /** Pods were touched; the cache does not show it yet. */
+  | { readonly kind: 'touched'; readonly revision: string }
+  /** Pods cannot be touched: until then nothing may be disrupted. */
+  | { readonly kind: 'waiting'; readonly until: Monotonic };
+
+/**
+ * Voids what an earlier process may still have under way (D-8, reliability.md rule 2): a touch moves the pod's
+ * resourceVersion, so that a late deletion decided on the old one can only get 409.
+ */
+export class Fence {
+  readonly #ports: FencePorts;
+  readonly #startedAt: Monotonic;
+  readonly #open = new Set<string>();
+  #canTouch = true;
+
+  constructor(ports: FencePorts) {
+    this.#ports = ports;
+    this.#startedAt = ports.clock.monotonic();
+  }
+
+  /** Whether nothing of an earlier process can hit `key` any more. */
+  isOpen(key: string): boolean {
+    return this.#open.has(key);
+  }
+
+  /** A proven view of `key` showed nothing that an earlier process could have been deleting. */
+  open(key: string): void {
+    this.#open.add(key);
+  }
+
+  /** `key` is gone; if it comes back, it is looked at anew. */
+  forget(key: string): void {
+    this.#open.delete(key);
+  }
+
+  /**
+   * Fences `key`, whose outdated pods are `pods`: touches each once, or waits where that is not permitted.
+   * @throws what a touch failed with, unless the pod is gone or was changed meanwhile
+   */
+  async close(key: string, pods: readonly PodRef[], signal: AbortSignal): Promise<FenceState> {
+    if (this.#open.has(key)) return { kind: 'open' };
+    const until = monotonic(this.#startedAt + predecessorHorizon);
+    if (this.#ports.clock.monotonic() >= until) {
+      this.#open.add(key);
+      return { kind: 'open' };
+    }
+    if (!this.#canTouch) return { kind: 'waiting', until };
+    const touched = await this.touch(pods, signal);
+    if (touched.kind === 'forbidden') {
+      this.#canTouch = false;
+      return { kind: 'waiting', until };
+    }
+    this.#open.add(key);
+    return touched.revision === undefined
+      ? { kind: 'open' }
+      : { kind: 'touched', revision: touched.revision };
+  }
+
+  /**
+   * Touches `pods` and tells the newest revision that this made; undefined when every one of them had moved by
+   * itself, which voids as well.
+   */
+  async touch(
+    pods: readonly PodRef[],
+    signal: AbortSignal,
+  ): Promise<
+    | { readonly kind: 'forbidden' }
+    | { readonly kind: 'touched'; readonly revision: string | undefined }
+  > {
+    const waiting = [...pods];
+    let revision: string | undefined;
+    let isRefused = false;
+    const touchNext = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const outcome = await this.#touchOne(next, signal);
+        if (outcome === 'forbidden') {
+          isRefused = true;
+          waiting.length = 0;
+        } else if (outcome !== undefined) {
+          revision = outcome.revision;
+        }
+      }
+    };
+    const lanes = Math.min(maxConcurrent, waiting.length);
+    await Promise.all(Array.from({ length: lanes }, touchNext));
+    return isRefused ? { kind: 'forbidden' } : { kind: 'touched', revision };
+  }
+
+  async #touchOne(
+    pod: PodRef,
+    signal: AbortSignal,
+  ): Promise<'forbidden' | { readonly revision: string } | undefined> {
+    const { client, clock, pods, identity } = this.#ports;
+    const sentAt = clock.monotonic();
+    const document = {
+      metadata: { uid: pod.uid, annotations: { [FENCE_ANNOTATION]: identity } },
+    };
+    try {
+      const answer = await client.patch(
+        resourceTypes.pods,
+        { namespace: pod.namespace, name: pod.name },
+        { body: { kind: 'merge', document }, signal },
+      );
+      const { resourceVersion } = answer.metadata;
+      pods.ownWrite({ sentAt, before: pod.resourceVersion, answered: resourceVersion });
+      return { revision: resourceVersion };
+    } catch (error) {
+      if (isForbidden(error)) return 'forbidden';
+      if (isNotFound(error) || isConflict(error)) return undefined;
+      throw error;
+    }
+  }
+}
