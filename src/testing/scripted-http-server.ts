@@ -102,8 +102,8 @@ export class ScriptedHttpServer {
     for (const chunk of behaviour.chunks) {
       await new Promise<void>((resolve) => response.write(chunk, () => resolve()));
     }
-    if (behaviour.then === 'end') response.end();
-    if (behaviour.then === 'reset') response.destroy();
+    if (behaviour.ending === 'end') response.end();
+    if (behaviour.ending === 'reset') response.destroy();
   }
 
   async #flood(bytes: number, response: ServerResponse, path: string): Promise<void> {

@@ -15,7 +15,7 @@ export type Behaviour =
   | {
       readonly kind: 'stream';
       readonly chunks: readonly string[];
-      readonly then: 'end' | 'hang' | 'reset';
+      readonly ending: 'end' | 'hang' | 'reset';
     }
   /** Writes this many bytes in chunks of 64 KiB, each as soon as the reader has room. */
   | { readonly kind: 'flood'; readonly bytes: number }
@@ -43,16 +43,16 @@ export interface TransportUnderTest {
   /** Everything that reached the server, in order. */
   readonly received: readonly ReceivedRequest[];
   /** Resolves when the server has taken a request for `path`. */
-  arrived(path: string): Promise<void>;
+  readonly arrived: (path: string) => Promise<void>;
   /** Resolves when the client has closed an exchange of `path` before its end. */
-  left(path: string): Promise<void>;
+  readonly left: (path: string) => Promise<void>;
   /** Bytes that the flood of `path` has got rid of so far. */
-  written(path: string): number;
+  readonly written: (path: string) => number;
   /** Connections made so far; undefined where there is no such thing. */
-  connections(): number | undefined;
+  readonly connections: () => number | undefined;
   /** Moves the transport's clock. */
-  advance(span: Millis): void;
-  close(): Promise<void>;
+  readonly advance: (span: Millis) => void;
+  readonly close: () => Promise<void>;
 }
 
 const script: Script = {
@@ -60,9 +60,9 @@ const script: Script = {
   '/echo': { kind: 'answer', status: 201, body: '' },
   '/missing': { kind: 'answer', status: 404, body: '{"kind":"Status"}' },
   '/large': { kind: 'answer', status: 200, body: 'x'.repeat(3_000_000) },
-  '/words': { kind: 'stream', chunks: ['one\n', 'two\n', 'three\n'], then: 'end' },
-  '/quiet': { kind: 'stream', chunks: ['one\n'], then: 'hang' },
-  '/broken': { kind: 'stream', chunks: ['one\n'], then: 'reset' },
+  '/words': { kind: 'stream', chunks: ['one\n', 'two\n', 'three\n'], ending: 'end' },
+  '/quiet': { kind: 'stream', chunks: ['one\n'], ending: 'hang' },
+  '/broken': { kind: 'stream', chunks: ['one\n'], ending: 'reset' },
   '/flood': { kind: 'flood', bytes: 256 * 1_048_576 },
   '/hang': { kind: 'hang' },
   '/reset': { kind: 'reset' },
