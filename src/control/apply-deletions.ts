@@ -87,7 +87,7 @@ async function sendDeletion(
       { namespace, name },
       { preconditions: { uid, resourceVersion }, beforeSend, signal },
     );
-    settle(pod, answer?.metadata.resourceVersion, sentAt, ports);
+    settle({ pod, sentAt }, answer?.metadata.resourceVersion, ports);
     return true;
   } catch (error) {
     if (isOutcomeUnknown(error)) ports.open.unanswered(pod);
@@ -113,19 +113,17 @@ function isOutrun(error: unknown): boolean {
 
 /** Counts the pod as leaving until the cache shows the revision of the answer, which proves the cache too (D-5). */
 function settle(
-  pod: PodRef,
+  sent: { readonly pod: PodRef; readonly sentAt: Monotonic | undefined },
   answered: string | undefined,
-  sentAt: Monotonic | undefined,
   ports: DeletionPorts,
 ): void {
-  if (answered === undefined || answered === pod.resourceVersion) {
+  const { pod, sentAt } = sent;
+  if (answered === undefined || answered === pod.resourceVersion || sentAt === undefined) {
     ports.open.accepted(pod);
     return;
   }
   ports.open.answered(pod, answered);
-  if (sentAt !== undefined) {
-    ports.pods.ownWrite({ sentAt, before: pod.resourceVersion, answered });
-  }
+  ports.pods.ownWrite({ sentAt, before: pod.resourceVersion, answered });
 }
 
 /** What the request rests on, in the log, so that others can check it from the server's side (D-7). */

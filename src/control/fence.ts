@@ -24,11 +24,23 @@ export interface FencePorts {
   readonly identity: string;
 }
 
+/** What became of one touch. */
+export type Touch =
+  | {
+      readonly kind: 'touched';
+      readonly pod: PodRef;
+      readonly revision: string;
+      /** Whether the pod was being deleted already. */
+      readonly isTerminating: boolean;
+    }
+  /** The pod is gone, or another incarnation has its name. */
+  | { readonly kind: 'moved'; readonly pod: PodRef };
+
 /** Whether a key may be disrupted with respect to an earlier process. */
 export type FenceState =
   | { readonly kind: 'open' }
   /** Pods were touched; the cache does not show it yet. */
-  | { readonly kind: 'touched'; readonly revision: string }
+  | { readonly kind: 'touched'; readonly revisions: readonly string[] }
   /** Pods cannot be touched: until then nothing may be disrupted. */
   | { readonly kind: 'waiting'; readonly until: Monotonic };
 
@@ -73,70 +85,64 @@ export class Fence {
       this.#open.add(key);
       return { kind: 'open' };
     }
-    if (!this.#canTouch) return { kind: 'waiting', until };
-    const touched = await this.touch(pods, signal);
-    if (touched.kind === 'forbidden') {
-      this.#canTouch = false;
-      return { kind: 'waiting', until };
-    }
+    const touches = await this.touch(pods, signal);
+    if (touches === 'forbidden') return { kind: 'waiting', until };
     this.#open.add(key);
-    return touched.revision === undefined
-      ? { kind: 'open' }
-      : { kind: 'touched', revision: touched.revision };
+    const revisions = touches.flatMap((touch) =>
+      touch.kind === 'touched' ? [touch.revision] : [],
+    );
+    return revisions.length === 0 ? { kind: 'open' } : { kind: 'touched', revisions };
   }
 
   /**
-   * Touches `pods` and tells the newest revision that this made; undefined when every one of them had moved by
-   * itself, which voids as well.
+   * Touches `pods`, so that no deletion decided on their present state can take effect any more.
+   * @returns one answer a pod, in no order; `forbidden` where pods may not be patched, asked once only (D-1)
    */
   async touch(
     pods: readonly PodRef[],
     signal: AbortSignal,
-  ): Promise<
-    | { readonly kind: 'forbidden' }
-    | { readonly kind: 'touched'; readonly revision: string | undefined }
-  > {
+  ): Promise<readonly Touch[] | 'forbidden'> {
+    if (!this.#canTouch) return 'forbidden';
     const waiting = [...pods];
-    let revision: string | undefined;
-    let isRefused = false;
+    const touches: Touch[] = [];
     const touchNext = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const outcome = await this.#touchOne(next, signal);
-        if (outcome === 'forbidden') {
-          isRefused = true;
-          waiting.length = 0;
-        } else if (outcome !== undefined) {
-          revision = outcome.revision;
-        }
+        const touch = await this.#touchOne(next, signal);
+        if (touch !== undefined) touches.push(touch);
+        else waiting.length = 0;
       }
     };
     const lanes = Math.min(maxConcurrent, waiting.length);
     await Promise.all(Array.from({ length: lanes }, touchNext));
-    return isRefused ? { kind: 'forbidden' } : { kind: 'touched', revision };
+    return this.#canTouch ? touches : 'forbidden';
   }
 
-  async #touchOne(
-    pod: PodRef,
-    signal: AbortSignal,
-  ): Promise<'forbidden' | { readonly revision: string } | undefined> {
+  /** @returns undefined when it is forbidden */
+  async #touchOne(pod: PodRef, signal: AbortSignal): Promise<Touch | undefined> {
     const { client, clock, pods, identity } = this.#ports;
     const sentAt = clock.monotonic();
     const document = {
       metadata: { uid: pod.uid, annotations: { [FENCE_ANNOTATION]: identity } },
     };
     try {
-      const answer = await client.patch(
+      const { metadata } = await client.patch(
         resourceTypes.pods,
         { namespace: pod.namespace, name: pod.name },
         { body: { kind: 'merge', document }, signal },
       );
-      const { resourceVersion } = answer.metadata;
-      pods.ownWrite({ sentAt, before: pod.resourceVersion, answered: resourceVersion });
-      return { revision: resourceVersion };
+      const revision = metadata.resourceVersion;
+      pods.ownWrite({ sentAt, before: pod.resourceVersion, answered: revision });
+      return {
+        kind: 'touched',
+        pod,
+        revision,
+        isTerminating: metadata.deletionTimestamp !== undefined,
+      };
     } catch (error) {
-      if (isForbidden(error)) return 'forbidden';
-      if (isNotFound(error) || isConflict(error)) return undefined;
-      throw error;
+      if (isNotFound(error) || isConflict(error)) return { kind: 'moved', pod };
+      if (!isForbidden(error)) throw error;
+      this.#canTouch = false;
+      return undefined;
     }
   }
 }
