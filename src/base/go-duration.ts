@@ -46,15 +46,14 @@ export function parseGoDuration(text: string, path: string): Parsed<Millis> {
 function sumOfTerms(text: string): bigint | string {
   const term = /(\d*)(?:\.(\d*))?([^\d.]*)/y;
   let total = 0n;
-  if (text === '') return '';
-  while (term.lastIndex < text.length) {
+  do {
     const [, whole = '', fraction = '', unit = ''] = term.exec(text) ?? [];
     if (whole === '' && fraction === '') return '';
     if (unit === '') return ', and each number needs a unit';
     const scale = nanosecondsPerUnit.get(unit);
     if (scale === undefined) return `, and ${JSON.stringify(unit)} is no unit`;
     total += BigInt(significant(whole)) * scale + fractionOf(fraction, scale);
-  }
+  } while (term.lastIndex < text.length);
   return total;
 }
 
