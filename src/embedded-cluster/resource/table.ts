@@ -1,25 +1,13 @@
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
-import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { coreRows } from './core-rows.ts';
+import { podRow } from './pod-row.ts';
+import { controllerRevisionRow, podDisruptionBudgetRow, statefulSetRow } from './workload-rows.ts';
 
-/** The resources served before any CustomResourceDefinition (SR-1…SR-4). */
+/** The resources that are served before any CustomResourceDefinition (SR-1…SR-4). */
 export const resourceTable: readonly ResourceRow[] = Object.freeze([
-  {
-    type: resourceTypes.configMaps,
-    singular: 'configmap',
-    shortNames: ['cm'],
-    categories: [],
-    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-    subresources: [],
-    hasGeneration: false,
-    allowsCreateOnUpdate: false,
-    allowsUnconditionalUpdate: true,
-    isGraceful: false,
-    decode: (object) => ({ object, unknown: [] }),
-    prepareForCreate: (object) => object,
-    prepareForUpdate: (object) => object,
-    validate: () => [],
-    ineffectiveFields: () => [],
-    fieldLabels: {},
-    listMerge: () => undefined,
-  } satisfies ResourceRow,
+  ...coreRows,
+  podRow,
+  statefulSetRow,
+  controllerRevisionRow,
+  podDisruptionBudgetRow,
 ]);
