@@ -62,11 +62,11 @@ function layerProblem(from: string, { specifier, file }: Import, graph: Graph): 
 }
 
 function roomProblem(room: string, other: string): string | undefined {
-  const importers = onlyImportedBy[other];
+  const importers = onlyImportedBy.get(other);
   if (importers !== undefined && !importers.includes(room)) {
     return `${room} imports ${other}, which only ${[...importers, 'tests'].join(' and ')} may`;
   }
-  const allowed = onlyImports[room];
+  const allowed = onlyImports.get(room);
   if (allowed !== undefined && !allowed.includes(other)) {
     return `${room} imports ${other}, but may only import ${allowed.join(', ')}`;
   }
@@ -124,7 +124,7 @@ function outsideFindings(file: SourceFile): readonly string[] {
 
 function isAdapter(path: string): boolean {
   return Object.keys(adapters).some((entry) =>
-    entry.endsWith('/') ? path.startsWith(entry) : path === entry,
+    entry.endsWith('.ts') ? path === entry : path.startsWith(entry),
   );
 }
 
@@ -160,6 +160,6 @@ export function readSources(root: string): ReadonlyMap<string, string> {
 
 if (import.meta.main) {
   const findings = checkImports(readSources(join(import.meta.dirname, '..')));
-  for (const finding of findings) process.stdout.write(`${finding}\n`);
+  process.stdout.write(findings.map((finding) => `${finding}\n`).join(''));
   process.exitCode = findings.length === 0 ? 0 : 1;
 }

@@ -106,7 +106,7 @@ function isLabel(tokens: readonly Token[], index: number): boolean {
 function impureUse(tokens: readonly Token[], index: number, text: string): string | undefined {
   if (impureGlobals.has(text)) return text;
   if (text === 'import') return isAt(tokens, index + 1, '.') ? 'import.meta' : undefined;
-  const members = impureMembers[text];
+  const members = impureMembers.get(text);
   if (members === undefined || isAt(tokens, index - 1, 'instanceof')) return undefined;
   if (isAt(tokens, index - 1, 'new'))
     return makesFromValue(tokens, index) ? undefined : `new ${text}()`;

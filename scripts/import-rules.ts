@@ -27,16 +27,16 @@ export const rows: readonly (readonly string[])[] = [
 ];
 
 /** Rooms that know fewer rooms than the rows below them (D-44). */
-export const onlyImports: Readonly<Record<string, readonly string[]>> = {
-  main: ['command', 'operator'],
-  'embedded-cluster': ['kubernetes', 'statefulset', 'base'],
-};
+export const onlyImports: ReadonlyMap<string, readonly string[]> = new Map([
+  ['main', ['command', 'operator']],
+  ['embedded-cluster', ['kubernetes', 'statefulset', 'base']],
+]);
 
 /** Rooms that only these rooms, and tests, may import (D-44). */
-export const onlyImportedBy: Readonly<Record<string, readonly string[]>> = {
-  'embedded-cluster': ['command'],
-  testing: [],
-};
+export const onlyImportedBy: ReadonlyMap<string, readonly string[]> = new Map([
+  ['embedded-cluster', ['command']],
+  ['testing', []],
+]);
 
 /** Whether `path` is a test, or serves only tests: it may import every room. */
 export function isTest(path: string): boolean {
@@ -57,7 +57,7 @@ export const purePackages: readonly string[] = ['zod'];
 
 /**
  * Files that connect the program to the real clock, timers, network and process (SIM-1), each with the
- * reason. All else in src/ gets them through a port. A path that ends in a slash is a whole folder.
+ * reason. All else in src/ gets them through a port. A path without `.ts` stands for all that begin with it.
  */
 export const adapters: Readonly<Record<string, string>> = {
   'src/main.ts': 'reads the arguments and the environment, sets the exit code',
@@ -67,6 +67,7 @@ export const adapters: Readonly<Record<string, string>> = {
   'src/kubernetes/undici-transport.ts': 'is the Transport of the real world',
   'src/embedded-cluster/virtual-clock.ts': 'lets the event loop run between two instants',
   'src/embedded-cluster/http-listener.ts': 'serves the cluster to real clients',
+  'src/testing/fake-': 'stands in for the outside in tests',
 };
 
 /** Globals that read the outside or act on it. */
@@ -87,12 +88,12 @@ export const impureGlobals: ReadonlySet<string> = new Set([
 ]);
 
 /** Globals that are pure but for these members. */
-export const impureMembers: Readonly<Record<string, readonly string[]>> = {
-  Date: ['now'],
-  Math: ['random'],
-  AbortSignal: ['timeout'],
-  Temporal: ['Now'],
-};
+export const impureMembers: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Date', ['now']],
+  ['Math', ['random']],
+  ['AbortSignal', ['timeout']],
+  ['Temporal', ['Now']],
+]);
 
 /** Modules that hand out the same globals under another name. */
 export const impureModules: readonly string[] = [
