@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { instant } from '#base/units.ts';
 import { formatRfc3339, parseRfc3339 } from './rfc3339.ts';
 
