@@ -307,7 +307,7 @@ const revisions: Record<string, Case> = {
     want: ['REV-2'],
   },
   'REV-3 flags a second deletion of the same pod': {
-    story: outdatedGroup().remove(a0).remove(a0, { isFinal: true }),
+    story: outdatedGroup().remove(a0).wait(seconds(1)).remove(a0, { isFinal: true }),
     want: ['REV-3'],
   },
   'REV-3 passes a second deletion after the slot got an outdated pod again': {
