@@ -40,8 +40,29 @@ export interface SetFacts {
   readonly limit: number;
 }
 
-/** Reads a Pod object. */
+// Stored objects are frozen and one version is looked at many times: as `after`, as `before`, by several rules.
+const readPods = new WeakMap<JsonObject, PodFacts>();
+const readSets = new WeakMap<JsonObject, SetFacts>();
+
+/** Reads a Pod object, once. */
 export function podFacts(object: JsonObject): PodFacts {
+  const known = readPods.get(object);
+  if (known !== undefined) return known;
+  const facts = readPod(object);
+  readPods.set(object, facts);
+  return facts;
+}
+
+/** Reads a StatefulSet object, once; absent fields count as what the API server defaults them to. */
+export function setFacts(object: JsonObject): SetFacts {
+  const known = readSets.get(object);
+  if (known !== undefined) return known;
+  const facts = readSet(object);
+  readSets.set(object, facts);
+  return facts;
+}
+
+function readPod(object: JsonObject): PodFacts {
   return {
     namespace: textAt(object, 'metadata', 'namespace') ?? '',
     name: textAt(object, 'metadata', 'name') ?? '',
@@ -78,8 +99,7 @@ function isContainerReady(status: JsonObject): boolean {
   return status['ready'] === true && !isStopped;
 }
 
-/** Reads a StatefulSet object; absent fields count as what the API server defaults them to. */
-export function setFacts(object: JsonObject): SetFacts {
+function readSet(object: JsonObject): SetFacts {
   const replicas = numberAt(object, 'spec', 'replicas') ?? 1;
   const annotation = (key: string): string | undefined =>
     textAt(object, 'metadata', 'annotations', key);

@@ -4,6 +4,7 @@ import type { Commit } from '#embedded-cluster/event-log.ts';
 import {
   hasSlot,
   isAvailable,
+  ordinalIn,
   type PodFacts,
   podFacts,
   type SetFacts,
@@ -41,6 +42,8 @@ export function latestView(now: Instant): View {
  */
 export class History {
   readonly #pods = new Map<string, Track<PodFacts>>();
+  /** The same tracks by `namespace/set` and ordinal, for those pods whose name could be a slot's. */
+  readonly #slots = new Map<string, Map<number, Track<PodFacts>>>();
   readonly #sets = new Map<string, Track<SetFacts>>();
   readonly #setKeyByUid = new Map<string, string>();
   readonly #podCommits = new Track<true>();
@@ -57,7 +60,7 @@ export class History {
     this.#lastRevision = commit.revision;
     if (commit.resource === 'pods') {
       this.#podCommits.push(commit, true);
-      record(this.#pods, commit, podFacts);
+      this.#index(commit, record(this.#pods, commit, podFacts));
     } else if (commit.resource === 'statefulsets.apps') {
       this.#setCommits.push(commit, true);
       record(this.#sets, commit, setFacts);
@@ -120,7 +123,8 @@ export class History {
 
   /** The pod that fills, or fails to fill, slot `ordinal` of `set`. */
   slotPod(set: SetFacts, ordinal: number, view: View): PodFacts | undefined {
-    return this.pod(set.namespace, `${set.name}-${ordinal}`, view.pods(set.name));
+    const slots = this.#slots.get(`${set.namespace}/${set.name}`);
+    return slots?.get(ordinal)?.at(view.pods(set.name));
   }
 
   /** Whether slot `ordinal` of `set` has an available pod. */
@@ -132,9 +136,12 @@ export class History {
   /** The ordinals of the slots of `set` without an available pod: missing and unknown count (R1, R4). */
   unavailableSlots(set: SetFacts, view: View): readonly number[] {
     const found: number[] = [];
+    const slots = this.#slots.get(`${set.namespace}/${set.name}`);
+    const revision = view.pods(set.name);
     const end = set.ordinalsStart + slotCount(set);
     for (let ordinal = set.ordinalsStart; ordinal < end; ordinal += 1) {
-      if (!this.isSlotAvailable(set, ordinal, view)) found.push(ordinal);
+      const pod = slots?.get(ordinal)?.at(revision);
+      if (pod === undefined || !isAvailable(pod, set, view.now)) found.push(ordinal);
     }
     return found;
   }
@@ -143,6 +150,16 @@ export class History {
   isSlotGone(setUid: string, ordinal: number, view: View): boolean {
     const set = this.setByUid(setUid, view);
     return set === undefined || !hasSlot(set, ordinal);
+  }
+
+  #index(commit: Commit, track: Track<PodFacts>): void {
+    const setName = commit.name.slice(0, Math.max(0, commit.name.lastIndexOf('-')));
+    const ordinal = ordinalIn(commit.name, setName);
+    if (ordinal === undefined) return;
+    const key = `${commit.namespace}/${setName}`;
+    const slots = this.#slots.get(key) ?? new Map<number, Track<PodFacts>>();
+    slots.set(ordinal, track);
+    this.#slots.set(key, slots);
   }
 }
 
@@ -160,7 +177,7 @@ function record<Facts>(
   tracks: Map<string, Track<Facts>>,
   commit: Commit,
   read: (object: JsonObject) => Facts,
-): void {
+): Track<Facts> {
   const key = `${commit.namespace}/${commit.name}`;
   let track = tracks.get(key);
   if (track === undefined) {
@@ -169,4 +186,5 @@ function record<Facts>(
   }
   const isStored = commit.verb !== 'delete' && commit.after !== undefined;
   track.push(commit, isStored ? read(commit.after) : undefined);
+  return track;
 }

@@ -24,7 +24,7 @@ export interface Removal {
   readonly statement: DisruptionStatement | undefined;
   /** Whether it takes an available slot away: available just before the commit, and at r(d). */
   readonly takes: boolean;
-  /** Whether the slot was available at r(d), so that it costs one of the limit (D-11). */
+  /** Whether it costs one of the limit: the view did not show this pod as unavailable (D-11). */
   readonly costs: boolean;
 }
 
@@ -54,7 +54,7 @@ export function removalOf(commit: Commit, evidence: Evidence): Removal | undefin
   const view = statement === undefined ? before : viewOf(statement);
   const set = ownerOf(pod, evidence.history, view);
   const ordinal = set === undefined ? undefined : ordinalIn(pod.name, set.name);
-  const costs = set !== undefined && isAvailableAt(pod, set, { history: evidence.history, view });
+  const costs = set !== undefined && !wasUnavailable(pod, set, { history: evidence.history, view });
   const takes = costs && isAvailable(pod, set, commit.at);
   return { commit, pod, set, ordinal, view, statement, takes, costs };
 }
@@ -68,13 +68,14 @@ function ownerOf(pod: PodFacts, history: History, view: View): SetFacts | undefi
   );
 }
 
-function isAvailableAt(
+// Only what the view really showed as unavailable is free: a pod that it did not contain is unknown (D-11).
+function wasUnavailable(
   pod: PodFacts,
   set: SetFacts,
   seen: { readonly history: History; readonly view: View },
 ): boolean {
   const found = seen.history.pod(pod.namespace, pod.name, seen.view.pods(set.name));
-  return found?.uid === pod.uid && isAvailable(found, set, seen.view.now);
+  return found?.uid === pod.uid && !isAvailable(found, set, seen.view.now);
 }
 
 function isRemoving(commit: Commit): boolean {

@@ -1,3 +1,4 @@
+import type { SetFacts } from '../facts.ts';
 import { domainOf, type History } from '../history.ts';
 import type { OwnDisruptions } from '../own-disruptions.ts';
 import type { Removal } from '../removal.ts';
@@ -55,11 +56,7 @@ export class FreshMaxUnavailable implements Invariant {
     if (!costs || statement === undefined || set === undefined || ordinal === undefined) return;
     const slots = new Set(this.#history.unavailableSlots(set, view));
     const unavailable = slots.size;
-    const seen = view.pods(set.name);
-    for (const own of this.#disruptions.in(domainOf(set))) {
-      const isSince = own.revision > seen && own.revision < commit.revision;
-      if (isSince && own.kind === 'removal' && own.setUid === set.uid) slots.add(own.ordinal);
-    }
+    for (const slot of this.#takenSince(removal, set)) slots.add(slot);
     slots.add(ordinal);
     if (slots.size <= set.limit) return;
     this.#findings.add(
@@ -67,5 +64,14 @@ export class FreshMaxUnavailable implements Invariant {
       commit,
       `We took pod ${commit.namespace}/${commit.name}: with ${unavailable} slots unavailable in our view and ${slots.size - unavailable - 1} taken since, the limit ${set.limit} of ${set.name} was spent`,
     );
+  }
+
+  #takenSince(removal: Removal, set: SetFacts): readonly number[] {
+    const seen = removal.view.pods(set.name);
+    return this.#disruptions
+      .in(domainOf(set))
+      .filter((own) => own.kind === 'removal' && own.setUid === set.uid)
+      .filter((own) => own.revision > seen && own.revision < removal.commit.revision)
+      .map((own) => own.ordinal);
   }
 }

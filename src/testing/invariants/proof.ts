@@ -64,24 +64,30 @@ export class StatedProof implements Invariant {
     const complaint =
       statement === undefined
         ? 'without a statement of what it rests on'
-        : this.#complaint(statement, call);
+        : this.#complaint(statement, { removal, client: call.client });
     if (complaint === undefined) return;
     const message = `We removed pod ${commit.namespace}/${commit.name} ${complaint}`;
     this.#findings.add('D-7', commit, message);
   }
 
-  #complaint(statement: DisruptionStatement, call: Call): string | undefined {
+  #complaint(
+    statement: DisruptionStatement,
+    sent: { readonly removal: Removal; readonly client: string },
+  ): string | undefined {
     const views = statement.views ?? statement.proofs;
     if (isOlder(views, statement.proofs)) return 'on a view that is older than its own proof';
     const wanted = [
       { resource: 'pods', revision: newest(views.pods) },
       { resource: 'statefulsets.apps', revision: newest(views.statefulsets) },
     ];
-    const missing = wanted.find(
-      (each) => !this.#receipts.hasReached(call.client, { ...each, at: statement.sentAt }),
-    );
+    const { revision } = sent.removal.commit;
+    const missing = wanted.find((each) => {
+      // Within one instant times do not tell what came first; that a removal rests on itself they cannot hide.
+      if (each.revision >= revision) return true;
+      return !this.#receipts.hasReached(sent.client, { ...each, at: statement.sentAt });
+    });
     if (missing === undefined) return undefined;
-    return `on revision ${missing.revision} of ${missing.resource}, which client ${call.client} had not been given`;
+    return `on revision ${missing.revision} of ${missing.resource}, which client ${sent.client} had not been given`;
   }
 }
 
