@@ -36,7 +36,7 @@ export function statefulSetView(overrides: StatefulSetOverrides = {}): StatefulS
       ordinalsStart: 0,
       serviceName: name,
       selector: `name=${name}`,
-      templateNameLabel: name,
+      templateLabels: { name },
       ...overrides.spec,
     },
     status: {
