@@ -219,7 +219,7 @@ function rows(objects: Iterable<{ name: string; resourceVersion: string }>): rea
 
 test('an informer equals its server after any faults, and never tells an older revision after a newer', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
+    fc.asyncProperty(fc.array(anyStep, { maxLength: 60, size: 'max' }), async (steps) => {
       const run = new Run();
       for (const step of steps) await run.step(step);
       await run.heal();

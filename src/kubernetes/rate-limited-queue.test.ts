@@ -255,7 +255,7 @@ class QueueRun {
 
 test('a queue never loses an add, never gives a key to two workers and keeps one wait a key', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
+    fc.asyncProperty(fc.array(anyStep, { maxLength: 60, size: 'max' }), async (steps) => {
       const run = new QueueRun();
       for (const step of steps) await run.step(step);
       await run.drain();
