@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
 import { FakeTransport } from '#testing/fake-transport.ts';
+import { ManualClock } from '#testing/manual-clock.ts';
 import { failure } from '#testing/transport-contract.ts';
 import {
   type Credentials,
@@ -18,12 +18,12 @@ interface File {
 
 function fromFile(): {
   readonly file: File;
-  readonly clock: FakeClock;
+  readonly clock: ManualClock;
   readonly credentials: Credentials;
   readonly stale: unknown[];
 } {
   const file: File = { content: 'Bearer one', reads: 0 };
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const stale: unknown[] = [];
   const read = async (): Promise<string> => {
     file.reads += 1;

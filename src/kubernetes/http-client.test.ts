@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
 import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
+import { ManualClock } from '#testing/manual-clock.ts';
 import { ApiError, MalformedAnswerError } from './api-error.ts';
 import type { Client } from './client.ts';
 import { createClient } from './http-client.ts';
@@ -20,7 +20,12 @@ function setup(
   timeout = minutes(0),
 ): { readonly client: Client; readonly transport: FakeTransport } {
   const transport = new FakeTransport(() => answer);
-  const client = createClient({ transport, clock: new FakeClock(), timeout, userAgent: 'test/1' });
+  const client = createClient({
+    transport,
+    clock: new ManualClock(),
+    timeout,
+    userAgent: 'test/1',
+  });
   return { client, transport };
 }
 

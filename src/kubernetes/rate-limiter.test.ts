@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis, seconds } from '#base/units.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
 import { FakeTransport, settled } from '#testing/fake-transport.ts';
+import { ManualClock } from '#testing/manual-clock.ts';
 import { failure } from '#testing/transport-contract.ts';
 import { withRateLimit } from './rate-limiter.ts';
 import type { Transport } from './transport.ts';
@@ -13,12 +13,12 @@ const CORE = '/api/v1/namespaces/demo/pods';
 interface Setup {
   readonly transport: Transport;
   readonly inner: FakeTransport;
-  readonly clock: FakeClock;
+  readonly clock: ManualClock;
   readonly limited: string[];
 }
 
 function setup(qps: number, burst: number): Setup {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const inner = new FakeTransport(() => ({}));
   const limited: string[] = [];
   const transport = withRateLimit(inner, {

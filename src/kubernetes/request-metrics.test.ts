@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis } from '#base/units.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
 import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
+import { ManualClock } from '#testing/manual-clock.ts';
 import { withRateLimit } from './rate-limiter.ts';
 import { type RoundTrip, withRequestMetrics } from './request-metrics.ts';
 import { type Transport, TransportError } from './transport.ts';
 
 function setup(answer: FakeAnswer): {
   readonly transport: Transport;
-  readonly clock: FakeClock;
+  readonly clock: ManualClock;
   readonly trips: RoundTrip[];
 } {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const trips: RoundTrip[] = [];
   const inner = new FakeTransport(() => {
     clock.advance(millis(40));

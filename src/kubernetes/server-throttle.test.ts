@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
 import { type FakeAnswer, FakeTransport, settled } from '#testing/fake-transport.ts';
+import { ManualClock } from '#testing/manual-clock.ts';
 import { failure } from '#testing/transport-contract.ts';
 import { withServerThrottle } from './server-throttle.ts';
 
@@ -16,7 +16,7 @@ function answering(...answers: readonly FakeAnswer[]): FakeTransport {
 }
 
 test('withServerThrottle() sends a GET again after the time that the server asks for', async () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const inner = answering(throttled('2'));
   const call = withServerThrottle(inner, clock).request({ method: 'GET', path: '/a' });
   await settled();
@@ -26,7 +26,7 @@ test('withServerThrottle() sends a GET again after the time that the server asks
 });
 
 test('withServerThrottle() passes on what is left of the deadline', async () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const inner = answering(throttled('2'));
   const request = { method: 'GET', path: '/a', timeout: seconds(10) } as const;
   const call = withServerThrottle(inner, clock).request(request);
@@ -50,7 +50,7 @@ for (const [when, { answer, timeout }] of Object.entries(once)) {
   test(`withServerThrottle() returns the answer when ${when}`, async () => {
     const inner = answering(answer);
     const request = { method: 'GET', path: '/a', timeout: seconds(timeout) } as const;
-    const { status } = await withServerThrottle(inner, new FakeClock()).request(request);
+    const { status } = await withServerThrottle(inner, new ManualClock()).request(request);
     assert.notEqual(status, 200);
     assert.equal(inner.requests.length, 1);
   });
@@ -59,14 +59,14 @@ for (const [when, { answer, timeout }] of Object.entries(once)) {
 for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
   test(`withServerThrottle() never repeats a ${method}`, async () => {
     const inner = answering(throttled('0'));
-    const transport = withServerThrottle(inner, new FakeClock());
+    const transport = withServerThrottle(inner, new ManualClock());
     assert.equal((await transport.request({ method, path: '/a' })).status, 429);
     assert.equal(inner.requests.length, 1);
   });
 }
 
 test('withServerThrottle() gives up after three repetitions', async () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const inner = new FakeTransport(() => throttled('1'));
   const call = withServerThrottle(inner, clock).request({ method: 'GET', path: '/a' });
   for (let n = 0; n < 3; n++) {
@@ -80,7 +80,7 @@ test('withServerThrottle() gives up after three repetitions', async () => {
 test('withServerThrottle() stops waiting when the call is aborted', async () => {
   const leave = new AbortController();
   const inner = answering(throttled('5'));
-  const transport = withServerThrottle(inner, new FakeClock());
+  const transport = withServerThrottle(inner, new ManualClock());
   const call = transport.request({ method: 'GET', path: '/a', signal: leave.signal });
   const refused = assert.rejects(call, failure('aborted'));
   await settled();

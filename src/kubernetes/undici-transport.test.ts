@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
+import { ManualClock } from '#testing/manual-clock.ts';
 import { ScriptedHttpServer } from '#testing/scripted-http-server.ts';
 import {
   failure,
@@ -15,7 +15,7 @@ import { createUndiciTransport } from './undici-transport.ts';
 
 async function overHttp(script: Script): Promise<TransportUnderTest> {
   const server = new ScriptedHttpServer(script);
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const transport = createUndiciTransport({ server: await server.listen(), clock });
   return {
     transport,
@@ -48,7 +48,7 @@ async function deadPort(): Promise<number> {
 
 test('createUndiciTransport() fails with "not-sent" when the connection is refused', async () => {
   const server = new URL(`http://127.0.0.1:${await deadPort()}`);
-  const transport = createUndiciTransport({ server, clock: new FakeClock() });
+  const transport = createUndiciTransport({ server, clock: new ManualClock() });
   const call = transport.request({ method: 'GET', path: '/x' });
   await assert.rejects(call, failure('not-sent'));
   await assert.rejects(transport.request({ method: 'GET', path: '/x' }), /ECONNREFUSED/);
@@ -61,7 +61,7 @@ test('createUndiciTransport() fails with "not-sent" when TLS cannot be agreed', 
   url.protocol = 'https:';
   const transport = createUndiciTransport({
     server: new URL(`https://127.0.0.1:${url.port}`),
-    clock: new FakeClock(),
+    clock: new ManualClock(),
   });
   await assert.rejects(transport.request({ method: 'GET', path: '/x' }), failure('not-sent'));
   await transport.close();
@@ -70,7 +70,7 @@ test('createUndiciTransport() fails with "not-sent" when TLS cannot be agreed', 
 
 test('createUndiciTransport() gives up before sending when the deadline passes in the queue', async () => {
   const server = new ScriptedHttpServer({ '/hang': { kind: 'hang' } });
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const url = await server.listen();
   const transport = createUndiciTransport({ server: url, clock, connections: 1 });
   const here = server.arrived('/hang');
@@ -98,7 +98,7 @@ test('createUndiciTransport() puts the path of the server URL before every path'
   const url = await server.listen();
   const transport = createUndiciTransport({
     server: new URL('/k8s/', url),
-    clock: new FakeClock(),
+    clock: new ManualClock(),
   });
   const answer = await transport.request({ method: 'GET', path: '/api' });
   assert.equal(answer.status, 200);
@@ -108,7 +108,7 @@ test('createUndiciTransport() puts the path of the server URL before every path'
 
 test('createUndiciTransport() leaves no timer behind after an answer', async () => {
   const server = new ScriptedHttpServer({ '/a': { kind: 'answer', status: 200, body: '' } });
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const transport = createUndiciTransport({ server: await server.listen(), clock });
   await transport.request({ method: 'GET', path: '/a', timeout: seconds(5) });
   assert.equal(clock.pendingTimers, 0);
@@ -121,7 +121,7 @@ test('createUndiciTransport() goes through the proxy that it is given', async ()
   const url = await proxy.listen();
   const transport = createUndiciTransport({
     server: new URL('http://api.invalid:8080'),
-    clock: new FakeClock(),
+    clock: new ManualClock(),
     proxy: url.href,
   });
   const answer = await transport.request({ method: 'GET', path: '/version' });

@@ -1,80 +1,103 @@
-import type { Clock, SleepOptions, Timer } from '#base/clock.ts';
-import { type Instant, instant, type Millis, type Monotonic, monotonic } from '#base/units.ts';
+import type { Clock, SleepOptions, Timer, TimerOptions } from '#base/clock.ts';
+import {
+  type Instant,
+  instant,
+  type Millis,
+  type Monotonic,
+  millis,
+  monotonic,
+} from '#base/units.ts';
 
 interface Pending {
-  readonly at: number;
+  readonly due: number;
+  readonly order: number;
   readonly fire: () => void;
+  readonly options: TimerOptions;
 }
 
-/** A {@link Clock} that stands still until {@link FakeClock.advance} moves it; timers fire in order of time, then of setting. */
+/** A clock that stands still until a test moves it. Both of its times start at `start`, in milliseconds. */
 export class FakeClock implements Clock {
-  readonly #start: Instant;
-  #elapsed = 0;
-  #pending: Pending[] = [];
+  readonly #pending = new Set<Pending>();
+  #time: number;
+  #order = 0;
+  #yields = 0;
 
-  constructor(start: Instant = instant(1_700_000_000_000)) {
-    this.#start = start;
-  }
-
-  /** How many timers have neither fired nor been cancelled. */
-  get pendingTimers(): number {
-    return this.#pending.length;
+  constructor(start = 0) {
+    this.#time = start;
   }
 
   now(): Instant {
-    return instant(this.#start + this.#elapsed);
+    return instant(this.#time);
   }
 
   monotonic(): Monotonic {
-    return monotonic(this.#elapsed);
+    return monotonic(this.#time);
   }
 
-  timer(delay: Millis, fire: () => void): Timer {
-    const pending = { at: this.#elapsed + Math.max(0, delay), fire };
-    this.#pending.push(pending);
-    return { cancel: () => this.#remove(pending) };
+  timer(delay: Millis, fire: () => void, options: TimerOptions = {}): Timer {
+    this.#order += 1;
+    const pending = { due: this.#time + Math.max(0, delay), order: this.#order, fire, options };
+    this.#pending.add(pending);
+    return { cancel: () => void this.#pending.delete(pending) };
   }
 
   async sleep(delay: Millis, options: SleepOptions = {}): Promise<void> {
-    const { signal } = options;
+    const { signal, ...rest } = options;
     signal?.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = (): void => {
-        timer.cancel();
-        reject(signal?.reason instanceof Error ? signal.reason : new Error(String(signal?.reason)));
-      };
-      const timer = this.timer(delay, () => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      });
-      signal?.addEventListener('abort', onAbort, { once: true });
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = this.timer(delay, resolve, rest);
+    const abort = (): void => {
+      timer.cancel();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      await promise;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
   }
 
   async yield(): Promise<void> {
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#yields += 1;
+    await hop();
+    this.#yields -= 1;
   }
 
-  /** Moves time on by `span` and fires what falls due, synchronously. */
-  advance(span: Millis): void {
-    const end = this.#elapsed + span;
-    for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
-      this.#remove(next);
-      this.#elapsed = Math.max(this.#elapsed, next.at);
+  /** Delays until the pending timers fire, soonest first, in milliseconds. */
+  pending(): readonly Millis[] {
+    return this.#sorted().map((entry) => millis(entry.due - this.#time));
+  }
+
+  /** Moves time by `span` milliseconds, fires each timer at its time, and lets what follows run before the next. */
+  async advance(span: number): Promise<void> {
+    const end = this.#time + span;
+    await this.settle();
+    for (let next = this.#sorted()[0]; next !== undefined && next.due <= end; ) {
+      this.#pending.delete(next);
+      this.#time = Math.max(this.#time, next.due);
       next.fire();
+      await this.settle();
+      next = this.#sorted()[0];
     }
-    this.#elapsed = end;
+    this.#time = end;
+    await this.settle();
   }
 
-  #next(end: number): Pending | undefined {
-    let first: Pending | undefined;
-    for (const pending of this.#pending) {
-      if (pending.at <= end && (first === undefined || pending.at < first.at)) first = pending;
-    }
-    return first;
+  /** Lets everything run that does not wait for time. */
+  async settle(): Promise<void> {
+    do await hop();
+    while (this.#yields > 0);
+    await hop();
   }
 
-  #remove(pending: Pending): void {
-    this.#pending = this.#pending.filter((each) => each !== pending);
+  #sorted(): readonly Pending[] {
+    return [...this.#pending].sort((a, b) => a.due - b.due || a.order - b.order);
   }
+}
+
+function hop(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setImmediate(resolve);
+  return promise;
 }
