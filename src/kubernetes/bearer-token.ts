@@ -25,8 +25,8 @@ export function staticCredentials(authorization: string | undefined): Credential
 /** Settings of {@link rereadCredentials}. */
 export interface RereadOptions {
   readonly clock: Clock;
-  /** Reads the current value of the header: a token file, an exec plugin. */
-  readonly read: () => Promise<string | undefined>;
+  /** Reads the current value of the header: a token file, an exec plugin. `isRefused`: the last one got a 401. */
+  readonly read: (isRefused: boolean) => Promise<string | undefined>;
   /** Told why reading failed while an older value is still at hand. */
   readonly onStale?: (error: unknown) => void;
 }
@@ -49,10 +49,10 @@ class RereadCredentials implements Credentials {
 
   async authorization(): Promise<string | undefined> {
     const known = this.#known;
-    if (known === undefined) return this.refresh();
+    if (known === undefined) return this.#share(false);
     if (this.#options.clock.monotonic() - known.readAt < REREAD_AFTER) return known.value;
     try {
-      return await this.refresh();
+      return await this.#share(false);
     } catch (error) {
       // A projected token outlives its re-reading by minutes: better tried than given up.
       this.#options.onStale?.(error);
@@ -62,14 +62,18 @@ class RereadCredentials implements Credentials {
   }
 
   refresh(): Promise<string | undefined> {
-    this.#reading ??= this.#read().finally(() => {
+    return this.#share(true);
+  }
+
+  #share(isRefused: boolean): Promise<string | undefined> {
+    this.#reading ??= this.#read(isRefused).finally(() => {
       this.#reading = undefined;
     });
     return this.#reading;
   }
 
-  async #read(): Promise<string | undefined> {
-    const value = await this.#options.read();
+  async #read(isRefused: boolean): Promise<string | undefined> {
+    const value = await this.#options.read(isRefused);
     this.#known = { value, readAt: this.#options.clock.monotonic() };
     return value;
   }
