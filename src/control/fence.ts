@@ -22,6 +22,8 @@ export interface FencePorts {
   readonly pods: Freshness;
   /** Names this process; new at every start. */
   readonly identity: string;
+  /** Whether the Role permits to patch pods; where it is not known, it is found out (D-1). */
+  readonly canTouchPods: boolean;
 }
 
 /** What became of one touch. */
@@ -52,11 +54,12 @@ export class Fence {
   readonly #ports: FencePorts;
   readonly #startedAt: Monotonic;
   readonly #open = new Set<string>();
-  #canTouch = true;
+  #canTouch: boolean;
 
   constructor(ports: FencePorts) {
     this.#ports = ports;
     this.#startedAt = ports.clock.monotonic();
+    this.#canTouch = ports.canTouchPods;
   }
 
   /** Whether nothing of an earlier process can hit `key` any more. */

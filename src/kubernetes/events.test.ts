@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instant, minutes, seconds } from '#base/units.ts';
 import type { LogFields, Logger } from '#telemetry/logger.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
 import { type FakeAnswer, FakeTransport, settled } from '#testing/fake-transport.ts';
+import { ManualClock } from '#testing/manual-clock.ts';
 import type { EventNote, EventRecorder } from './event-recorder.ts';
 import { createEventRecorder } from './events.ts';
 import { createClient } from './http-client.ts';
@@ -26,14 +26,14 @@ function note(change: Partial<EventNote> = {}): EventNote {
 interface Setup {
   readonly recorder: EventRecorder;
   readonly transport: FakeTransport;
-  readonly clock: FakeClock;
+  readonly clock: ManualClock;
   readonly logged: string[];
   readonly refused: number[];
   readonly dropped: () => number;
 }
 
 function setup(answers: (request: TransportRequest) => FakeAnswer = () => answer): Setup {
-  const clock = new FakeClock(T0);
+  const clock = new ManualClock(T0);
   const transport = new FakeTransport(answers);
   const client = createClient({ transport, clock, timeout: seconds(0), userAgent: 'test/1' });
   const logged: string[] = [];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { seconds } from '#base/units.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
+import { ManualClock } from '#testing/manual-clock.ts';
 import { ConnectionSettingsError } from './connection.ts';
 import { inClusterSettings } from './in-cluster.ts';
 
@@ -21,7 +21,7 @@ const files = { token: 'one\n', 'ca.crt': 'PEM', namespace: 'demo\n' };
 
 test('inClusterSettings() reads server, CA, token and namespace (EN-1)', async (t) => {
   const directory = await mounted(t, files);
-  const settings = await inClusterSettings({ clock: new FakeClock(), env, directory });
+  const settings = await inClusterSettings({ clock: new ManualClock(), env, directory });
   assert.equal(settings.server.href, 'https://10.96.0.1/');
   assert.deepEqual(settings.tls, { ca: 'PEM' });
   assert.equal(settings.namespace, 'demo');
@@ -31,7 +31,7 @@ test('inClusterSettings() reads server, CA, token and namespace (EN-1)', async (
 test('inClusterSettings() brackets an IPv6 address', async (t) => {
   const directory = await mounted(t, files);
   const settings = await inClusterSettings({
-    clock: new FakeClock(),
+    clock: new ManualClock(),
     env: { ...env, KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '6443' },
     directory,
   });
@@ -39,7 +39,7 @@ test('inClusterSettings() brackets an IPv6 address', async (t) => {
 });
 
 test('inClusterSettings() reads the token anew after a minute', async (t) => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const directory = await mounted(t, files);
   const { credentials } = await inClusterSettings({ clock, env, directory });
   await credentials.authorization();
@@ -78,7 +78,7 @@ const faults: Record<
 for (const [when, { env: change, files: present, want }] of Object.entries(faults)) {
   test(`inClusterSettings() says why it cannot be used ${when}`, async (t) => {
     const directory = await mounted(t, present);
-    const options = { clock: new FakeClock(), env: { ...env, ...change }, directory };
+    const options = { clock: new ManualClock(), env: { ...env, ...change }, directory };
     await assert.rejects(inClusterSettings(options), (error) => {
       assert.ok(error instanceof ConnectionSettingsError);
       assert.match(error.message, want);

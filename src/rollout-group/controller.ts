@@ -1,5 +1,4 @@
 import { type Millis, millis } from '#base/units.ts';
-import type { GroupMetrics } from '#control/group-metrics.ts';
 import { runController } from '#control/run-controller.ts';
 import type { Change, Informer } from '#kubernetes/informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
@@ -10,7 +9,6 @@ import { groupKey, indexes } from './snapshot.ts';
 
 /** What the controller of rollout groups is made of. */
 export interface RolloutGroupPorts extends GroupReconcilerPorts {
-  readonly metrics: GroupMetrics;
   readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
   readonly queue: WorkQueue;

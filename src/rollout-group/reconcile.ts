@@ -5,9 +5,8 @@ import { applyDeletions, type DeletionReport, OverruledError } from '#control/ap
 import type { Basis } from '#control/basis.ts';
 import type { Decision, DeletePod, Plan } from '#control/decision.ts';
 import { Fence } from '#control/fence.ts';
-import type { GroupMetrics } from '#control/group-metrics.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
-import type { Reason } from '#control/reasons.ts';
+import { primaryHold } from '#control/primary-hold.ts';
 import { PlanReporter } from '#control/report-plan.ts';
 import type { PassResult } from '#control/run-controller.ts';
 import { ApiError } from '#kubernetes/api-error.ts';
@@ -16,6 +15,7 @@ import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { Logger } from '#telemetry/logger.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { isPaused } from './api.ts';
 import { GroupView } from './group-view.ts';
 import { because } from './plan-zone.ts';
@@ -27,7 +27,9 @@ export interface GroupReconcilerPorts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly events: EventRecorder;
-  readonly metrics: GroupMetrics;
+  readonly metrics: OperatorMetrics;
+  /** Whether the Role permits to patch pods (D-1). */
+  readonly canTouchPods: boolean;
   readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
   /** Names this process; new at every start (D-8). */
@@ -76,11 +78,11 @@ export class GroupReconciler {
     if (sets.length === 0) return this.#forget(key, group);
     this.#gone.delete(group);
     const startedAt = clock.monotonic();
-    metrics.reconcileStarted(group);
+    metrics.beginGroupReconcile(group);
     const end = await this.#pass(key, sets, signal);
     const isFailed = end.error !== undefined || end.plan.outcome.kind === 'failed';
-    const took = millis(clock.monotonic() - startedAt);
-    metrics.reconcileEnded(group, { isFailed, took, at: clock.now() });
+    const duration = millis(clock.monotonic() - startedAt);
+    metrics.endGroupReconcile(group, { isFailed, duration, endedAt: clock.now() });
     if (isFailed) this.#failing.add(group);
     else this.#failing.delete(group);
     this.#dropGone();
@@ -163,8 +165,8 @@ export class GroupReconciler {
     const failure = failureOf(end);
     if (failure !== undefined) log.warn('reconcile ended with an error', { group, err: failure });
     this.#reporter.report(key, plan.decisions);
-    metrics.blocked(group, holdReasons(plan.decisions));
-    metrics.progress(group, plan.progress);
+    metrics.setGroupBlocked(group, primaryHold(plan.decisions)?.because.reason);
+    metrics.setPods(group, new Map(plan.progress.map((each) => [each.set.name, each])));
     this.#ports.onPlan?.(key, plan);
   }
 
@@ -188,7 +190,7 @@ export class GroupReconciler {
 
   #dropGone(): void {
     if (this.#failing.size > 0) return;
-    for (const group of this.#gone) this.#ports.metrics.forget(group);
+    for (const group of this.#gone) this.#ports.metrics.forgetGroup(group);
     this.#gone.clear();
   }
 }
@@ -201,14 +203,6 @@ function failureOf(end: PassEnd): Error | string | undefined {
 
 function deletionsOf(plan: Plan): readonly DeletePod[] {
   return plan.decisions.filter((decision) => decision.kind === 'delete-pod');
-}
-
-function holdReasons(decisions: readonly Decision[]): ReadonlySet<Reason> {
-  return new Set(
-    decisions
-      .filter((decision) => decision.kind === 'hold')
-      .map((decision) => decision.because.reason),
-  );
 }
 
 /** The plan with what the API server refused as the reason that nothing goes on. */
