@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { FakeClock } from '#testing/fake-clock.ts';
 import { RefusedError, ScriptedClient, type ScriptedWatch } from '#testing/scripted-client.ts';
-import { SteppedClock } from '#testing/stepped-clock.ts';
 import { WatchServer } from '#testing/watch-server.ts';
 import type { Cached, Change, Informer } from './informer.ts';
 import type { KubernetesObject } from './object.ts';
@@ -68,7 +68,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 
 /** An informer, its server, and a record of what the handlers were told. */
 class Run {
-  readonly clock = new SteppedClock();
+  readonly clock = new FakeClock();
   readonly server = new WatchServer();
   readonly informer: Informer<Cached>;
   readonly stop = new AbortController();

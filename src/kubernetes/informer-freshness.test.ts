@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { monotonic } from '#base/units.ts';
-import { SteppedClock } from '#testing/stepped-clock.ts';
+import { FakeClock } from '#testing/fake-clock.ts';
 import { InformerFreshness } from './informer-freshness.ts';
 import { RevisionWentBackError } from './revision.ts';
 
-function fresh(): { clock: SteppedClock; freshness: InformerFreshness } {
-  const clock = new SteppedClock();
+function fresh(): { clock: FakeClock; freshness: InformerFreshness } {
+  const clock = new FakeClock();
   return { clock, freshness: new InformerFreshness(clock, 'pods') };
 }
 
@@ -210,7 +210,7 @@ test('whenSeen() resolves when the own write comes back, also through a relist',
   const wait = freshness.whenSeen('12', never).then(() => (isWoken = true));
   freshness.reset();
   freshness.delivered('11');
-  await new SteppedClock().settle();
+  await new FakeClock().settle();
   assert.equal(isWoken, false);
   freshness.delivered('13');
   await wait;

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { millis } from '#base/units.ts';
-import { SteppedClock } from '#testing/stepped-clock.ts';
+import { FakeClock } from '#testing/fake-clock.ts';
 import { createWorkQueue } from './rate-limited-queue.ts';
 import type { WorkQueue } from './work-queue.ts';
 
-function queueOn(clock: SteppedClock): WorkQueue {
+function queueOn(clock: FakeClock): WorkQueue {
   return createWorkQueue({ clock, name: 'test' });
 }
 
 /** What `get` answers without waiting for time; `'none'` while it waits. The waiting `get` stays. */
-async function taken(clock: SteppedClock, queue: WorkQueue): Promise<string | undefined> {
+async function taken(clock: FakeClock, queue: WorkQueue): Promise<string | undefined> {
   const get = queue.get();
   return Promise.race([get, clock.settle().then(() => 'none')]);
 }
 
 test('get() gives keys in the order in which they became ready', async () => {
-  const queue = queueOn(new SteppedClock());
+  const queue = queueOn(new FakeClock());
   queue.add('a');
   queue.add('b');
   queue.add('a');
@@ -28,7 +28,7 @@ test('get() gives keys in the order in which they became ready', async () => {
 });
 
 test('get() waits for a key, and whoever asked first gets it first', async () => {
-  const queue = queueOn(new SteppedClock());
+  const queue = queueOn(new FakeClock());
   const [first, second] = [queue.get(), queue.get()];
   queue.add('a');
   queue.add('b');
@@ -37,7 +37,7 @@ test('get() waits for a key, and whoever asked first gets it first', async () =>
 });
 
 test('add() of a key that is worked on makes it ready again after done()', async () => {
-  const clock = new SteppedClock();
+  const clock = new FakeClock();
   const queue = queueOn(clock);
   queue.add('a');
   await queue.get();
@@ -52,7 +52,7 @@ test('add() of a key that is worked on makes it ready again after done()', async
 });
 
 test('add() drops the addAfter() of its key', async () => {
-  const clock = new SteppedClock();
+  const clock = new FakeClock();
   const queue = queueOn(clock);
   queue.addAfter('a', millis(50));
   queue.add('a');
@@ -68,7 +68,7 @@ const deadlines: Record<string, { delays: readonly number[]; readyAt: number }> 
 };
 for (const [fact, { delays, readyAt }] of Object.entries(deadlines)) {
   test(`addAfter() keeps ${fact}`, async () => {
-    const clock = new SteppedClock();
+    const clock = new FakeClock();
     const queue = queueOn(clock);
     for (const delay of delays) queue.addAfter('a', millis(delay));
     if (readyAt > 0) {
@@ -82,7 +82,7 @@ for (const [fact, { delays, readyAt }] of Object.entries(deadlines)) {
 }
 
 test('addAfter() of a key that is ready anyway changes nothing', () => {
-  const clock = new SteppedClock();
+  const clock = new FakeClock();
   const queue = queueOn(clock);
   queue.add('a');
   queue.addAfter('a', millis(50));
@@ -90,7 +90,7 @@ test('addAfter() of a key that is ready anyway changes nothing', () => {
 });
 
 test('addAfter() that comes due while the key is worked on waits for done()', async () => {
-  const clock = new SteppedClock();
+  const clock = new FakeClock();
   const queue = queueOn(clock);
   queue.add('a');
   await queue.get();
@@ -102,7 +102,7 @@ test('addAfter() that comes due while the key is worked on waits for done()', as
 });
 
 test('addRateLimited() doubles from 5 ms to 1000 s, until forget()', async () => {
-  const clock = new SteppedClock();
+  const clock = new FakeClock();
   const queue = queueOn(clock);
   const seen: number[] = [];
   for (let failure = 0; failure < 20; failure += 1) {
@@ -122,7 +122,7 @@ test('addRateLimited() doubles from 5 ms to 1000 s, until forget()', async () =>
 });
 
 test('addRateLimited() counts each key apart', () => {
-  const clock = new SteppedClock();
+  const clock = new FakeClock();
   const queue = queueOn(clock);
   queue.addRateLimited('a');
   queue.addRateLimited('a');
@@ -132,7 +132,7 @@ test('addRateLimited() counts each key apart', () => {
 });
 
 test('shutDown() answers undefined to all, drops what waits and takes nothing more', async () => {
-  const clock = new SteppedClock();
+  const clock = new FakeClock();
   const queue = queueOn(clock);
   const waiting = queue.get();
   queue.addAfter('a', millis(50));
@@ -171,7 +171,7 @@ class KeyModel {
 
 /** Drives a queue and a model of it alike, and compares after each step. */
 class QueueRun {
-  readonly clock = new SteppedClock();
+  readonly clock = new FakeClock();
   readonly queue = queueOn(this.clock);
   readonly models = new Map(['a', 'b', 'c'].map((name) => [name, new KeyModel()]));
   #isWaiting = false;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Millis, millis, minutes } from '#base/units.ts';
+import { FakeClock } from '#testing/fake-clock.ts';
 import { lineOf, RefusedError, ScriptedClient } from '#testing/scripted-client.ts';
-import { SteppedClock } from '#testing/stepped-clock.ts';
 import { WatchServer } from '#testing/watch-server.ts';
 import type { Cached, Change, Informer, InformerProblem } from './informer.ts';
 import type { KubernetesObject } from './object.ts';
@@ -34,7 +34,7 @@ interface RigOptions {
 
 /** An informer on a small server; `run` starts it and lets the first list end. */
 class Rig {
-  readonly clock = new SteppedClock();
+  readonly clock = new FakeClock();
   readonly server = new WatchServer();
   readonly client = new ScriptedClient(this.server);
   readonly problems: InformerProblem[] = [];

@@ -16,7 +16,7 @@ interface Pending {
 }
 
 /** A clock that stands still until a test moves it. Both of its times start at `start`, in milliseconds. */
-export class SteppedClock implements Clock {
+export class FakeClock implements Clock {
   readonly #pending = new Set<Pending>();
   #time: number;
   #order = 0;
