@@ -193,6 +193,61 @@ for (const [when, { streaming, after }] of Object.entries(fallbacks)) {
   });
 }
 
+test('run() lists in pages when three streaming lists in a row broke off', async () => {
+  const rig = new Rig();
+  rig.server.streaming = 'silent';
+  await rig.run();
+  for (const wait of [100, 200, 0]) {
+    rig.client.watching.break();
+    await rig.clock.advance(wait);
+  }
+  assert.equal(rig.informer.hasSynced, true);
+  assert.equal(rig.informer.freshness.proof?.by, 'consistent-read');
+  await rig.finish();
+});
+
+test('run() waits ever longer between lists that fail slowly', async () => {
+  const rig = new Rig();
+  rig.server.list = (): never => {
+    throw new RefusedError(503);
+  };
+  rig.server.streaming = 'silent';
+  await rig.run();
+  const waits: number[] = [];
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    await rig.clock.advance(30_000);
+    const [wait = 0] = rig.clock.pending();
+    waits.push(wait);
+    await rig.clock.advance(wait);
+  }
+  assert.deepEqual(waits, [100, 200, 400]);
+  await rig.finish();
+});
+
+test('run() lets other work go on while it decodes one huge chunk', async () => {
+  const rig = await running();
+  let hops = 0;
+  const seen: number[] = [];
+  rig.informer.onChange(() => seen.push(hops));
+  const metadata = { namespace: 'demo', uid: 'u' };
+  const note = 'x'.repeat(32 * 1024);
+  const lines = Array.from({ length: 16 }, (_, at) => {
+    const named = { ...metadata, name: `p${at}`, resourceVersion: String(100 + at) };
+    return lineOf('ADDED', { metadata: named, note });
+  });
+  rig.client.watching.sendBytes(Buffer.from(lines.join('')));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const hop = (): void => {
+    hops += 1;
+    if (seen.length < lines.length) setImmediate(hop);
+    else resolve();
+  };
+  setImmediate(hop);
+  await promise;
+  assert.ok(hops >= 4, `other work had ${hops} turns`);
+  await rig.finish();
+});
+
 test('run() starts over when page 2 of a list is gone (410)', async () => {
   const rig = new Rig();
   rig.server.streaming = 'refused';
