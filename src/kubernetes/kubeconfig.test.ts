@@ -64,7 +64,7 @@ test('kubeconfigSettings() reads CA and client certificate', async (t) => {
   const user = { 'client-certificate-data': PEM, 'client-key-data': PEM };
   const { tls } = await settingsOf(t, { cluster: { 'certificate-authority-data': PEM }, user });
   const bytes = Buffer.from('PEM');
-  assert.deepEqual(tls, { ca: bytes, cert: bytes, key: bytes });
+  assert.deepEqual(tls(), { ca: bytes, cert: bytes, key: bytes });
 });
 
 test('kubeconfigSettings() reads tls-server-name, insecure-skip-tls-verify and proxy-url', async (t) => {
@@ -75,8 +75,8 @@ test('kubeconfigSettings() reads tls-server-name, insecure-skip-tls-verify and p
       'proxy-url': 'http://proxy:3128',
     },
   });
-  assert.equal(settings.tls.serverName, 'kubernetes');
-  assert.equal(settings.tls.isInsecure, true);
+  assert.equal(settings.tls().serverName, 'kubernetes');
+  assert.equal(settings.tls().isInsecure, true);
   assert.equal(settings.proxy, 'http://proxy:3128');
 });
 
