@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
 import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
+import { ManualClock } from '#testing/manual-clock.ts';
 import { type Access, type AccessAnswer, canI } from './access-review.ts';
 import { createClient } from './http-client.ts';
 import { TransportError } from './transport.ts';
@@ -17,7 +17,7 @@ const access: Access = {
 
 async function ask(answer: FakeAnswer): Promise<readonly [AccessAnswer, FakeTransport]> {
   const transport = new FakeTransport(() => answer);
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const client = createClient({ transport, clock, timeout: seconds(0), userAgent: 'test/1' });
   return [await canI(client, access), transport];
 }

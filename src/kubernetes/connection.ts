@@ -7,7 +7,8 @@ import { createUndiciTransport, type TlsSettings } from './undici-transport.ts';
 /** How to reach an API server, and as whom. */
 export interface ConnectionSettings {
   readonly server: URL;
-  readonly tls: TlsSettings;
+  /** The certificates as they are now; they are renewed together with the credentials. */
+  readonly tls: () => TlsSettings;
   readonly credentials: Credentials;
   /** The namespace that the source of these settings names. */
   readonly namespace?: string;

@@ -23,7 +23,7 @@ test('inClusterSettings() reads server, CA, token and namespace (EN-1)', async (
   const directory = await mounted(t, files);
   const settings = await inClusterSettings({ clock: new ManualClock(), env, directory });
   assert.equal(settings.server.href, 'https://10.96.0.1/');
-  assert.deepEqual(settings.tls, { ca: 'PEM' });
+  assert.deepEqual(settings.tls(), { ca: 'PEM' });
   assert.equal(settings.namespace, 'demo');
   assert.equal(await settings.credentials.authorization(), 'Bearer one');
 });
@@ -38,14 +38,16 @@ test('inClusterSettings() brackets an IPv6 address', async (t) => {
   assert.equal(settings.server.href, 'https://[fd00::1]:6443/');
 });
 
-test('inClusterSettings() reads the token anew after a minute', async (t) => {
+test('inClusterSettings() reads token and CA anew after a minute', async (t) => {
   const clock = new ManualClock();
   const directory = await mounted(t, files);
-  const { credentials } = await inClusterSettings({ clock, env, directory });
+  const { credentials, tls } = await inClusterSettings({ clock, env, directory });
   await credentials.authorization();
   await writeFile(join(directory, 'token'), 'two');
+  await writeFile(join(directory, 'ca.crt'), 'NEW');
   clock.advance(seconds(60));
   assert.equal(await credentials.authorization(), 'Bearer two');
+  assert.deepEqual(tls(), { ca: 'NEW' });
 });
 
 const faults: Record<

@@ -19,22 +19,25 @@ export interface InClusterOptions {
 const MOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * How a pod reaches its own cluster (EN-1); the token file is read again each minute and after a 401.
+ * How a pod reaches its own cluster (EN-1); token and CA are read again each minute and after a 401.
  *
  * @throws {ConnectionSettingsError} when a variable or a file of the service account is missing
  */
 export async function inClusterSettings(options: InClusterOptions): Promise<ConnectionSettings> {
   const { clock, onStale, directory = MOUNT } = options;
   const server = serverOf(options.env);
-  const token = join(directory, 'token');
-  await readToken(token);
-  const ca = await readMounted(join(directory, 'ca.crt'));
+  const caFile = join(directory, 'ca.crt');
+  let ca = await readMounted(caFile);
+  await readToken(join(directory, 'token'));
   const namespace = await namespaceIn(join(directory, 'namespace'));
-  const read = (): Promise<string> => readToken(token);
+  const read = async (): Promise<string> => {
+    ca = await readMounted(caFile);
+    return readToken(join(directory, 'token'));
+  };
   const credentials = rereadCredentials(
     onStale === undefined ? { clock, read } : { clock, read, onStale },
   );
-  const settings = { server, tls: { ca }, credentials };
+  const settings = { server, tls: () => ({ ca }), credentials };
   return namespace === '' ? settings : { ...settings, namespace };
 }
 

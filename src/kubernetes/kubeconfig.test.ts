@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { FakeClock } from '#testing/fake-clock.ts';
+import { ManualClock } from '#testing/manual-clock.ts';
 import { type ConnectionSettings, ConnectionSettingsError } from './connection.ts';
 import { kubeconfigSettings } from './kubeconfig.ts';
 
@@ -38,7 +38,7 @@ async function fileOf(t: TestContext, text: string): Promise<string> {
 }
 
 async function settingsOf(t: TestContext, parts: Parts): Promise<ConnectionSettings> {
-  return kubeconfigSettings({ clock: new FakeClock(), path: await fileOf(t, config(parts)) });
+  return kubeconfigSettings({ clock: new ManualClock(), path: await fileOf(t, config(parts)) });
 }
 
 const PEM = Buffer.from('PEM').toString('base64');
@@ -52,7 +52,7 @@ test('kubeconfigSettings() reads server, namespace and token', async (t) => {
 
 test('kubeconfigSettings() prefers the server of -kubernetes.api-url (FL-14)', async (t) => {
   const path = await fileOf(t, config());
-  const options = { clock: new FakeClock(), path, apiUrl: 'http://127.0.0.1:8001' };
+  const options = { clock: new ManualClock(), path, apiUrl: 'http://127.0.0.1:8001' };
   assert.equal((await kubeconfigSettings(options)).server.href, 'http://127.0.0.1:8001/');
 });
 
@@ -64,7 +64,7 @@ test('kubeconfigSettings() reads CA and client certificate', async (t) => {
   const user = { 'client-certificate-data': PEM, 'client-key-data': PEM };
   const { tls } = await settingsOf(t, { cluster: { 'certificate-authority-data': PEM }, user });
   const bytes = Buffer.from('PEM');
-  assert.deepEqual(tls, { ca: bytes, cert: bytes, key: bytes });
+  assert.deepEqual(tls(), { ca: bytes, cert: bytes, key: bytes });
 });
 
 test('kubeconfigSettings() reads tls-server-name, insecure-skip-tls-verify and proxy-url', async (t) => {
@@ -75,8 +75,8 @@ test('kubeconfigSettings() reads tls-server-name, insecure-skip-tls-verify and p
       'proxy-url': 'http://proxy:3128',
     },
   });
-  assert.equal(settings.tls.serverName, 'kubernetes');
-  assert.equal(settings.tls.isInsecure, true);
+  assert.equal(settings.tls().serverName, 'kubernetes');
+  assert.equal(settings.tls().isInsecure, true);
   assert.equal(settings.proxy, 'http://proxy:3128');
 });
 
@@ -129,7 +129,7 @@ const faults: Record<string, { readonly text: string; readonly want: RegExp }> =
 for (const [why, { text, want }] of Object.entries(faults)) {
   test(`kubeconfigSettings() refuses a file when ${why}`, async (t) => {
     const path = await fileOf(t, text);
-    await assert.rejects(kubeconfigSettings({ clock: new FakeClock(), path }), (error) => {
+    await assert.rejects(kubeconfigSettings({ clock: new ManualClock(), path }), (error) => {
       assert.ok(error instanceof ConnectionSettingsError, String(error));
       assert.match(error.message, want);
       assert.match(error.message, /^Cannot use kubeconfig ".*config": /);
@@ -139,13 +139,13 @@ for (const [why, { text, want }] of Object.entries(faults)) {
 }
 
 test('kubeconfigSettings() refuses a path where there is nothing', async () => {
-  const options = { clock: new FakeClock(), path: '/no/such/file' };
+  const options = { clock: new ManualClock(), path: '/no/such/file' };
   await assert.rejects(kubeconfigSettings(options), {
     message: 'Cannot use kubeconfig "/no/such/file": it does not exist',
   });
 });
 
 test('kubeconfigSettings() refuses a directory', async () => {
-  const options = { clock: new FakeClock(), path: tmpdir() };
+  const options = { clock: new ManualClock(), path: tmpdir() };
   await assert.rejects(kubeconfigSettings(options), /: it is a directory, not a file$/);
 });

@@ -29,11 +29,13 @@ export async function kubeconfigSettings(options: KubeconfigOptions): Promise<Co
   const { path, apiUrl } = options;
   const config = await load(path);
   const { cluster, user, context } = chosen(config, path);
-  const access = await accessOf(config, path);
+  let access = await accessOf(config, path);
   const settings = {
     server: urlOf(apiUrl === undefined || apiUrl === '' ? cluster.server : apiUrl, path),
-    tls: tlsOf(cluster, access),
-    credentials: credentialsOf(user, config, options),
+    tls: () => tlsOf(cluster, access),
+    credentials: credentialsOf({ user, context, config }, options, (renewed) => {
+      access = renewed;
+    }),
   };
   return {
     ...settings,
@@ -149,18 +151,22 @@ function authorizationOf(headers: object | undefined, auth: unknown): string | u
   return typeof value === 'string' ? value : undefined;
 }
 
+/** The chosen user's credentials; a plugin may renew the client certificate along with them. */
 function credentialsOf(
-  user: User | undefined,
-  config: KubeConfig,
+  choice: Pick<Choice, 'user' | 'context'> & { readonly config: KubeConfig },
   options: KubeconfigOptions,
+  onRenewed: (access: Access) => void,
 ): Credentials {
+  const { user, context, config } = choice;
   if (user === undefined) return staticCredentials(undefined);
   const { clock, path, onStale } = options;
   // The library caches what a plugin gave until it expires; a fresh load asks the plugin again.
   const read = async (isRefused: boolean): Promise<string | undefined> => {
     const source = isRefused ? await load(path) : config;
-    if (isRefused) source.setCurrentContext(config.getCurrentContext());
-    return (await accessOf(source, path)).authorization;
+    source.setCurrentContext(context.name);
+    const access = await accessOf(source, path);
+    onRenewed(access);
+    return access.authorization;
   };
   return rereadCredentials(onStale === undefined ? { clock, read } : { clock, read, onStale });
 }
