@@ -3,15 +3,13 @@ import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import type { Plan } from '#control/decision.ts';
 import { canI } from '#kubernetes/access-review.ts';
+import { layeredTransport } from '#kubernetes/api-transport.ts';
 import type { Client } from '#kubernetes/client.ts';
-import { withClusterHeader } from '#kubernetes/cluster-header.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import { createEventRecorder } from '#kubernetes/events.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { Informer, InformerProblem } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
-import { withRateLimit } from '#kubernetes/rate-limiter.ts';
-import { withRequestMetrics } from '#kubernetes/request-metrics.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
@@ -27,7 +25,7 @@ import { podIndexers, statefulSetIndexers } from '#rollout-group/snapshot.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { groupLabel, pathLabel } from '#telemetry/api-path.ts';
+import { groupLabel } from '#telemetry/api-path.ts';
 import type { Logger } from '#telemetry/logger.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
@@ -134,35 +132,39 @@ async function work(
   await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
 }
 
-/** From outside in: cluster header, limiter, measurement, network (K8-24). */
 function decoratedClient({ config, clock, log, metrics, transport }: OperatorOptions): Client {
-  const measured = withRequestMetrics(transport, {
-    clock,
-    pathOf: pathLabel,
-    observe: ({ path, method, statusCode, duration }) =>
-      metrics.observeRequest({
-        path,
-        method,
-        status: statusCode === 'error' ? 'error' : Number(statusCode),
-        duration,
-      }),
-  });
   const { limiter, namespace, clientTimeout } = config.kubernetes;
-  const limited =
-    limiter === undefined
-      ? measured
-      : withRateLimit(measured, {
-          clock,
-          ...limiter,
-          groupOf: groupLabel,
-          onLimited: (group) => metrics.countRateLimited(group),
-        });
-  const named = withClusterHeader(limited, {
-    cluster: namespace,
-    onRejected: ({ route, message }) =>
-      log.warn('cluster check refused a request', { route, message }),
+  const layered = layeredTransport(transport, {
+    cluster: {
+      cluster: namespace,
+      onRejected: ({ route, message }) =>
+        log.warn('cluster check refused a request', { route, message }),
+    },
+    limit: {
+      clock,
+      qps: limiter?.qps ?? 0,
+      burst: limiter?.burst ?? 0,
+      groupOf: groupLabel,
+      onLimited: (group) => metrics.countRateLimited(group),
+    },
+    metrics: {
+      clock,
+      pathOf: (path) => path,
+      observe: ({ path, method, statusCode, duration }) =>
+        metrics.observeRequest({
+          path,
+          method,
+          status: statusCode === 'error' ? 'error' : Number(statusCode),
+          duration,
+        }),
+    },
   });
-  return createClient({ transport: named, clock, timeout: clientTimeout ?? millis(0), userAgent });
+  return createClient({
+    transport: layered,
+    clock,
+    timeout: clientTimeout ?? millis(0),
+    userAgent,
+  });
 }
 
 function createCaches(client: Client, { config, clock, log }: OperatorOptions): Caches {
