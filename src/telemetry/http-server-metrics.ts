@@ -31,6 +31,9 @@ export interface HttpServerMetrics {
   countMisdirected(request: MisdirectedRequest): void;
 }
 
+/** Any client can send any label; beyond so many of them series are no longer made for new ones. */
+const maxReceivedLabels = 100;
+
 /** Declares the metrics in `registry`, once for all servers of the process. */
 export function createHttpServerMetrics(registry: MetricsRegistry): HttpServerMetrics {
   const duration = registry.histogram({
@@ -61,6 +64,7 @@ export function createHttpServerMetrics(registry: MetricsRegistry): HttpServerMe
     help: 'HTTP requests whose cluster validation label is not the one of this operator.',
     labels: ['protocol', 'method', 'cluster_validation_label', 'request_cluster_validation_label'],
   });
+  const bounded = boundedLabels();
   return {
     changeInflight: (method, route, change) => inflight.add({ method, route }, change),
     observeServed: (request) => {
@@ -75,7 +79,16 @@ export function createHttpServerMetrics(registry: MetricsRegistry): HttpServerMe
         protocol: 'http',
         method: route,
         cluster_validation_label: expected,
-        request_cluster_validation_label: received,
+        request_cluster_validation_label: bounded(received),
       }),
+  };
+}
+
+/** Answers each label as it is, or `other` when too many different ones came before it. */
+function boundedLabels(): (received: string) => string {
+  const known = new Set<string>();
+  return (received) => {
+    if (known.size < maxReceivedLabels) known.add(received);
+    return known.has(received) ? received : 'other';
   };
 }
