@@ -65,3 +65,27 @@ test('compareNaturally() orders pods of one set by ordinal', () => {
     }),
   );
 });
+
+/** RC-43 word by word, without any shortcut. */
+function compareByRuns(left: string, right: string): number {
+  const [a, b] = [left.match(/\d+|\D+/g) ?? [], right.match(/\d+|\D+/g) ?? []];
+  for (const [index, x] of a.entries()) {
+    const y = b[index];
+    if (y === undefined) return 1;
+    const areNumbers = /^\d/.test(x) && /^\d/.test(y);
+    const [p, q] = areNumbers ? [BigInt(x), BigInt(y)] : [x, y];
+    if (p !== q) return p < q ? -1 : 1;
+  }
+  return a.length - b.length;
+}
+
+test('compareNaturally() agrees with the rule applied run by run', () => {
+  fc.assert(
+    fc.property(name, name, name, (prefix, a, b) => {
+      const [left, right] = [prefix + a, prefix + b];
+      const want = Math.sign(compareByRuns(left, right));
+      if (want !== 0) assert.equal(Math.sign(compareNaturally(left, right)), want);
+    }),
+    { numRuns: 5_000 },
+  );
+});

@@ -8,8 +8,9 @@
  * @returns negative when `left` sorts first, positive when `right` does, 0 when they are equal
  */
 export function compareNaturally(left: string, right: string): number {
-  let leftStart = 0;
-  let rightStart = 0;
+  if (left === right) return 0;
+  let leftStart = startOfDifference(left, right);
+  let rightStart = leftStart;
   while (leftStart < left.length && rightStart < right.length) {
     const leftEnd = endOfRun(left, leftStart);
     const rightEnd = endOfRun(right, rightStart);
@@ -22,6 +23,19 @@ export function compareNaturally(left: string, right: string): number {
   const hasMoreRight = rightStart < right.length;
   if (hasMoreLeft !== hasMoreRight) return hasMoreLeft ? 1 : -1;
   return compareText(left, right);
+}
+
+/**
+ * Where comparing may start: pods of one set share a long prefix, which is skipped, but for the number that the
+ * first difference stands in, or the one character before it that tells which run it belongs to.
+ */
+function startOfDifference(left: string, right: string): number {
+  const shorter = Math.min(left.length, right.length);
+  let start = 0;
+  while (start < shorter && left.charCodeAt(start) === right.charCodeAt(start)) start += 1;
+  if (start > 0 && !isDigit(left, start - 1)) return start - 1;
+  while (start > 0 && isDigit(left, start - 1)) start -= 1;
+  return start;
 }
 
 function endOfRun(text: string, start: number): number {
