@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
@@ -386,6 +387,15 @@ test('HttpServer.close() does not wait for a connection that is kept open withou
   const agent = new Agent({ keepAlive: true });
   context.after(() => agent.destroy());
   await get(served, '/ready', { agent });
+  await served.server.close();
+});
+
+test('HttpServer.close() does not wait for a connection that never sent a request', async (context) => {
+  const served = await serve(context);
+  const socket = connect(served.server.port, '127.0.0.1');
+  context.after(() => socket.destroy());
+  await once(socket, 'connect');
+  await get(served, '/ready'); // by now the server has accepted the first connection, too
   await served.server.close();
 });
 
