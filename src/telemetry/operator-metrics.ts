@@ -43,9 +43,8 @@ export interface OperatorMetrics {
   endGroupReconcile(group: string, reconcile: GroupReconcile): void;
   /** Shows why `group` does not proceed, in place of the earlier reason; undefined: it proceeds. */
   setGroupBlocked(group: string, reason: string | undefined): void;
-  setStatefulSetPods(group: string, statefulSet: string, pods: PodCounts): void;
-  /** Removes the pods of a StatefulSet that is gone from `group`. */
-  forgetStatefulSet(group: string, statefulSet: string): void;
+  /** Shows the pods of every StatefulSet of `group`, by its name; those of sets that are not named are removed. */
+  setPods(group: string, pods: ReadonlyMap<string, PodCounts>): void;
   /** Removes every series of `group` (ME-10). */
   forgetGroup(group: string): void;
   observeRequest(request: ObservedRequest): void;
@@ -119,17 +118,20 @@ class RegisteredMetrics implements OperatorMetrics {
     this.#groups.blocked.set({ rollout_group: group, reason }, 1);
   }
 
-  setStatefulSetPods(group: string, statefulSet: string, pods: PodCounts): void {
-    const known = this.#statefulSets.get(group) ?? new Set();
-    this.#statefulSets.set(group, known.add(statefulSet));
-    for (const state of podStates) {
-      const labels = { rollout_group: group, statefulset: statefulSet, state };
-      this.#groups.pods.set(labels, pods[state]);
+  setPods(group: string, pods: ReadonlyMap<string, PodCounts>): void {
+    for (const gone of this.#statefulSets.get(group) ?? []) {
+      if (!pods.has(gone)) this.#forgetStatefulSet(group, gone);
+    }
+    this.#statefulSets.set(group, new Set(pods.keys()));
+    for (const [statefulSet, counts] of pods) {
+      for (const state of podStates) {
+        const labels = { rollout_group: group, statefulset: statefulSet, state };
+        this.#groups.pods.set(labels, counts[state]);
+      }
     }
   }
 
-  forgetStatefulSet(group: string, statefulSet: string): void {
-    this.#statefulSets.get(group)?.delete(statefulSet);
+  #forgetStatefulSet(group: string, statefulSet: string): void {
     for (const state of podStates) {
       this.#groups.pods.remove({ rollout_group: group, statefulset: statefulSet, state });
     }
@@ -141,7 +143,7 @@ class RegisteredMetrics implements OperatorMetrics {
       vector.remove({ rollout_group: group });
     }
     this.setGroupBlocked(group, undefined);
-    for (const name of this.#statefulSets.get(group) ?? []) this.forgetStatefulSet(group, name);
+    this.setPods(group, new Map());
     this.#statefulSets.delete(group);
   }
 

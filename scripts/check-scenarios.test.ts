@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { checkScenarios } from './check-scenarios.ts';
+import type { ScenarioList } from './required-scenarios.ts';
+
+const groups: ScenarioList = {
+  document: 'groups',
+  prefix: 'scenario ',
+  width: 1,
+  last: 20,
+  required: [7],
+};
+const cluster: ScenarioList = {
+  document: 'cluster',
+  prefix: 'T',
+  width: 2,
+  last: 60,
+  required: [5],
+};
+
+function findings(source: string, list = groups): readonly string[] {
+  return checkScenarios(new Map([['src/a.test.ts', source]]), [list]);
+}
+
+describe('checkScenarios()', () => {
+  test('names each required scenario that no test claims', () => {
+    const wide: ScenarioList = { ...groups, required: [[7, 9], 12] };
+    assert.deepEqual(findings(`test('plan() deletes [scenario 8]', () => {});`, wide), [
+      'groups: no test has [scenario 7] in its title',
+      'groups: no test has [scenario 9] in its title',
+      'groups: no test has [scenario 12] in its title',
+    ]);
+    assert.deepEqual(findings('', cluster), ['cluster: no test has [T05] in its title']);
+  });
+
+  const claimed: Record<string, string> = {
+    'a title': `test('plan() deletes b-0 [scenario 7]', () => {});`,
+    'a title with several': `it("[scenario 3, 7] plan() deletes", async () => {});`,
+    'a template': 'test(`[scenario 7] ${name} deletes`, () => {});',
+    'a group': `describe('[scenario 7] batch', () => { test('deletes', () => {}); });`,
+    'a test of a test': `test('outer', async (t) => { await t.test('x'); }); suite('[scenario 7]', f);`,
+    'a key of a table': `const cases = { '[scenario 7] deletes': { input: 1 } };`,
+    'a title with options': `test('[scenario 7]', { skip: false, timeout: 5 }, () => {});`,
+    'a title beside a skipped test': `test('[scenario 7]', f); test.skip('other', g);`,
+  };
+  for (const [title, source] of Object.entries(claimed)) {
+    test(`counts ${title}`, () => {
+      assert.deepEqual(findings(source), []);
+    });
+  }
+
+  test('counts numbers with and without a repeated prefix', () => {
+    const list: ScenarioList = { ...cluster, required: [5, 6, 12] };
+    assert.deepEqual(findings(`test('[T05, T06] a', f); test('[T11, 12] b', f);`, list), []);
+  });
+
+  const ignored: Record<string, string> = {
+    'a comment': `// test('[scenario 7]', () => {});`,
+    'a message': `test('x', () => { assert.ok(y, '[scenario 7]'); });`,
+    'a test of another kind': `contest('[scenario 7]', f);`,
+  };
+  for (const [title, source] of Object.entries(ignored)) {
+    test(`does not count ${title}`, () => {
+      assert.deepEqual(findings(source), ['groups: no test has [scenario 7] in its title']);
+    });
+  }
+
+  const skipped: Record<string, string> = {
+    'test.skip': `test.skip('[scenario 7]', () => {});`,
+    'it.todo': `it.todo('[scenario 7]');`,
+    'an option': `test('[scenario 7]', { timeout: 1, skip: 'later' }, () => {});`,
+    'an option that may skip': `test('[scenario 7]', { skip: !chromium }, () => {});`,
+    'an option in short': `test('[scenario 7]', { todo }, () => {});`,
+    'a call in the test': `test('[scenario 7]', (t) => { if (old) t.skip('old'); });`,
+    'a group around it': `describe.skip('g', () => { test('[scenario 7]', () => {}); });`,
+    'an option of a group around it': `describe('g', { skip: true }, () => { test('[scenario 7]', f); });`,
+    'a test of its group': `describe('[scenario 7]', () => { it.skip('x', f); });`,
+    'a test in the file of its table': `const c = { '[scenario 7]': 1 }; test(name, { skip: c.skip }, f);`,
+  };
+  for (const [title, source] of Object.entries(skipped)) {
+    test(`refuses a test skipped by ${title}`, () => {
+      assert.deepEqual(findings(source), [
+        'src/a.test.ts:1: the test of scenario 7 is skipped, or may be',
+      ]);
+    });
+  }
+
+  test('refuses a number that the document does not have', () => {
+    assert.deepEqual(findings(`\ntest('[scenario 7, 21]', f);`), [
+      'src/a.test.ts:2: groups has no scenario 21',
+    ]);
+  });
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '..');
+const project = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Readonly<
+  Record<'dependencies' | 'devDependencies' | 'optionalDependencies', Record<string, string>>
+>;
+const direct = Object.entries({
+  ...project.dependencies,
+  ...project.devDependencies,
+  ...project.optionalDependencies,
+});
+
+test('every direct dependency is pinned to one version', () => {
+  const loose = direct.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
+  assert.deepEqual(loose, []);
+});
+
+test('every direct dependency has a line in ADR 1', () => {
+  const adr = readFileSync(join(root, 'docs/adr/0001-dependencies.md'), 'utf8');
+  const rows = adr.split('\n').filter((line) => line.startsWith('| `'));
+  const unexplained = direct.filter(([name]) => !rows.some((row) => row.includes(`\`${name}\``)));
+  assert.deepEqual(unexplained, []);
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type CheckResult, describeResult, runChecks } from './run-checks.ts';
+
+describe('runChecks()', () => {
+  const root = mkdtempSync(join(tmpdir(), 'run-checks-'));
+  before(() => {
+    const scripts = {
+      good: 'echo fine',
+      bad: 'echo out; echo err >&2; exit 3',
+      killed: 'kill -9 $$',
+    };
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ scripts }));
+  });
+  after(() => rmSync(root, { recursive: true }));
+
+  async function run(...names: string[]): Promise<{ passed: boolean; results: CheckResult[] }> {
+    const results: CheckResult[] = [];
+    const passed = await runChecks({ root, names, atOnce: 2, report: (r) => results.push(r) });
+    return { passed, results };
+  }
+
+  test('passes when all checks pass', async () => {
+    const { passed, results } = await run('good', 'good', 'good');
+    assert.equal(passed, true);
+    assert.deepEqual(
+      results.map(({ name, output }) => ({ name, output })),
+      Array.from({ length: 3 }, () => ({ name: 'good', output: 'fine\n' })),
+    );
+  });
+
+  test('fails when one fails, runs the others all the same and keeps both streams', async () => {
+    const { passed, results } = await run('bad', 'good');
+    assert.equal(passed, false);
+    assert.deepEqual(
+      results.map(({ name, passed: each, output }) => `${name} ${each} ${output}`).toSorted(),
+      ['bad false out\nerr\n', 'good true fine\n'],
+    );
+  });
+
+  test('fails when a check is killed', async () => {
+    assert.equal((await run('killed')).passed, false);
+  });
+
+  test('refuses a name that is no script', async () => {
+    await assert.rejects(run('good', 'gone'), {
+      message: 'Cannot run "gone": package.json has no such script',
+    });
+  });
+});
+
+test('describeResult() shows the output of a failed check only', () => {
+  const result = { name: 'check:x', output: 'why\n', milliseconds: 1234 };
+  assert.equal(describeResult({ ...result, passed: true }), 'ok       1.2 s  check:x\n');
+  assert.equal(describeResult({ ...result, passed: false }), 'FAILED   1.2 s  check:x\n\nwhy\n\n');
+});

@@ -1,0 +1,138 @@
+/**
+ * TypeScript or JavaScript source cut into tokens, without comments: enough to find imports, calls and the
+ * use of globals. TypeScript 7 has no stable API to ask. It does not parse: whoever reads the tokens looks
+ * at neighbours only.
+ */
+
+/** One token. `text` of a string or template is what stands between its quotes. */
+export interface Token {
+  readonly kind: 'name' | 'string' | 'template' | 'regex' | 'number' | 'punctuator';
+  readonly text: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+const blank = /\s+|\/\/[^\n]*|\/\*[^]*?\*\/|^#![^\n]*/y;
+const name = /[#\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*/uy;
+const number = /\.?\d(?:[eE][+-]|[\w.])*/y;
+const string = /'((?:[^'\\\n]|\\[^])*)'|"((?:[^"\\\n]|\\[^])*)"/y;
+const regex = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y;
+const templatePart = /((?:[^`\\$]|\\[^]|\$(?!\{))*)(`|\$\{)/y;
+const punctuator = /\?\.(?!\d)|=>|\.\.\.|[^]/y;
+/** After these words a slash starts a regular expression; after any other it divides. */
+const beforeOperand =
+  /^(?:return|typeof|case|in|of|do|else|void|delete|throw|new|await|yield|instanceof)$/;
+
+/** The tokens of `source`, in order; what follows a broken literal comes out as punctuators. */
+export function tokenize(source: string): readonly Token[] {
+  const reader = new TokenReader(source);
+  reader.readUntilBrace();
+  return reader.tokens;
+}
+
+class TokenReader {
+  readonly tokens: Token[] = [];
+  readonly #source: string;
+  #at = 0;
+  #line = 1;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  /** Reads up to the end, or to the brace that closes a template's substitution. */
+  readUntilBrace(): void {
+    let depth = 0;
+    while (this.#skipBlanks() < this.#source.length) {
+      const before = this.tokens.length;
+      this.#readToken();
+      const token = this.tokens[before];
+      if (token?.kind !== 'punctuator') continue;
+      if (token.text === '{') depth++;
+      if (token.text !== '}' || depth-- > 0) continue;
+      this.tokens.pop(); // its opening half is part of the template
+      return;
+    }
+  }
+
+  #readToken(): void {
+    if (this.#source[this.#at] === '`') {
+      this.#readTemplate();
+      return;
+    }
+    const token =
+      this.#take('name', name) ??
+      this.#take('number', number) ??
+      this.#take('string', string) ??
+      (this.#mayStartRegex() ? this.#take('regex', regex) : undefined) ??
+      this.#take('punctuator', punctuator);
+    if (token !== undefined) this.tokens.push(token);
+  }
+
+  /** The text of all parts makes one token, which stands before the tokens of the substitutions. */
+  #readTemplate(): void {
+    const slot = this.tokens.length;
+    const line = this.#line;
+    this.tokens.push({ kind: 'template', text: '', line });
+    this.#at++;
+    let text = '';
+    for (let part = this.#match(templatePart); part; part = this.#match(templatePart)) {
+      text += part[1] ?? '';
+      if (part[2] === '`') break;
+      text += '${}';
+      this.readUntilBrace();
+    }
+    this.tokens[slot] = { kind: 'template', text, line };
+  }
+
+  #take(kind: Token['kind'], pattern: RegExp): Token | undefined {
+    const line = this.#line;
+    const match = this.#match(pattern);
+    if (match === undefined) return undefined;
+    return { kind, text: match[1] ?? match[2] ?? match[0], line };
+  }
+
+  #match(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#source);
+    if (match === null) return undefined;
+    this.#at += match[0].length;
+    this.#line += match[0].split('\n').length - 1;
+    return match;
+  }
+
+  #skipBlanks(): number {
+    while (this.#match(blank) !== undefined);
+    return this.#at;
+  }
+
+  #mayStartRegex(): boolean {
+    if (this.#source[this.#at] !== '/') return false;
+    const last = this.tokens.at(-1);
+    if (last === undefined) return true;
+    if (last.kind === 'punctuator') return ![')', ']', '}'].includes(last.text);
+    return last.kind === 'name' && beforeOperand.test(last.text);
+  }
+}
+
+/** The index of the bracket that closes the one at `open`, or the end of `tokens` when none does. */
+export function closing(tokens: readonly Token[], open: number): number {
+  let depth = 0;
+  for (let index = open; index < tokens.length; index++) {
+    const token = tokens[index];
+    if (token?.kind !== 'punctuator') continue;
+    if ('([{'.includes(token.text)) depth++;
+    if (')]}'.includes(token.text) && --depth === 0) return index;
+  }
+  return tokens.length;
+}
+
+/** Whether the token at `index` is the punctuator or name `text`, and no literal. */
+export function isAt(tokens: readonly Token[], index: number, text: string): boolean {
+  const token = tokens[index];
+  return (
+    token !== undefined &&
+    token.text === text &&
+    (token.kind === 'punctuator' || token.kind === 'name')
+  );
+}

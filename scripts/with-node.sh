@@ -1,0 +1,48 @@
+#!/bin/sh
+# Starts Node with the given arguments, on the newer of the system's Node and the one that `npm ci` brought
+# along. A shell script, because it has to work before there is a Node that fits, and because `exec` leaves
+# one process: signals and the exit code are the program's own, and nothing stays behind.
+set -euf
+IFS='
+'
+
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+required=$(sed -n 's/.*"node": *">=\([0-9.]*\)".*/\1/p' "$root/package.json")
+
+# The first Node on the path that npm did not put there: npm has the bundled one first in every script.
+system_node() {
+  for folder in $(printf '%s\n' "$PATH" | tr ':' '\n'); do
+    case $folder in */node_modules/*) continue ;; esac
+    if [ -x "$folder/node" ]; then
+      echo "$folder/node"
+      return
+    fi
+  done
+}
+
+# A version as one number: 24.12 -> 24012000.
+comparable() {
+  echo "$1" | awk -F. '{ print $1 * 1000000 + $2 * 1000 + $3 }'
+}
+
+best=''
+best_version=$(($(comparable "$required") - 1))
+found=''
+# The system's comes first and wins a draw.
+for node in $(system_node) "$root/node_modules/.bin/node"; do
+  # One that does not start (a glibc build on musl, say) is as good as absent.
+  answer=$("$node" -p process.versions.node 2>/dev/null) || continue
+  found="$found${found:+ and }$answer"
+  version=$(comparable "$answer")
+  if [ "$version" -gt "$best_version" ]; then
+    best=$node
+    best_version=$version
+  fi
+done
+
+if [ -z "$best" ]; then
+  echo "rollout-operator needs Node $required or newer and found ${found:-none}: install one from https://nodejs.org and put it on the PATH." >&2
+  exit 1
+fi
+unset IFS
+exec "$best" "$@"
