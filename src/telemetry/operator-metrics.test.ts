@@ -74,7 +74,7 @@ test('createOperatorMetrics() removes every series of a forgotten group and no o
     metrics.beginGroupReconcile(group);
     metrics.endGroupReconcile(group, succeeded);
     metrics.setGroupBlocked(group, 'Paused');
-    metrics.setStatefulSetPods(group, `${group}-a`, { outdated: 1, updated: 2, unavailable: 0 });
+    metrics.setPods(group, new Map([[`${group}-a`, { outdated: 1, updated: 2, unavailable: 0 }]]));
   }
   metrics.forgetGroup('store-gateway');
   const text = await registry.expose();
@@ -93,16 +93,18 @@ test('createOperatorMetrics() shows one blocking reason a group, and none once i
   assert.deepEqual(await samples(registry), []);
 });
 
-test('createOperatorMetrics() shows the pods of a StatefulSet until it is forgotten', async () => {
+test('createOperatorMetrics() shows the pods of the StatefulSets that are named, and no others', async () => {
   const { registry, metrics } = setup();
-  metrics.setStatefulSetPods('g', 's', { outdated: 3, updated: 2, unavailable: 1 });
+  const counts = { outdated: 3, updated: 2, unavailable: 1 };
+  metrics.setPods('g', new Map([['gone', counts]]));
+  metrics.setPods('g', new Map([['s', counts]]));
   const prefix = 'rollout_operator_statefulset_pods{rollout_group="g",statefulset="s"';
   assert.deepEqual(await samples(registry), [
     `${prefix},state="outdated"} 3`,
     `${prefix},state="updated"} 2`,
     `${prefix},state="unavailable"} 1`,
   ]);
-  metrics.forgetStatefulSet('g', 's');
+  metrics.setPods('g', new Map());
   assert.deepEqual(await samples(registry), []);
 });
 
