@@ -93,9 +93,11 @@ test('createOperatorMetrics() shows one blocking reason a group, and none once i
   assert.deepEqual(await samples(registry), []);
 });
 
-test('createOperatorMetrics() shows the pods of a StatefulSet until its group has none of that name', async () => {
+test('createOperatorMetrics() shows the pods of the StatefulSets that are named, and no others', async () => {
   const { registry, metrics } = setup();
-  metrics.setPods('g', new Map([['s', { outdated: 3, updated: 2, unavailable: 1 }]]));
+  const counts = { outdated: 3, updated: 2, unavailable: 1 };
+  metrics.setPods('g', new Map([['gone', counts]]));
+  metrics.setPods('g', new Map([['s', counts]]));
   const prefix = 'rollout_operator_statefulset_pods{rollout_group="g",statefulset="s"';
   assert.deepEqual(await samples(registry), [
     `${prefix},state="outdated"} 3`,
