@@ -119,7 +119,7 @@ class Authorised implements Transport {
     // Where nothing newer can be read, the 401 itself is the news.
     const second = await this.#credentials.refresh().catch(() => first);
     if (second === first) return answer;
-    if ('chunks' in answer) await drain(answer.chunks);
+    if ('chunks' in answer) await answer.chunks[Symbol.asyncIterator]().return?.();
     return send(authorised(request, second));
   }
 
@@ -143,9 +143,4 @@ class Authorised implements Transport {
 function authorised(request: TransportRequest, value: string | undefined): TransportRequest {
   if (value === undefined) return request;
   return { ...request, headers: { ...request.headers, authorization: value } };
-}
-
-/** Leaves at the first chunk, which closes the stream. */
-async function drain(chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const _ of chunks) break;
 }

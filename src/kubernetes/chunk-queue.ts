@@ -31,6 +31,7 @@ export class ChunkQueue implements AsyncIterable<Uint8Array> {
 
   /** Adds what arrived. */
   push(chunk: Uint8Array): void {
+    if (this.#hasEnded) return;
     this.#chunks.push(chunk);
     this.#bytes += chunk.byteLength;
     if (this.#bytes > HIGH_WATER_BYTES && !this.#isPaused) {
@@ -52,25 +53,29 @@ export class ChunkQueue implements AsyncIterable<Uint8Array> {
     this.#notify();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
-    try {
-      for (;;) {
-        yield* this.#take();
-        if (this.#chunks.length > 0) continue;
-        if (this.#error !== undefined) throw this.#error;
-        if (this.#hasEnded) return;
-        await this.#arrival();
+  /** For one reader. Its `return` cancels the source even when nothing was read yet. */
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
+    return { next: () => this.#next(), return: () => this.#leave() };
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    for (;;) {
+      const chunk = this.#chunks.shift();
+      if (chunk !== undefined) {
+        this.#bytes -= chunk.byteLength;
+        return { done: false, value: chunk };
       }
-    } finally {
-      this.#source.cancel();
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#hasEnded) return { done: true, value: undefined };
+      await this.#arrival();
     }
   }
 
-  #take(): readonly Uint8Array[] {
-    const taken = this.#chunks;
+  async #leave(): Promise<IteratorReturnResult<undefined>> {
     this.#chunks = [];
-    this.#bytes = 0;
-    return taken;
+    this.end();
+    this.#source.cancel();
+    return { done: true, value: undefined };
   }
 
   async #arrival(): Promise<void> {
@@ -78,6 +83,7 @@ export class ChunkQueue implements AsyncIterable<Uint8Array> {
       this.#isPaused = false;
       this.#source.resume();
     }
+    // Resuming may have delivered already.
     if (this.#chunks.length > 0 || this.#hasEnded || this.#error !== undefined) return;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;

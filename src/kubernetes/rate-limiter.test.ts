@@ -102,6 +102,16 @@ test('withRateLimit() passes on what the wait left of the deadline', async () =>
   assert.equal(inner.last.timeout, 1_500);
 });
 
+test('withRateLimit() fails unsent when the token comes too late', async () => {
+  const { transport, inner, clock } = setup(2, 1);
+  await transport.request(get(APPS));
+  const second = transport.request(get(APPS, { timeout: millis(500) }));
+  const refused = assert.rejects(second, failure('not-sent'));
+  clock.advance(millis(500));
+  await refused;
+  assert.equal(inner.requests.length, 1);
+});
+
 test('withRateLimit() lets requests through in the order in which they came', async () => {
   const { transport, inner, clock } = setup(1, 1);
   const sent = ['a', 'b', 'c'].map((name) => transport.request(get(`/apis/apps/${name}`)));

@@ -63,6 +63,7 @@ class RateLimited implements Transport {
     const start = clock.monotonic();
     try {
       await bucket.take(request);
+      return withoutWait(request, millis(clock.monotonic() - start));
     } catch (cause) {
       onLimited?.(group);
       const why = cause instanceof Error ? cause.message : String(cause);
@@ -72,11 +73,6 @@ class RateLimited implements Transport {
         { cause },
       );
     }
-    const waited = clock.monotonic() - start;
-    const { timeout } = request;
-    return timeout === undefined || waited === 0
-      ? request
-      : { ...request, timeout: millis(timeout - waited) };
   }
 
   #bucket(group: string): TokenBucket {
@@ -87,6 +83,16 @@ class RateLimited implements Transport {
     this.#buckets.set(group, bucket);
     return bucket;
   }
+}
+
+/** @throws {Error} when a late timer let the deadline pass */
+function withoutWait(request: TransportRequest, waited: Millis): TransportRequest {
+  const { timeout } = request;
+  if (timeout === undefined || waited === 0) return request;
+  if (waited >= timeout) {
+    throw new Error(`the token came after ${waited} ms, the deadline was ${timeout} ms`);
+  }
+  return { ...request, timeout: millis(timeout - waited) };
 }
 
 interface Waiter {
