@@ -32,5 +32,5 @@ async function work({ queue, reconcile, log }: Workers): Promise<void> {
 
 /** Works on the queue until it is shut down: a key whose reconcile fails comes back with its backoff (SS-1). */
 export async function runWorkers(workers: Workers): Promise<void> {
-  await Promise.all(Array.from({ length: workers.count }, async () => await work(workers)));
+  await Promise.all(Array.from({ length: workers.count }, () => work(workers)));
 }

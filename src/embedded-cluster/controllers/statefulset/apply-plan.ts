@@ -6,7 +6,7 @@ import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Lister } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { canonicalJson, objectAt } from '../read-json.ts';
+import { canonicalJson, objectAt, textAt } from '../read-json.ts';
 import type { OwnershipAction } from './ownership.ts';
 import type { ActionGroup, PodAction } from './passes.ts';
 import type { StatefulSetPlan } from './plan-statefulset.ts';
@@ -79,7 +79,7 @@ async function applyRevision(io: ApplyIo, set: SetView, action: RevisionAction):
 }
 
 async function createPod(io: ApplyIo, set: SetView, body: JsonObject): Promise<void> {
-  const name = String(objectAt(body, 'metadata')['name']);
+  const name = textAt(body, 'metadata', 'name');
   try {
     await io.client.create(resourceTypes.pods, set, { body });
   } catch (error) {
@@ -202,7 +202,7 @@ export async function applyPlan(
   plan: StatefulSetPlan,
 ): Promise<'applied' | 'collision'> {
   if (plan.ownership.some((action) => action.kind !== 'release-pod')) await assertMayAdopt(io, set);
-  await Promise.all(plan.ownership.map(async (action) => await applyOwnership(io, set, action)));
+  await Promise.all(plan.ownership.map((action) => applyOwnership(io, set, action)));
   if (plan.revision !== undefined && !(await applyRevision(io, set, plan.revision))) {
     return 'collision';
   }

@@ -39,9 +39,9 @@ function setObject(shape: SetShape): JsonObject {
 }
 
 /** `0+` is Ready at the update revision, `0-` Ready at the old one; `!` not ready, `x` terminating, `F` failed. */
-function podObject(
-  text: string,
-): JsonObject & { readonly metadata: { name: string; uid: string } } {
+function podObject(text: string): JsonObject & {
+  readonly metadata: JsonObject & { name: string; uid: string };
+} {
   const ordinal = text.replace(/\D/g, '');
   const isReady = !text.includes('!');
   return {

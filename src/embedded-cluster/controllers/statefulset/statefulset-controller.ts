@@ -69,7 +69,7 @@ export class StatefulSetController {
     const { sets, pods, revisions, claims } = this.#options.caches;
     await Promise.all([sets.synced, pods.synced, revisions.synced, claims.synced]);
     const { queue, log, workers = 16 } = this.#options;
-    const reconcile = async (key: string): Promise<void> => await this.#reconcile(key);
+    const reconcile = (key: string): Promise<void> => this.#reconcile(key);
     await runWorkers({ queue, log, count: workers, reconcile });
   }
 
