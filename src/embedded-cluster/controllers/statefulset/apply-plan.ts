@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kubernetes/api-error.ts';
-import type { Client } from '#kubernetes/client.ts';
+import type { Client, ObjectKey } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Lister } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -19,6 +19,10 @@ export interface ApplyIo {
   readonly clock: Clock;
   readonly sets: Lister<SetView>;
   readonly events: EventRecorder;
+}
+
+function keyOf({ namespace, name }: SetView): ObjectKey {
+  return { namespace, name };
 }
 
 const statusAttempts = 5;
@@ -38,7 +42,7 @@ function note(io: ApplyIo, set: SetView, event: readonly [reason: string, messag
 
 /** Adoption is decided on a live read: the cached set may have been deleted, or re-created under its name (SS-3). */
 async function assertMayAdopt(io: ApplyIo, set: SetView): Promise<void> {
-  const live = await io.client.get(resourceTypes.statefulSets, set);
+  const live = await io.client.get(resourceTypes.statefulSets, keyOf(set));
   if (live.metadata.uid === set.uid && live.metadata.deletionTimestamp === undefined) return;
   throw new Error(
     `Cannot adopt for StatefulSet "${set.namespace}/${set.name}" as it is being deleted or has another uid than ${set.uid}`,
@@ -81,7 +85,8 @@ async function applyRevision(io: ApplyIo, set: SetView, action: RevisionAction):
 async function createPod(io: ApplyIo, set: SetView, body: JsonObject): Promise<void> {
   const name = textAt(body, 'metadata', 'name');
   try {
-    await io.client.create(resourceTypes.pods, set, { body });
+    const key = { namespace: set.namespace, name };
+    await io.client.create(resourceTypes.pods, key, { body });
   } catch (error) {
     if (isAlreadyExists(error)) return;
     const why = error instanceof Error ? error.message : String(error);
@@ -94,7 +99,8 @@ async function createPod(io: ApplyIo, set: SetView, body: JsonObject): Promise<v
 
 async function createClaim(io: ApplyIo, set: SetView, body: JsonObject): Promise<void> {
   try {
-    await io.client.create(resourceTypes.persistentVolumeClaims, set, { body });
+    const key = { namespace: set.namespace, name: textAt(body, 'metadata', 'name') };
+    await io.client.create(resourceTypes.persistentVolumeClaims, key, { body });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
@@ -158,7 +164,10 @@ async function writeStatus(io: ApplyIo, set: SetView, status: SetStatus): Promis
     const merged: JsonObject = { ...objectAt(latest.object, 'status'), ...status };
     const body: JsonObject = { ...latest.object, status: merged };
     try {
-      await io.client.replace(resourceTypes.statefulSets, set, { body, subresource: 'status' });
+      await io.client.replace(resourceTypes.statefulSets, keyOf(set), {
+        body,
+        subresource: 'status',
+      });
       return;
     } catch (error) {
       if (isNotFound(error)) return;
