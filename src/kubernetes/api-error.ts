@@ -1,3 +1,4 @@
+import { assertNever } from '#base/assert-never.ts';
 import type { JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import { TransportError } from './transport.ts';
@@ -166,6 +167,8 @@ export function errorPolicy(error: unknown): ErrorPolicy {
       return error.retryAfter === undefined
         ? { kind: 'backoff' }
         : { kind: 'backoff', retryAfter: error.retryAfter };
+    default:
+      return assertNever(error.retry);
   }
 }
 

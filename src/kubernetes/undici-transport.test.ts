@@ -55,15 +55,22 @@ test('createUndiciTransport() fails with "not-sent" when the connection is refus
   await transport.close();
 });
 
-test('createUndiciTransport() fails with "not-sent" when TLS cannot be agreed', async () => {
+test('createUndiciTransport() fails with "not-sent" when TLS cannot be agreed, and reads the certificates anew', async () => {
   const plain = new ScriptedHttpServer({});
+  let readings = 0;
   const url = await plain.listen();
   url.protocol = 'https:';
   const transport = createUndiciTransport({
     server: new URL(`https://127.0.0.1:${url.port}`),
     clock: new FakeClock(),
+    tls: () => {
+      readings += 1;
+      return {};
+    },
   });
   await assert.rejects(transport.request({ method: 'GET', path: '/x' }), failure('not-sent'));
+  await assert.rejects(transport.request({ method: 'GET', path: '/x' }), failure('not-sent'));
+  assert.equal(readings, 2);
   await transport.close();
   await plain.close();
 });
