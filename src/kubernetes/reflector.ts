@@ -66,10 +66,13 @@ const healthyAfter = seconds(10);
 const absentRetry = seconds(30);
 const timeoutSeconds = 290;
 const pageSize = 500;
-/** Bytes decoded at a stretch before other work gets its turn: about 5 ms. */
-const stretch = 256 * 1024;
+/** Bytes decoded at a stretch before other work gets its turn: a few milliseconds. */
+const stretch = 128 * 1024;
 /** Fruitless resumptions in a row (silence, bytes that are no events) before the position itself is doubted. */
 const maxFruitless = 2;
+
+/** Streaming lists that fail in a row, for whatever reason, before pages are tried. */
+const maxFailedStreams = 3;
 
 /** A streaming list was answered, but its end was never marked: the server does not know streaming lists. */
 class UnmarkedListError extends Error {
@@ -92,6 +95,7 @@ export class Reflector {
   #position: string | undefined;
   #isStreamingKnownBad = false;
   #isAbsent = false;
+  #failedStreams = 0;
   #fruitless = 0;
   #reported: string | undefined;
 
@@ -119,8 +123,10 @@ export class Reflector {
     } catch (error) {
       if (error instanceof RevisionWentBackError) throw error;
       if (signal.aborted) return millis(0);
-      this.#failed(error, wasListing && this.#position === undefined);
-      return this.#delayAfter(start, retryAfterOf(error));
+      const isListing = wasListing && this.#position === undefined;
+      this.#failed(error, isListing);
+      // A list that fails slowly is as sick as one that fails at once.
+      return this.#delayAfter(isListing ? clock.monotonic() : start, retryAfterOf(error));
     }
   }
 
@@ -151,7 +157,10 @@ export class Reflector {
     const isRefused = isStreamingRefused(error);
     // A 404 is about the type, and silence may be a fault of the moment: both say nothing of the server's skill.
     if (isUnmarked || (isRefused && statusOf(error) !== 404)) this.#isStreamingKnownBad = true;
-    return isUnmarked || isRefused || error instanceof WatchSilentError;
+    this.#failedStreams += 1;
+    const isServerFault = (statusOf(error) ?? 500) >= 500;
+    const isStubborn = isServerFault && this.#failedStreams >= maxFailedStreams;
+    return isUnmarked || isRefused || isStubborn || error instanceof WatchSilentError;
   }
 
   async #streamList(signal: AbortSignal): Promise<void> {
@@ -207,6 +216,7 @@ export class Reflector {
 
   #listEnded(list: ListedAt): void {
     this.#options.target.listEnded(list);
+    this.#failedStreams = 0;
     this.#position = list.revision;
     this.#worked();
   }

@@ -134,7 +134,7 @@ export class ScriptedClient implements Client {
   ): Promise<ListResult> {
     this.calls.push({ verb: 'list', query });
     options.beforeSend?.();
-    return await this.script.list(query);
+    return this.script.list(query);
   }
 
   async watch(
@@ -147,7 +147,7 @@ export class ScriptedClient implements Client {
     const stream = new ScriptedWatch(query, options.signal);
     this.script.watch(query, stream);
     this.watches.push(stream);
-    return await Promise.resolve(stream);
+    return stream;
   }
 
   get(): Promise<KubernetesObject> {
