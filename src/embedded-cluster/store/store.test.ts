@@ -128,7 +128,7 @@ test('the log keeps 75 s however many changes there are, then forgets the oldest
 
 test('indexed() follows later changes', () => {
   const { store, put, remove } = world();
-  const index = { name: 'spec', keysOf: (object: JsonObject) => [String(object['spec'])] };
+  const index = { name: 'spec', keysOf: (object: JsonObject) => [JSON.stringify(object['spec'])] };
   const under = (value: string): readonly string[] =>
     store
       .collection('pods')

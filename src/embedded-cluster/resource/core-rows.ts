@@ -1,0 +1,153 @@
+import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
+import {
+  configMap,
+  event,
+  lease,
+  namespace,
+  node,
+  secret,
+  selfSubjectAccessReview,
+  service,
+  serviceAccount,
+} from '#embedded-cluster/schema/core-kinds.ts';
+import { persistentVolumeClaim } from '#embedded-cluster/schema/persistent-volume-claim.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import {
+  defaultEvent,
+  defaultSecret,
+  prepareChangedNamespace,
+  prepareNewNamespace,
+} from './default-core.ts';
+import { defaultService, prepareChangedService, prepareNewService } from './default-service.ts';
+import { defaultClaimSpec } from './default-volume.ts';
+import { defineRow, statusSubresource } from './define-row.ts';
+import { fieldLabels } from './field-labels.ts';
+import { mapObjectAt, objectAt, textAt } from './members.ts';
+import {
+  validateConfigMap,
+  validatePersistentVolumeClaim,
+  validateSecret,
+  validateService,
+} from './validate-core.ts';
+import { labelName, subdomainName, validateMetadata } from './validate-metadata.ts';
+import { validateEvent, validateLease } from './validate-workload.ts';
+
+/** The rows beside workloads (SR-1, SR-3). */
+export const coreRows: readonly ResourceRow[] = Object.freeze([
+  defineRow({
+    type: resourceTypes.namespaces,
+    singular: 'namespace',
+    shortNames: ['ns'],
+    schema: namespace,
+    prepareForCreate: prepareNewNamespace,
+    prepareForUpdate: prepareChangedNamespace,
+    validate: (object) => validateMetadata(object, labelName),
+    subresources: [
+      { name: 'finalize', kind: 'Namespace', verbs: ['update'] },
+      statusSubresource('Namespace'),
+    ],
+    allowsUnconditionalUpdate: true,
+    fieldLabels: fieldLabels(['status.phase']),
+  }),
+  defineRow({
+    type: resourceTypes.nodes,
+    singular: 'node',
+    shortNames: ['no'],
+    schema: node,
+    validate: (object) => validateMetadata(object, subdomainName),
+    subresources: [statusSubresource('Node')],
+    allowsUnconditionalUpdate: true,
+    fieldLabels: fieldLabels(['spec.unschedulable'], 'false'),
+  }),
+  defineRow({
+    type: resourceTypes.services,
+    singular: 'service',
+    shortNames: ['svc'],
+    categories: ['all'],
+    schema: service,
+    subresources: [statusSubresource('Service')],
+    withDefaults: defaultService,
+    prepareForCreate: prepareNewService,
+    prepareForUpdate: prepareChangedService,
+    validate: validateService,
+    ineffectiveFields: (object) =>
+      ['NodePort', 'LoadBalancer'].includes(textAt(objectAt(object, 'spec'), 'type'))
+        ? ['spec.type']
+        : [],
+    allowsUnconditionalUpdate: true,
+  }),
+  defineRow({
+    type: resourceTypes.configMaps,
+    singular: 'configmap',
+    shortNames: ['cm'],
+    schema: configMap,
+    validate: validateConfigMap,
+    allowsUnconditionalUpdate: true,
+  }),
+  defineRow({
+    type: resourceTypes.secrets,
+    singular: 'secret',
+    schema: secret,
+    withDefaults: defaultSecret,
+    validate: validateSecret,
+    allowsUnconditionalUpdate: true,
+    fieldLabels: fieldLabels(['type']),
+  }),
+  defineRow({
+    type: resourceTypes.events,
+    singular: 'event',
+    shortNames: ['ev'],
+    schema: event,
+    withDefaults: defaultEvent,
+    validate: validateEvent,
+    allowsCreateOnUpdate: true,
+    allowsUnconditionalUpdate: true,
+    fieldLabels: {
+      ...fieldLabels([
+        'involvedObject.kind',
+        'involvedObject.namespace',
+        'involvedObject.name',
+        'involvedObject.uid',
+        'involvedObject.apiVersion',
+        'involvedObject.resourceVersion',
+        'involvedObject.fieldPath',
+        'reason',
+        'type',
+        'reportingComponent',
+      ]),
+      source: fieldLabels(['source.component'])['source.component'] ?? (() => ''),
+    },
+  }),
+  defineRow({
+    type: resourceTypes.serviceAccounts,
+    singular: 'serviceaccount',
+    shortNames: ['sa'],
+    schema: serviceAccount,
+    validate: (object) => validateMetadata(object, subdomainName),
+  }),
+  defineRow({
+    type: resourceTypes.persistentVolumeClaims,
+    singular: 'persistentvolumeclaim',
+    shortNames: ['pvc'],
+    schema: persistentVolumeClaim,
+    withDefaults: (object) => mapObjectAt(object, 'spec', defaultClaimSpec),
+    prepareForCreate: (object) => ({ ...object, status: { phase: 'Pending' } }),
+    validate: validatePersistentVolumeClaim,
+    subresources: [statusSubresource('PersistentVolumeClaim')],
+    allowsUnconditionalUpdate: true,
+  }),
+  defineRow({
+    type: resourceTypes.leases,
+    singular: 'lease',
+    schema: lease,
+    validate: validateLease,
+    allowsCreateOnUpdate: true,
+  }),
+  defineRow({
+    type: resourceTypes.selfSubjectAccessReviews,
+    singular: 'selfsubjectaccessreview',
+    schema: selfSubjectAccessReview,
+    prepareForCreate: (object) => ({ ...object, status: { allowed: true } }),
+    verbs: ['create'],
+  }),
+]);

@@ -1,0 +1,35 @@
+import { pod } from '#embedded-cluster/schema/workload-kinds.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { defaultPod, prepareNewPod } from './default-pod.ts';
+import { defineRow, statusSubresource } from './define-row.ts';
+import { fieldLabels } from './field-labels.ts';
+import { validatePod } from './validate-pod.ts';
+
+/** Pods (SR-1). */
+export const podRow = defineRow({
+  type: resourceTypes.pods,
+  singular: 'pod',
+  shortNames: ['po'],
+  categories: ['all'],
+  schema: pod,
+  subresources: [
+    { name: 'binding', kind: 'Binding', verbs: ['create'] },
+    { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
+    statusSubresource('Pod'),
+  ],
+  hasGeneration: true,
+  allowsUnconditionalUpdate: true,
+  isGraceful: true,
+  withDefaults: defaultPod,
+  prepareForCreate: prepareNewPod,
+  validate: validatePod,
+  fieldLabels: fieldLabels([
+    'spec.nodeName',
+    'spec.restartPolicy',
+    'spec.schedulerName',
+    'spec.serviceAccountName',
+    'status.phase',
+    'status.podIP',
+    'status.nominatedNodeName',
+  ]),
+});
