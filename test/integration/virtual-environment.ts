@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { millis } from '#base/units.ts';
+import { objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import {
   type Controllers,
   type ControllersOptions,
   startControllers,
 } from '#embedded-cluster/controllers/start-controllers.ts';
-import { objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { parseSet } from '#embedded-cluster/controllers/statefulset/parse-views.ts';
+import type { SetStatus } from '#embedded-cluster/controllers/statefulset/views.ts';
 import { createServer, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import {
   type Kubelet,
@@ -79,6 +81,14 @@ export interface Environment {
   createSet(spec?: JsonObject, name?: string): Promise<KubernetesObject>;
   patchSet(document: JsonObject, name?: string): Promise<KubernetesObject>;
   deletePod(name: string): Promise<void>;
+  patchPod(name: string, document: JsonObject): Promise<void>;
+  uidOf(resource: string, name: string): string;
+  /** Names of the owners of a stored object. */
+  ownersOf(resource: string, name: string): readonly string[];
+  imageOf(pod: string): string;
+  isReady(pod: string): boolean;
+  /** The status of a stored set, as the controller reads it. */
+  statusOf(set: string): SetStatus;
   close(): Promise<void>;
 }
 
@@ -113,8 +123,7 @@ const serverRules: ServerRules = {
     assert.ok(row);
     return parseFieldSelector(text, row);
   },
-  applyPatch: ({ body, ...patch }) =>
-    applyPatch({ ...patch, body: JSON.parse(body) as JsonValue }),
+  applyPatch: ({ body, ...patch }) => applyPatch({ ...patch, body: JSON.parse(body) as JsonValue }),
 };
 
 /** Starts everything; resolves when caches are filled and the namespace `demo` exists. */
@@ -144,6 +153,11 @@ export async function startEnvironment(options: EnvironmentOptions = {}): Promis
   for (const commit of cluster.eventLog.commits) apply(replay, commit);
   cluster.eventLog.onCommit((commit) => apply(replay, commit));
   const namespace = 'demo';
+  const objectOf = (resource: string, name: string): JsonObject => {
+    const object = replay.get(resource)?.get(name);
+    if (object === undefined) throw new Error(`Cannot find ${resource} "${name}" in the store`);
+    return object;
+  };
   return {
     clock,
     cluster,
@@ -163,6 +177,23 @@ export async function startEnvironment(options: EnvironmentOptions = {}): Promis
     deletePod: async (name) => {
       await client.delete(resourceTypes.pods, { namespace, name }, { preconditions: {} });
     },
+    patchPod: async (name, document) => {
+      const patch = { kind: 'merge', document } as const;
+      await client.patch(resourceTypes.pods, { namespace, name }, { body: patch });
+    },
+    uidOf: (resource, name) => textAt(objectOf(resource, name), 'metadata', 'uid'),
+    ownersOf: (resource, name) =>
+      objectsAt(objectOf(resource, name), 'metadata', 'ownerReferences').map((owner) =>
+        textAt(owner, 'name'),
+      ),
+    imageOf: (pod) => textAt(objectsAt(objectOf('pods', pod), 'spec', 'containers')[0], 'image'),
+    isReady: (pod) => {
+      const object = replay.get('pods')?.get(pod);
+      return objectsAt(object, 'status', 'conditions').some(
+        ({ type, status }) => type === 'Ready' && status === 'True',
+      );
+    },
+    statusOf: (set) => parseSet(objectOf('statefulsets.apps', set) as KubernetesObject).status,
     close: async () => {
       await controllers.stop();
       await kubelet.stop();

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '#base/clock.ts';
-import { type Monotonic, millis, monotonic } from '#base/units.ts';
+import { type Instant, type Monotonic, millis, monotonic } from '#base/units.ts';
 import { isConflict, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Change } from '#kubernetes/informer.ts';
@@ -59,6 +59,7 @@ interface PodLife {
   isWaitingForNode: boolean;
   failures: number;
   podIP: string;
+  startedAt: Instant | undefined;
   planned: { readonly kind: StepKind; readonly due: Monotonic; readonly timer: Timer } | undefined;
 }
 
@@ -140,6 +141,7 @@ export class PodAgent {
       isWaitingForNode: false,
       failures: 0,
       podIP: pod.podIP,
+      startedAt: undefined,
       planned: undefined,
     };
     this.#lives.set(pod.uid, life);
@@ -263,17 +265,20 @@ export class PodAgent {
     const { pod, stage, node } = life;
     if (life.podIP === '') life.podIP = this.#address();
     const restarts = kind === 'restart' ? life.restarts + 1 : life.restarts;
+    const now = clock.now();
     const document = statusPatch(kind, {
       pod,
       stage,
       restarts,
       podIP: life.podIP,
       hostIP: host.hostIP(node),
-      now: clock.now(),
+      now,
+      startedAt: life.startedAt,
     });
     const body = { kind: 'strategic', document } as const;
     await host.clientOf(node).patch(resourceTypes.pods, pod, { body, subresource: 'status' });
     life.restarts = restarts;
+    if (kind === 'start' || kind === 'restart') life.startedAt = now;
   }
 
   async #remove({ pod, node }: PodLife): Promise<void> {

@@ -148,14 +148,22 @@ test('statusPatch() names the uid that the step was decided on', () => {
     podIP: '10.0.0.1',
     hostIP: '192.168.0.1',
   } as const;
-  const patch = statusPatch('start', { ...input, now: instant(1_767_225_600_000) });
+  const patch = statusPatch('start', {
+    ...input,
+    now: instant(1_767_225_600_000),
+    startedAt: undefined,
+  });
   assert.equal(textAt(patch, 'metadata', 'uid'), 'uid-0');
   assert.equal(textAt(patch, 'status', 'phase'), 'Running');
 });
 
 test('statusPatch() leaves conditions alone whose status stays', () => {
   const input = { pod, stage: 'started', restarts: 1, podIP: '', hostIP: '' } as const;
-  const patch = statusPatch('crash', { ...input, now: instant(1_767_225_600_000) });
+  const patch = statusPatch('crash', {
+    ...input,
+    now: instant(1_767_225_600_000),
+    startedAt: undefined,
+  });
   assert.deepEqual(objectsAt(patch, 'status', 'conditions'), []);
 });
 

@@ -14,6 +14,8 @@ export interface StatusInput {
   readonly podIP: string;
   readonly hostIP: string;
   readonly now: Instant;
+  /** When the containers that run now were started; undefined before. */
+  readonly startedAt: Instant | undefined;
 }
 
 type StatusStep = Exclude<StepKind, 'bind'>;
@@ -32,6 +34,10 @@ function terminated(at: string, exitCode: number): JsonObject {
 
 function running(at: string): JsonObject {
   return { running: { startedAt: at } };
+}
+
+function stillRunning(at: string, { startedAt }: StatusInput): JsonObject {
+  return running(startedAt === undefined ? at : timestamp(startedAt));
 }
 
 function waiting(reason: string, message: string): JsonObject {
@@ -55,8 +61,8 @@ const containersAfter: Readonly<
     state: waiting('ImagePullBackOff', 'Back-off pulling image'),
   }),
   start: (at) => ({ isReady: false, state: running(at) }),
-  'become-ready': (at) => ({ isReady: true, state: running(at) }),
-  'become-unready': (at) => ({ isReady: false, state: running(at) }),
+  'become-ready': (at, input) => ({ isReady: true, state: stillRunning(at, input) }),
+  'become-unready': (at, input) => ({ isReady: false, state: stillRunning(at, input) }),
   crash: crashed,
   restart: (at) => ({ isReady: false, state: running(at), lastState: terminated(at, 1) }),
   fail: (at) => ({ isReady: false, state: terminated(at, 1) }),
