@@ -68,6 +68,7 @@ export const adapters: Readonly<Record<string, string>> = {
   'src/embedded-cluster/virtual-clock.ts': 'lets the event loop run between two instants',
   'src/embedded-cluster/http-listener.ts': 'serves the cluster to real clients',
   'src/testing/fake-': 'stands in for the outside in tests',
+  'src/testing/manual-clock.ts': 'stands in for the outside in tests',
 };
 
 /** Globals that read the outside or act on it. */

@@ -13,3 +13,8 @@ export interface JsonObject {
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Whether `value` is a JSON array. */
+export function isJsonArray(value: unknown): value is JsonArray {
+  return Array.isArray(value);
+}

@@ -23,10 +23,11 @@ export interface SubresourceRow {
   readonly verbs: readonly Verb[];
 }
 
-/** How strategic merge treats the list at one path; absent means atomic (PA-5). */
+/** How strategic merge treats the list at one path; absent means atomic (PA-5). `replace` is for maps that do not merge. */
 export type ListMerge =
   | { readonly kind: 'by-key'; readonly key: string }
-  | { readonly kind: 'set' };
+  | { readonly kind: 'set' }
+  | { readonly kind: 'replace' };
 
 /**
  * One served resource: router, discovery, OpenAPI, Table and field selectors are derived from these rows alone

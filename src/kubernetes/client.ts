@@ -83,6 +83,10 @@ export interface Client {
   list(type: ResourceType, query: ListQuery, options?: CallOptions): Promise<ListResult>;
   /** Opens a watch; the caller reads and decodes it. Throws for any answer but 200. */
   watch(type: ResourceType, query: WatchQuery, options?: CallOptions): Promise<TransportStream>;
+  /**
+   * Posts to the collection, or to `key`'s subresource. @returns what was stored; for an eviction or a binding
+   * the bare Status, named after the key, with an empty uid and resourceVersion
+   */
   create(
     type: ResourceType,
     key: { readonly namespace?: string; readonly name?: string },

@@ -28,17 +28,26 @@ export interface Freshness {
   readonly seen: string | undefined;
   /** Whether the informer has shown `revision` or a newer one. */
   hasSeen(revision: string): boolean;
+  /**
+   * Resolves once the informer has shown `revision` or a newer one, at once if it has: a key whose own write is
+   * awaited is woken by this. Waiting outlives relists. @throws the reason of `signal` when that aborts first
+   */
+  whenSeen(revision: string, signal: AbortSignal): Promise<void>;
   /** The informer delivered everything up to `revision`. */
   delivered(revision: string): void;
   /** The view starts anew; every proof so far, and all pending, are void (D-5). */
   reset(): void;
-  /** A streaming list begun without a resourceVersion at `sentAt` is complete up to `revision`. */
+  /**
+   * A streaming list begun without a resourceVersion at `sentAt` is complete up to `revision`.
+   * @throws {RevisionWentBackError} when it is older than what had been seen when it was sent (D-6)
+   */
   listed(revision: string, sentAt: Monotonic): void;
   /** Becomes a proof once `answered` was seen; ignored unless `answered` is greater than `before`. */
   ownWrite(write: OwnWrite): void;
   /**
    * A list without resourceVersion, sent at `sentAt`, was read at `revision`; becomes a proof once the informer
-   * has seen that revision. @throws {RevisionWentBackError} when it is older than what was seen (D-6)
+   * has seen that revision. @throws {RevisionWentBackError} when it is older than what had been seen when it was
+   * sent (D-6); what was delivered since then may well be newer
    */
   consistentRead(revision: string, sentAt: Monotonic): void;
 }

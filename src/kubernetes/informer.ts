@@ -1,3 +1,4 @@
+import type { Because } from '#base/because.ts';
 import type { Freshness } from './freshness.ts';
 import type { ResourceType } from './resource-type.ts';
 
@@ -18,6 +19,22 @@ export type Change<T extends Cached> =
   | { readonly kind: 'deleted'; readonly object: T }
   /** Nothing changed; the safety resync passes every object by once. */
   | { readonly kind: 'resync'; readonly object: T };
+
+/** Why an informer has something to report. */
+export type InformerReason =
+  | 'ListFailed'
+  | 'WatchFailed'
+  | 'HandlerFailed'
+  | 'ProjectionFailed'
+  /** The list or the watch works again. */
+  | 'Recovered'
+  /** The resource type is not installed, and need not be. */
+  | 'TypeAbsent';
+
+/** What went wrong in an informer; it goes on. One failure is reported once, until it changes or ends. */
+export interface InformerProblem extends Because<InformerReason> {
+  readonly cause?: unknown;
+}
 
 /** Synchronous reads of an informer's cache; everything it returns is deeply frozen. */
 export interface Lister<T extends Cached> {
@@ -42,6 +59,8 @@ export interface Informer<T extends Cached> {
   readonly freshness: Freshness;
   /** Whether the first list is complete in the cache. */
   readonly hasSynced: boolean;
+  /** Whether the server does not serve the type; the cache is then empty, and synced where that is allowed. */
+  readonly isAbsent: boolean;
   /** Resolves when `hasSynced` becomes true; rejects when `run` ends before. */
   readonly synced: Promise<void>;
   /** Calls `handler` after each change of the cache, in order. A handler that throws is reported, and the others still run. */

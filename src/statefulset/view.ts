@@ -27,8 +27,8 @@ export interface StatefulSetView {
     readonly serviceName: string;
     /** `spec.selector` in the API's string form, for consistent lists of this set's pods (D-4). */
     readonly selector: string;
-    /** The `name` label of the pod template (IN-11); undefined when it has none. */
-    readonly templateNameLabel: string | undefined;
+    /** Labels of the pod template: what budgets select by, and `name` (IN-11). */
+    readonly templateLabels: Readonly<Record<string, string>>;
   };
   readonly status: {
     readonly observedGeneration: number;

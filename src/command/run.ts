@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '#base/clock.ts';
+import type { Config } from '#config/config.ts';
+import { readConfig } from '#config/read-config.ts';
+import {
+  type ConnectionSettings,
+  ConnectionSettingsError,
+  connect,
+} from '#kubernetes/connection.ts';
+import { inClusterSettings } from '#kubernetes/in-cluster.ts';
+import type { Transport } from '#kubernetes/transport.ts';
+import { type HttpServer, startHttpServer } from '#telemetry/http-server.ts';
+import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import { createLogger } from '#telemetry/line-logger.ts';
+import type { Logger } from '#telemetry/logger.ts';
+import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
+import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { tracingSetup } from '#telemetry/tracing.ts';
+import { runOperator } from '../operator.ts';
+import { signalled } from './signals.ts';
+
+/**
+ * Runs the operator alone, against the cluster that the flags, the kubeconfig or the pod's service account name
+ * (architecture §7), until SIGINT or SIGTERM.
+ *
+ * @param args the arguments after the program: flags only
+ * @returns the exit code: 0 after a signal, 1 when it cannot start or cannot go on, 2 for bad flags
+ */
+export async function runCommand(args: readonly string[]): Promise<number> {
+  const outcome = readConfig(args);
+  if (outcome.kind === 'exit') {
+    process.stderr.write(outcome.stderr);
+    return outcome.code;
+  }
+  try {
+    await serve(outcome.config);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}
+
+async function serve(config: Config): Promise<void> {
+  const clock = systemClock();
+  const log = createLogger({
+    ...config.log,
+    clock,
+    sink: (line) => {
+      process.stderr.write(`${line}\n`);
+    },
+  });
+  reportTracing(log);
+  const registry = createMetricsRegistry();
+  const readiness = createReadiness();
+  const server = await listen(config, { clock, log, registry, readiness });
+  const stop = signalled((signal) => log.info('signal received', { signal }));
+  let transport: Transport | undefined;
+  try {
+    transport = connect(await settingsOf(config, clock), { clock, env: process.env });
+    const metrics = createOperatorMetrics(registry);
+    const identity = `${process.env['HOSTNAME'] ?? 'rollout-operator'}-${randomUUID()}`;
+    await runOperator({ config, clock, log, metrics, readiness, transport, identity }, stop.signal);
+  } finally {
+    stop.release();
+    await Promise.all([server.close(), transport?.close()]);
+  }
+}
+
+function reportTracing(log: Logger): void {
+  const { event } = tracingSetup(process.env);
+  if (event !== undefined) log[event.level](event.message, event.fields);
+}
+
+function listen(
+  config: Config,
+  parts: {
+    readonly clock: Clock;
+    readonly log: Logger;
+    readonly registry: MetricsRegistry;
+    readonly readiness: Readiness;
+  },
+): Promise<HttpServer> {
+  const { clock, log, registry, readiness } = parts;
+  return startHttpServer({
+    port: config.server.port,
+    clock,
+    logger: log,
+    registry,
+    metrics: createHttpServerMetrics(registry),
+    clusterValidation: { ...config.server.clusterValidation, cluster: config.kubernetes.namespace },
+    isReady: () => readiness.isReady(),
+  });
+}
+
+/** From the kubeconfig when one is named, else from inside the cluster (FL-14, EN-1). */
+async function settingsOf(config: Config, clock: Clock): Promise<ConnectionSettings> {
+  const { apiUrl, configFile } = config.kubernetes;
+  if (configFile === undefined) {
+    return inClusterSettings({ clock, env: process.env }).catch(withHint);
+  }
+  // Loaded here only: it brings the official client's library with it (dependencies.md).
+  const { kubeconfigSettings } = await import('#kubernetes/kubeconfig.ts');
+  return kubeconfigSettings({
+    clock,
+    path: configFile,
+    ...(apiUrl !== undefined && { apiUrl }),
+  });
+}
+
+function withHint(error: unknown): never {
+  if (!(error instanceof ConnectionSettingsError)) throw error;
+  throw new Error(
+    `${error.message}; outside of a cluster, name a kubeconfig with -kubernetes.config-file`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,84 @@
+import { formatGoDuration } from '#base/go-duration.ts';
+import type { Millis } from '#base/units.ts';
+import type { LogFormat, LogLevel } from './config.ts';
+import type { OperatorFlags } from './flags.ts';
+import type { Flag } from './go-flags.ts';
+
+/** The formats of FL-10. */
+export const logFormats: readonly LogFormat[] = ['logfmt', 'json'];
+
+/** The levels of FL-11, most severe last. */
+export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+/** One rule: a sentence when `flags` break it. */
+type Rule = (flags: OperatorFlags) => string | undefined;
+
+/**
+ * FL-50 in its order, then what this version cannot do (D-14), then the log. `-kubernetes.config-file` alone is
+ * no problem here, although the peer exits: the server then comes from the file.
+ */
+const rules: readonly Rule[] = [
+  ({ kubernetes }) => needsText(kubernetes.clusterDomain),
+  ({ kubernetes }) => needsText(kubernetes.namespace),
+  apiUrlNeedsConfigFile,
+  ({ rollout }) =>
+    rollout.isZoneTracked.value ? needsText(rollout.zoneTrackerConfigMap) : undefined,
+  limiterNeedsBurst,
+  ({ tls }) => needsPositive(tls.requestTimeout),
+  ({ rollout }) => needsPositive(rollout.annotationPatchTimeout),
+  softValidationNeedsValidation,
+  tlsIsNotBuilt,
+  ({ log }) => needsOneOf(log.format, logFormats),
+  ({ log }) => needsOneOf(log.level, logLevels),
+];
+
+/** The first reason, as one sentence, why the program cannot run with `flags`; undefined when it can. */
+export function firstProblem(flags: OperatorFlags): string | undefined {
+  for (const rule of rules) {
+    const problem = rule(flags);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function needsText(flag: Flag<string>): string | undefined {
+  return flag.value === '' ? `-${flag.name} must not be empty` : undefined;
+}
+
+function needsPositive(flag: Flag<Millis>): string | undefined {
+  if (flag.value > 0) return undefined;
+  return `-${flag.name} must be greater than 0: got ${formatGoDuration(flag.value)}`;
+}
+
+function needsOneOf(flag: Flag<string>, allowed: readonly string[]): string | undefined {
+  if (allowed.includes(flag.value)) return undefined;
+  return `-${flag.name} must be one of ${allowed.join(', ')}: got ${JSON.stringify(flag.value)}`;
+}
+
+function apiUrlNeedsConfigFile({ kubernetes }: OperatorFlags): string | undefined {
+  const { apiUrl, configFile } = kubernetes;
+  if (apiUrl.value === '' || configFile.value !== '') return undefined;
+  return `-${apiUrl.name} must be set together with -${configFile.name}: got only ${JSON.stringify(apiUrl.value)}`;
+}
+
+/** The default of qps counts here, although it switches no limiter on: the peer exits, too (D-14). */
+function limiterNeedsBurst({ kubernetes }: OperatorFlags): string | undefined {
+  const { qps, burst } = kubernetes;
+  if (qps.value <= 0 || burst.value >= 1) return undefined;
+  return `-${burst.name} must be at least 1 while -${qps.name} is ${qps.value}: got ${burst.value}`;
+}
+
+function softValidationNeedsValidation({ server }: OperatorFlags): string | undefined {
+  const { isSoft, isValidated } = server;
+  if (!isSoft.value || isValidated.value) return undefined;
+  return `-${isSoft.name} must be set together with -${isValidated.name}=true`;
+}
+
+/**
+ * Without the TLS server nothing uses the other `server-tls`, webhook and zone tracker flags, so this one
+ * refusal covers them all.
+ */
+function tlsIsNotBuilt({ tls }: OperatorFlags): string | undefined {
+  if (!tls.isEnabled.value) return undefined;
+  return `-${tls.isEnabled.name}=true cannot be used as admission webhooks are not built in this version`;
+}

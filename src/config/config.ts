@@ -1,0 +1,70 @@
+import type { Millis } from '#base/units.ts';
+
+/** Everything that the command line decides; deeply frozen. */
+export interface Config {
+  readonly log: { readonly format: LogFormat; readonly level: LogLevel };
+  readonly server: {
+    readonly port: number;
+    readonly clusterValidation: ClusterValidationConfig;
+  };
+  readonly kubernetes: KubernetesConfig;
+  readonly pods: {
+    /** Time limit of one HTTP request to a pod; undefined means none (FL-18). */
+    readonly clientTimeout: Millis | undefined;
+  };
+  readonly reconcile: {
+    /** Time between two periodic looks at a group; undefined switches them off (D-14). */
+    readonly resync: Millis | undefined;
+  };
+  readonly tls: TlsConfig;
+  readonly zoneTracker: { readonly isEnabled: boolean; readonly configMapName: string };
+  readonly zpdb: { readonly podReadyAnnotationPatchTimeout: Millis };
+}
+
+/** The least severe events that are logged (FL-11). */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** How log lines are written (FL-10). */
+export type LogFormat = 'logfmt' | 'json';
+
+/** What the server does about the `X-Cluster` header (FL-22…FL-25, ME-40). */
+export interface ClusterValidationConfig {
+  readonly isEnabled: boolean;
+  /** Log and count, but serve. */
+  readonly isSoft: boolean;
+  /** Literal fragments of paths that are exempt, besides the built-in ones. */
+  readonly excludedPaths: readonly string[];
+  readonly excludedUserAgents: readonly RegExp[];
+}
+
+/** How the API server is reached (FL-13…FL-20). */
+export interface KubernetesConfig {
+  /** Undefined: as the kubeconfig says, or else from inside the cluster. */
+  readonly apiUrl: string | undefined;
+  readonly configFile: string | undefined;
+  /** Time limit of one request; undefined means none. */
+  readonly clientTimeout: Millis | undefined;
+  /** Undefined means that requests are not limited: so it is unless `-kubernetes.client-qps` is given (D-14). */
+  readonly limiter: { readonly qps: number; readonly burst: number } | undefined;
+  /** Last part of the names of pods, used as it is, such as `cluster.local.`. */
+  readonly clusterDomain: string;
+  readonly namespace: string;
+}
+
+/** The TLS server and its certificate (FL-26…FL-36); not built yet, so never enabled. */
+export interface TlsConfig {
+  readonly isEnabled: boolean;
+  readonly port: number;
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly requestTimeout: Millis;
+  readonly updatesCaBundle: boolean;
+  readonly selfSigned: {
+    readonly isEnabled: boolean;
+    readonly secretName: string;
+    /** Never empty. */
+    readonly dnsName: string;
+    readonly organization: string;
+    readonly expiration: Millis;
+  };
+}

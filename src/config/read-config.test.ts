@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Config } from './config.ts';
+import { operatorFlags } from './flags.ts';
+import type { ConfigOutcome } from './read-config.ts';
+import { readConfig } from './read-config.ts';
+
+function configFrom(...args: readonly string[]): Config {
+  const outcome = readConfig(['-kubernetes.namespace=x', ...args]);
+  if (outcome.kind === 'exit') throw new Error(`Cannot run: ${outcome.stderr}`);
+  return outcome.config;
+}
+
+function exitOf(outcome: ConfigOutcome): readonly [code: number, firstLine: string] {
+  if (outcome.kind === 'run') throw new Error('The command line was accepted');
+  return [outcome.code, outcome.stderr.split('\n')[0] ?? ''];
+}
+
+const defaults: Record<string, string> = {
+  'kubernetes.api-url': '',
+  'kubernetes.client-burst': '10',
+  'kubernetes.client-qps': '5',
+  'kubernetes.client-timeout': '5m0s',
+  'kubernetes.cluster-domain': '"cluster.local."',
+  'kubernetes.config-file': '',
+  'kubernetes.namespace': '',
+  'log.format': '"logfmt"',
+  'log.level': '"debug"',
+  'pods.client-timeout': '5s',
+  'reconcile.interval': '5s',
+  'server-tls.cert-file': '',
+  'server-tls.enabled': '',
+  'server-tls.key-file': '',
+  'server-tls.port': '8443',
+  'server-tls.request-timeout': '10s',
+  'server-tls.self-signed-cert.dns-name': '',
+  'server-tls.self-signed-cert.enabled': 'true',
+  'server-tls.self-signed-cert.expiration': '1y',
+  'server-tls.self-signed-cert.org': '"Grafana Labs"',
+  'server-tls.self-signed-cert.secret-name': '"rollout-operator-self-signed-certificate"',
+  'server.cluster-validation.http.enabled': '',
+  'server.cluster-validation.http.excluded-paths': '',
+  'server.cluster-validation.http.excluded-user-agents': '',
+  'server.cluster-validation.http.soft-validation': '',
+  'server.port': '8001',
+  'use-zone-tracker': '',
+  'webhooks.update-ca-bundle': 'true',
+  'zone-tracker.config-map-name': '"rollout-operator-zone-tracker"',
+  'zpdb.pod-ready-annotation-patch-timeout': '5s',
+};
+
+test('[scenario 78] operatorFlags() has exactly the flags and defaults of the table', () => {
+  const listing = operatorFlags().set.usage();
+  const entries = [...listing.matchAll(/^ {2}-(\S+).*\n.*?(?:\(default (.*)\))?$/gm)];
+  const seen = Object.fromEntries(entries.map(([, name = '', shown = '']) => [name, shown]));
+  assert.deepEqual(seen, defaults);
+});
+
+test('[scenario 78] readConfig() has the defaults of the table', () => {
+  assert.deepEqual(configFrom(), {
+    log: { format: 'logfmt', level: 'debug' },
+    server: {
+      port: 8001,
+      clusterValidation: {
+        isEnabled: false,
+        isSoft: false,
+        excludedPaths: ['admission/no-downscale', 'admission/prepare-downscale'],
+        excludedUserAgents: [],
+      },
+    },
+    kubernetes: {
+      apiUrl: undefined,
+      configFile: undefined,
+      clientTimeout: 300_000,
+      limiter: undefined,
+      clusterDomain: 'cluster.local.',
+      namespace: 'x',
+    },
+    pods: { clientTimeout: 5_000 },
+    reconcile: { resync: 5_000 },
+    tls: {
+      isEnabled: false,
+      port: 8443,
+      certFile: '',
+      keyFile: '',
+      requestTimeout: 10_000,
+      updatesCaBundle: true,
+      selfSigned: {
+        isEnabled: true,
+        secretName: 'rollout-operator-self-signed-certificate',
+        dnsName: 'rollout-operator.x.svc',
+        organization: 'Grafana Labs',
+        expiration: 31_536_000_000,
+      },
+    },
+    zoneTracker: { isEnabled: false, configMapName: 'rollout-operator-zone-tracker' },
+    zpdb: { podReadyAnnotationPatchTimeout: 5_000 },
+  });
+});
+
+const exits: Record<string, readonly [args: readonly string[], code: number, line: string]> = {
+  'exits 1 for burst 0 with qps 5': [
+    ['-kubernetes.namespace=x', '-kubernetes.client-qps=5', '-kubernetes.client-burst=0'],
+    1,
+    '-kubernetes.client-burst must be at least 1 while -kubernetes.client-qps is 5: got 0',
+  ],
+  'exits 1 for burst 0 without qps (D-14)': [
+    ['-kubernetes.namespace=x', '-kubernetes.client-burst=0'],
+    1,
+    '-kubernetes.client-burst must be at least 1 while -kubernetes.client-qps is 5: got 0',
+  ],
+  'exits 1 for request timeout 0': [
+    ['-kubernetes.namespace=x', '-server-tls.request-timeout=0'],
+    1,
+    '-server-tls.request-timeout must be greater than 0: got 0s',
+  ],
+  'exits 1 for request timeout -1s': [
+    ['-kubernetes.namespace=x', '-server-tls.request-timeout=-1s'],
+    1,
+    '-server-tls.request-timeout must be greater than 0: got -1s',
+  ],
+  'exits 1 for a missing namespace': [[], 1, '-kubernetes.namespace must not be empty'],
+  'exits 1 for an API URL without a kubeconfig': [
+    ['-kubernetes.namespace=x', '-kubernetes.api-url=https://k:6443'],
+    1,
+    '-kubernetes.api-url must be set together with -kubernetes.config-file: got only "https://k:6443"',
+  ],
+  'exits 1 for soft validation alone': [
+    ['-kubernetes.namespace=x', '-server.cluster-validation.http.soft-validation'],
+    1,
+    '-server.cluster-validation.http.soft-validation must be set together with -server.cluster-validation.http.enabled=true',
+  ],
+  'exits 2 for an unknown flag': [['-nope'], 2, 'flag provided but not defined: -nope'],
+  'exits 0 for -help': [['-help'], 0, 'Usage of rollout-operator:'],
+  'exits 0 for -h': [['-h'], 0, 'Usage of rollout-operator:'],
+  'exits 1 as parsing stopped at the word after a boolean flag': [
+    ['-server-tls.enabled', 'true', '-kubernetes.namespace=x'],
+    1,
+    '-kubernetes.namespace must not be empty',
+  ],
+  'exits 1 for a log level in upper case': [
+    ['-kubernetes.namespace=x', '-log.level=INFO'],
+    1,
+    '-log.level must be one of debug, info, warn, error: got "INFO"',
+  ],
+};
+for (const [fact, [args, code, line]] of Object.entries(exits)) {
+  test(`[scenario 78] readConfig() ${fact}`, () => {
+    assert.deepEqual(exitOf(readConfig(args)), [code, line]);
+  });
+}
+
+test('[scenario 78] readConfig() accepts burst 1 with qps 50', () => {
+  const config = configFrom('-kubernetes.client-qps=50', '-kubernetes.client-burst=1');
+  assert.deepEqual(config.kubernetes.limiter, { qps: 50, burst: 1 });
+});
+
+test('[scenario 78] readConfig() accepts qps 0 with burst 0', () => {
+  const config = configFrom('-kubernetes.client-qps=0', '-kubernetes.client-burst=0');
+  assert.equal(config.kubernetes.limiter, undefined);
+});
+
+test('[scenario 78] readConfig() accepts --log.level info -log.format=json', () => {
+  const config = configFrom('--log.level', 'info', '-log.format=json');
+  assert.deepEqual(config.log, { level: 'info', format: 'json' });
+});
+
+const moreExits: Record<string, readonly [args: readonly string[], line: string]> = {
+  'exits 1 for an empty cluster domain': [
+    ['-kubernetes.cluster-domain='],
+    '-kubernetes.cluster-domain must not be empty',
+  ],
+  'exits 1 for a zone tracker without a ConfigMap': [
+    ['-kubernetes.namespace=x', '-use-zone-tracker', '-zone-tracker.config-map-name='],
+    '-zone-tracker.config-map-name must not be empty',
+  ],
+  'exits 1 for an annotation patch timeout of 0': [
+    ['-kubernetes.namespace=x', '-zpdb.pod-ready-annotation-patch-timeout=0'],
+    '-zpdb.pod-ready-annotation-patch-timeout must be greater than 0: got 0s',
+  ],
+  'exits 1 for an unknown log format': [
+    ['-kubernetes.namespace=x', '-log.format=text'],
+    '-log.format must be one of logfmt, json: got "text"',
+  ],
+  'exits 1 for TLS, which is not built (D-14)': [
+    ['-kubernetes.namespace=x', '-server-tls.enabled=true', '-use-zone-tracker=true'],
+    '-server-tls.enabled=true cannot be used as admission webhooks are not built in this version',
+  ],
+  'exits 1 for a user agent that is no regular expression (FL-25)': [
+    ['-kubernetes.namespace=x', '-server.cluster-validation.http.excluded-user-agents=ok,(['],
+    '-server.cluster-validation.http.excluded-user-agents must hold regular expressions: got "([" ' +
+      '(Invalid regular expression: /([/: Unterminated character class)',
+  ],
+};
+for (const [fact, [args, line]] of Object.entries(moreExits)) {
+  test(`readConfig() ${fact}`, () => {
+    assert.deepEqual(exitOf(readConfig(args)), [1, line]);
+  });
+}
+
+/** Each command line breaks the rule and all later ones; the earliest is reported (FL-50). */
+const inOrder: readonly (readonly [flag: string, reported: RegExp])[] = [
+  ['-log.level=x', /log\.level/],
+  ['-log.format=x', /log\.format/],
+  ['-server-tls.enabled', /server-tls\.enabled/],
+  ['-server.cluster-validation.http.soft-validation', /soft-validation/],
+  ['-zpdb.pod-ready-annotation-patch-timeout=0', /annotation-patch-timeout/],
+  ['-server-tls.request-timeout=0', /request-timeout/],
+  ['-kubernetes.client-burst=0', /client-burst/],
+  ['-use-zone-tracker -zone-tracker.config-map-name=', /config-map-name/],
+  ['-kubernetes.api-url=u', /api-url/],
+  ['-kubernetes.namespace=', /namespace/],
+  ['-kubernetes.cluster-domain=', /cluster-domain/],
+];
+for (const [index, [flag, reported]] of inOrder.entries()) {
+  test(`readConfig() reports ${flag} before all that FL-50 checks later`, () => {
+    const later = inOrder.slice(0, index + 1).flatMap(([other]) => other.split(' '));
+    const [code, line] = exitOf(readConfig(['-kubernetes.namespace=x', ...later]));
+    assert.equal(code, 1);
+    assert.match(line.split(' ')[0] ?? '', reported);
+  });
+}
+
+test('readConfig() prints one line and no usage with exit code 1 (FL-50)', () => {
+  const outcome = readConfig([]);
+  assert.deepEqual(outcome, {
+    kind: 'exit',
+    code: 1,
+    stderr: '-kubernetes.namespace must not be empty\n',
+  });
+});
+
+test('readConfig() prints the reason and the whole usage with exit code 2 (FL-5)', () => {
+  const outcome = readConfig(['-server.port=x']);
+  assert.deepEqual(outcome, {
+    kind: 'exit',
+    code: 2,
+    stderr: `invalid value "x" for flag -server.port: parse error\n${operatorFlags().set.usage()}`,
+  });
+});
+
+test('readConfig() accepts a kubeconfig without an API URL (D-14)', () => {
+  const { apiUrl, configFile } = configFrom('-kubernetes.config-file=/etc/k').kubernetes;
+  assert.deepEqual([apiUrl, configFile], [undefined, '/etc/k']);
+});
+
+test('readConfig() accepts a kubeconfig with an API URL', () => {
+  const args = ['-kubernetes.config-file=/etc/k', '-kubernetes.api-url=https://k:6443'];
+  const { apiUrl, configFile } = configFrom(...args).kubernetes;
+  assert.deepEqual([apiUrl, configFile], ['https://k:6443', '/etc/k']);
+});
+
+test('readConfig() limits at the default rate when that rate is given (D-14)', () => {
+  assert.deepEqual(configFrom('-kubernetes.client-qps=5').kubernetes.limiter, {
+    qps: 5,
+    burst: 10,
+  });
+});
+
+test('readConfig() switches no limiter on for a burst alone (D-14)', () => {
+  assert.equal(configFrom('-kubernetes.client-burst=3').kubernetes.limiter, undefined);
+});
+
+test('readConfig() switches the limiter off for a negative rate (FL-16)', () => {
+  assert.equal(configFrom('-kubernetes.client-qps=-1').kubernetes.limiter, undefined);
+});
+
+for (const span of ['0', '-1s']) {
+  test(`readConfig() switches the periodic look off for an interval of ${span} (D-14)`, () => {
+    assert.equal(configFrom(`-reconcile.interval=${span}`).reconcile.resync, undefined);
+  });
+
+  test(`readConfig() sets no time limit for a pod timeout of ${span} (FL-18)`, () => {
+    assert.equal(configFrom(`-pods.client-timeout=${span}`).pods.clientTimeout, undefined);
+  });
+}
+
+test('readConfig() sets no time limit for a client timeout of 0 (FL-15)', () => {
+  assert.equal(configFrom('-kubernetes.client-timeout=0').kubernetes.clientTimeout, undefined);
+});
+
+test('readConfig() accepts flags that only shape what is not built (D-14)', () => {
+  const config = configFrom(
+    '-use-zone-tracker=true',
+    '-zone-tracker.config-map-name=zones',
+    '-server-tls.self-signed-cert.secret-name=certificate',
+    '-server-tls.self-signed-cert.expiration=90d',
+    '-server-tls.self-signed-cert.dns-name=operator.test',
+    '-webhooks.update-ca-bundle=false',
+  );
+  assert.deepEqual(config.zoneTracker, { isEnabled: true, configMapName: 'zones' });
+  assert.deepEqual(config.tls.selfSigned, {
+    isEnabled: true,
+    secretName: 'certificate',
+    dnsName: 'operator.test',
+    organization: 'Grafana Labs',
+    expiration: 7_776_000_000,
+  });
+});
+
+test('readConfig() replaces the default excluded paths by those given (FL-24)', () => {
+  const config = configFrom(
+    '-server.cluster-validation.http.enabled',
+    '-server.cluster-validation.http.soft-validation',
+    '-server.cluster-validation.http.excluded-paths=a,b',
+  );
+  assert.deepEqual(config.server.clusterValidation, {
+    isEnabled: true,
+    isSoft: true,
+    excludedPaths: ['a', 'b'],
+    excludedUserAgents: [],
+  });
+});
+
+test('readConfig() understands leading flags and named groups of Go expressions (FL-25)', () => {
+  const flag = '-server.cluster-validation.http.excluded-user-agents';
+  const patterns = configFrom(`${flag}=(?i)kube-probe,^(?P<a>curl)/`).server.clusterValidation;
+  const agents = ['Kube-Probe/1.36', 'curl/8.1', 'other'];
+  assert.deepEqual(
+    agents.map((agent) => patterns.excludedUserAgents.map((pattern) => pattern.test(agent))),
+    [
+      [true, false],
+      [false, true],
+      [false, false],
+    ],
+  );
+});
+
+test('readConfig() answers a configuration that is frozen at every depth', () => {
+  const open: string[] = [];
+  const visit = (value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (!Object.isFrozen(value)) open.push(path);
+    for (const [key, member] of Object.entries(value)) visit(member, `${path}.${key}`);
+  };
+  visit(configFrom('-kubernetes.client-qps=1'), 'config');
+  assert.deepEqual(open, []);
+});

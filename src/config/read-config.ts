@@ -1,0 +1,126 @@
+import type { Parsed } from '#base/parsed.ts';
+import { valid } from '#base/parsed.ts';
+import type { Millis } from '#base/units.ts';
+import type { Config, KubernetesConfig, LogFormat, LogLevel, TlsConfig } from './config.ts';
+import { firstProblem, logFormats, logLevels } from './config-problem.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import type { OperatorFlags } from './flags.ts';
+import { operatorFlags } from './flags.ts';
+import { parseUserAgentPattern } from './user-agent-pattern.ts';
+
+/** What the command line asks for: run with a configuration, or print `stderr` and exit with `code`. */
+export type ConfigOutcome =
+  | { readonly kind: 'run'; readonly config: Config }
+  | { readonly kind: 'exit'; readonly code: 0 | 1 | 2; readonly stderr: string };
+
+/** Exempt paths when the user names none (FL-24). */
+const defaultExcludedPaths = ['admission/no-downscale', 'admission/prepare-downscale'];
+
+/**
+ * Reads and validates the command line (FL-1…FL-51, D-14). Help exits 0 with the usage, bad syntax 2 with one
+ * line and the usage, a value that cannot be run with 1 and one line.
+ *
+ * @param args the arguments after the program
+ */
+export function readConfig(args: readonly string[]): ConfigOutcome {
+  const flags = operatorFlags();
+  const outcome = flags.set.parse(args);
+  if (outcome.kind === 'help') return exit(0, flags.set.usage());
+  if (outcome.kind === 'refused') return exit(2, `${outcome.reason}\n${flags.set.usage()}`);
+  const problem = firstProblem(flags);
+  if (problem !== undefined) return exit(1, `${problem}\n`);
+  const patterns = userAgentPatterns(flags);
+  if (patterns.kind === 'invalid') {
+    return exit(1, `${patterns.problem.path} ${patterns.problem.message}\n`);
+  }
+  return { kind: 'run', config: deepFreeze(configOf(flags, patterns.value)) };
+}
+
+function exit(code: 0 | 1 | 2, stderr: string): ConfigOutcome {
+  return { kind: 'exit', code, stderr };
+}
+
+function userAgentPatterns(flags: OperatorFlags): Parsed<readonly RegExp[]> {
+  const { name, value } = flags.server.excludedUserAgents;
+  const patterns: RegExp[] = [];
+  for (const text of value) {
+    const pattern = parseUserAgentPattern(text, `-${name}`);
+    if (pattern.kind === 'invalid') return pattern;
+    patterns.push(pattern.value);
+  }
+  return valid(patterns);
+}
+
+function configOf(flags: OperatorFlags, excludedUserAgents: readonly RegExp[]): Config {
+  const { server, rollout } = flags;
+  const paths = server.excludedPaths.value;
+  return {
+    log: { format: logFormatOf(flags), level: logLevelOf(flags) },
+    server: {
+      port: server.port.value,
+      clusterValidation: {
+        isEnabled: server.isValidated.value,
+        isSoft: server.isSoft.value,
+        excludedPaths: [...(paths.length === 0 ? defaultExcludedPaths : paths)],
+        excludedUserAgents,
+      },
+    },
+    kubernetes: kubernetesConfigOf(flags),
+    pods: { clientTimeout: positive(rollout.podTimeout.value) },
+    reconcile: { resync: positive(rollout.interval.value) },
+    tls: tlsConfigOf(flags),
+    zoneTracker: {
+      isEnabled: rollout.isZoneTracked.value,
+      configMapName: rollout.zoneTrackerConfigMap.value,
+    },
+    zpdb: { podReadyAnnotationPatchTimeout: rollout.annotationPatchTimeout.value },
+  };
+}
+
+function logFormatOf(flags: OperatorFlags): LogFormat {
+  return logFormats.find((format) => format === flags.log.format.value) ?? 'logfmt';
+}
+
+function logLevelOf(flags: OperatorFlags): LogLevel {
+  return logLevels.find((level) => level === flags.log.level.value) ?? 'debug';
+}
+
+function kubernetesConfigOf({ kubernetes }: OperatorFlags): KubernetesConfig {
+  const { qps, burst } = kubernetes;
+  const isLimited = qps.isGiven && qps.value > 0;
+  return {
+    apiUrl: present(kubernetes.apiUrl.value),
+    configFile: present(kubernetes.configFile.value),
+    clientTimeout: positive(kubernetes.clientTimeout.value),
+    limiter: isLimited ? { qps: qps.value, burst: burst.value } : undefined,
+    clusterDomain: kubernetes.clusterDomain.value,
+    namespace: kubernetes.namespace.value,
+  };
+}
+
+function tlsConfigOf({ tls, selfSigned, kubernetes }: OperatorFlags): TlsConfig {
+  const dnsName = selfSigned.dnsName.value;
+  return {
+    isEnabled: tls.isEnabled.value,
+    port: tls.port.value,
+    certFile: tls.certFile.value,
+    keyFile: tls.keyFile.value,
+    requestTimeout: tls.requestTimeout.value,
+    updatesCaBundle: tls.updatesCaBundle.value,
+    selfSigned: {
+      isEnabled: selfSigned.isEnabled.value,
+      secretName: selfSigned.secretName.value,
+      dnsName: dnsName === '' ? `rollout-operator.${kubernetes.namespace.value}.svc` : dnsName,
+      organization: selfSigned.organization.value,
+      expiration: selfSigned.expiration.value,
+    },
+  };
+}
+
+function present(text: string): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+function positive(span: Millis): Millis | undefined {
+  return span > 0 ? span : undefined;
+}

@@ -1,0 +1,74 @@
+import type { Because } from '#base/because.ts';
+import type { Instant } from '#base/units.ts';
+import type { Reason } from './reasons.ts';
+
+/** Names one StatefulSet incarnation. */
+export interface SetRef {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Names one pod incarnation in the one state that a decision was made on. */
+export interface PodRef {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** One thing that a plan does, or why it does not. Each says why (style.md §3). */
+export type Decision =
+  /** `costs: 'nothing'` where the pod is unavailable already (D-11); the slot of its set otherwise. */
+  | {
+      readonly kind: 'delete-pod';
+      readonly set: SetRef;
+      readonly pod: PodRef;
+      readonly costs: 'a-slot' | 'nothing';
+      readonly because: Because<Reason>;
+    }
+  | {
+      readonly kind: 'set-current-revision';
+      readonly set: SetRef;
+      readonly from: string;
+      readonly to: string;
+      readonly because: Because<Reason>;
+    }
+  /** Nothing is done about `set`; `until` when time alone ends it. */
+  | {
+      readonly kind: 'hold';
+      readonly set: SetRef;
+      readonly until?: Instant;
+      readonly because: Because<Reason>;
+    }
+  /** Input that cannot be used as it is; work goes on. */
+  | { readonly kind: 'warn'; readonly set: SetRef; readonly because: Because<Reason> };
+
+/** A decision by which a pod goes. */
+export type DeletePod = Extract<Decision, { kind: 'delete-pod' }>;
+
+/** When to look at a key again although nothing changes. */
+export type Requeue =
+  | { readonly kind: 'await-change' }
+  | { readonly kind: 'at'; readonly at: Instant };
+
+/** How a pass counts for the metrics of its group (ME-11). */
+export type PlanOutcome =
+  | { readonly kind: 'succeeded' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Pods of one set by what a rollout still has to do; for gauges and the terminal. */
+export interface SetProgress {
+  readonly set: SetRef;
+  readonly outdated: number;
+  readonly updated: number;
+  readonly unavailable: number;
+}
+
+/** What a pure planner returns. */
+export interface Plan {
+  readonly decisions: readonly Decision[];
+  readonly requeue: Requeue;
+  readonly outcome: PlanOutcome;
+  readonly progress: readonly SetProgress[];
+}

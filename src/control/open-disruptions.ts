@@ -1,0 +1,117 @@
+import { assertNever } from '#base/assert-never.ts';
+import { type Monotonic, monotonic, seconds } from '#base/units.ts';
+import type { PodView } from '#statefulset/view.ts';
+import type { PodRef } from './decision.ts';
+
+/** How long a deletion without an answer may still happen (D-7). */
+export const answerHorizon = seconds(120);
+
+type Answer =
+  | { readonly kind: 'sent' }
+  /** The answer never came: the server may have acted. */
+  | { readonly kind: 'unanswered' }
+  /** Accepted, without a revision to wait for: the pod went at once, or was going already. */
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'answered'; readonly revision: string };
+
+interface OpenDisruption {
+  readonly pod: PodRef;
+  readonly sentAt: Monotonic;
+  readonly answer: Answer;
+}
+
+/** What tells whether a deletion has become visible. */
+export interface PodSight {
+  readonly now: Monotonic;
+  /** The pod in the cache under this name, whatever its uid. */
+  find(pod: PodRef): PodView | undefined;
+  /** Whether the pod cache shows `revision` or a newer one. */
+  hasSeen(revision: string): boolean;
+}
+
+/**
+ * Deletions of ours that the cache may not show yet (D-7, reliability.md rule 4). Such a pod counts as leaving. A
+ * request under way is a connection, not state: after a restart, fencing takes its place (D-8).
+ */
+export class OpenDisruptions {
+  readonly #open = new Map<string, OpenDisruption>();
+
+  /** The deletion of `pod` is handed to the connection now. */
+  sent(pod: PodRef, sentAt: Monotonic): void {
+    this.#open.set(pod.uid, { pod, sentAt, answer: { kind: 'sent' } });
+  }
+
+  /** The server accepted it; the pod's going is committed at `revision`. */
+  answered(pod: PodRef, revision: string): void {
+    this.#update(pod, { kind: 'answered', revision });
+  }
+
+  /** The server accepted it, and named no revision of the pod's going. */
+  accepted(pod: PodRef): void {
+    this.#update(pod, { kind: 'accepted' });
+  }
+
+  /** No answer will come. */
+  unanswered(pod: PodRef): void {
+    this.#update(pod, { kind: 'unanswered' });
+  }
+
+  /** The server refused it, or it was never sent: it has no effect. */
+  void(pod: PodRef): void {
+    this.#open.delete(pod.uid);
+  }
+
+  #update(pod: PodRef, answer: Answer): void {
+    const open = this.#open.get(pod.uid);
+    if (open !== undefined) this.#open.set(pod.uid, { ...open, answer });
+  }
+
+  /** uids of the pods that may be leaving although the cache does not say so; forgets what `sight` settles. */
+  leaving(sight: PodSight): ReadonlySet<string> {
+    for (const [uid, open] of this.#open) {
+      if (isSettled(open, sight)) this.#open.delete(uid);
+    }
+    return new Set(this.#open.keys());
+  }
+
+  /** Pods whose deletion has no answer; touching them settles it (D-8). */
+  unansweredPods(): readonly PodRef[] {
+    return [...this.#open.values()]
+      .filter((open) => open.answer.kind === 'unanswered')
+      .map((open) => open.pod);
+  }
+
+  /** When the first deletion without an answer is settled by time alone; undefined when there is none. */
+  nextHorizon(): Monotonic | undefined {
+    let earliest: number | undefined;
+    for (const { answer, sentAt } of this.#open.values()) {
+      if (answer.kind === 'unanswered' || answer.kind === 'accepted')
+        earliest = Math.min(earliest ?? Infinity, sentAt);
+    }
+    return earliest === undefined ? undefined : monotonic(earliest + answerHorizon);
+  }
+}
+
+function isSettled(open: OpenDisruption, sight: PodSight): boolean {
+  switch (open.answer.kind) {
+    case 'sent':
+      return false;
+    case 'answered':
+      return sight.hasSeen(open.answer.revision);
+    case 'accepted':
+    case 'unanswered':
+      return isDecided(open, sight);
+    default:
+      return assertNever(open.answer);
+  }
+}
+
+/** Whether it can no longer happen unseen: the pod is gone, has moved past the precondition, or time has run out. */
+function isDecided(open: OpenDisruption, sight: PodSight): boolean {
+  const pod = sight.find(open.pod);
+  const hasMoved =
+    pod === undefined ||
+    pod.uid !== open.pod.uid ||
+    pod.resourceVersion !== open.pod.resourceVersion;
+  return hasMoved || sight.now - open.sentAt >= answerHorizon;
+}

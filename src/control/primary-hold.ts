@@ -1,0 +1,17 @@
+import type { Decision } from './decision.ts';
+import type { Reason } from './reasons.ts';
+
+/** A decision to do nothing about a set. */
+export type Hold = Extract<Decision, { kind: 'hold' }>;
+
+/** Holds that only follow from another one, or from a person's wish. */
+const secondary: ReadonlySet<Reason> = new Set<Reason>(['ZoneOrder', 'Paused']);
+
+/**
+ * The one hold that says best what a group waits for: the first that does not merely follow from another; undefined
+ * when nothing holds it.
+ */
+export function primaryHold(decisions: readonly Decision[]): Hold | undefined {
+  const holds = decisions.filter((decision) => decision.kind === 'hold');
+  return holds.find((hold) => !secondary.has(hold.because.reason)) ?? holds[0];
+}

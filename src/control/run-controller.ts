@@ -1,0 +1,63 @@
+import type { Clock } from '#base/clock.ts';
+import { type Millis, millis } from '#base/units.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import type { Requeue } from './decision.ts';
+
+/** What a pass over one key asks of the queue. */
+export type PassResult =
+  | { readonly kind: 'ended'; readonly requeue: Requeue }
+  /** Look again after the key's backoff, or after what the server asked for. */
+  | { readonly kind: 'retry'; readonly retryAfter: Millis | undefined };
+
+/** A loop over a queue of keys. */
+export interface ControllerOptions {
+  readonly queue: WorkQueue;
+  readonly clock: Clock;
+  /** Keys worked on at once; one key is never worked on twice at a time. */
+  readonly workers: number;
+  /** One pass. Must not throw for what it can explain; what it throws goes to `report`. */
+  reconcile(key: string, signal: AbortSignal): Promise<PassResult>;
+  /** A bug: something was thrown that no pass should throw. The key is tried again after its backoff. */
+  report(key: string, error: unknown): void;
+}
+
+/** Runs passes until `signal` aborts and those under way have ended. */
+export async function runController(
+  options: ControllerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { queue } = options;
+  const shutDown = (): void => queue.shutDown();
+  if (signal.aborted) shutDown();
+  else signal.addEventListener('abort', shutDown, { once: true });
+  const work = async (): Promise<void> => {
+    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+      await pass(key, options, signal);
+    }
+  };
+  await Promise.all(Array.from({ length: options.workers }, work));
+}
+
+async function pass(key: string, options: ControllerOptions, signal: AbortSignal): Promise<void> {
+  const { queue, clock } = options;
+  try {
+    const result = await options.reconcile(key, signal);
+    if (result.kind === 'retry') retry(key, queue, result.retryAfter);
+    else {
+      queue.forget(key);
+      if (result.requeue.kind === 'at') {
+        queue.addAfter(key, millis(Math.max(0, result.requeue.at - clock.now())));
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) options.report(key, error);
+    queue.addRateLimited(key);
+  } finally {
+    queue.done(key);
+  }
+}
+
+function retry(key: string, queue: WorkQueue, retryAfter: Millis | undefined): void {
+  if (retryAfter === undefined) queue.addRateLimited(key);
+  else queue.addAfter(key, retryAfter);
+}

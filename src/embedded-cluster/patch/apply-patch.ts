@@ -1,0 +1,95 @@
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import { isJsonObject } from '#base/json.ts';
+import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
+import { badRequest, unsupportedMediaType } from '#embedded-cluster/status-errors.ts';
+import { applyJsonMergePatch } from './json-merge-patch.ts';
+import { applyJsonPatch } from './json-patch.ts';
+import { applyStrategicMergePatch } from './strategic-merge-patch.ts';
+
+/** A PATCH request: `object` is the stored one, `body` the parsed patch. */
+export interface PatchRequest {
+  /** As in the header; parameters after `;` are ignored (PA-1). */
+  readonly contentType: string;
+  readonly body: JsonValue;
+  readonly object: JsonObject;
+  readonly row: ResourceRow;
+}
+
+const jsonPatch = 'application/json-patch+json';
+const mergePatch = 'application/merge-patch+json';
+const strategicMergePatch = 'application/strategic-merge-patch+json';
+
+/** The patch types that `row` accepts, as a 415 lists them; server-side apply is not among them (D-47). */
+export function acceptedPatchTypes(row: ResourceRow): readonly string[] {
+  return row.listMerge === undefined
+    ? [jsonPatch, mergePatch]
+    : [jsonPatch, mergePatch, strategicMergePatch];
+}
+
+/**
+ * `object` after the patch (PA-1, PA-3…PA-6); neither argument is changed and unpatched parts are shared.
+ * The result is not yet decoded, defaulted or validated, and its resourceVersion is not compared.
+ *
+ * @throws {StatusError} 415 unknown type, 422 JSON patch that does not fit, 413 too many operations,
+ * 400 malformed patch, or a patch that changes name, namespace, kind or apiVersion
+ */
+export function applyPatch({ contentType, body, object, row }: PatchRequest): JsonObject {
+  const patched = patchedBy({ contentType, body, object, row });
+  if (!isJsonObject(patched)) throw badRequest('the patched document must be a JSON object');
+  checkIdentity(patched, object);
+  return patched;
+}
+
+function patchedBy({ contentType, body, object, row }: PatchRequest): JsonValue {
+  const [type = ''] = contentType.split(';', 1);
+  switch (type.trim().toLowerCase()) {
+    case jsonPatch:
+      return applyJsonPatch(object, body);
+    case mergePatch:
+      return applyJsonMergePatch(object, objectBody(body));
+    case strategicMergePatch:
+      if (row.listMerge === undefined) throw unsupportedMediaType(acceptedPatchTypes(row));
+      return applyStrategicMergePatch(object, objectBody(body), row.listMerge);
+    default:
+      throw unsupportedMediaType(acceptedPatchTypes(row));
+  }
+}
+
+function objectBody(body: JsonValue): JsonObject {
+  if (isJsonObject(body)) return body;
+  throw badRequest(`error decoding patch: must be a JSON object, got ${describe(body)}`);
+}
+
+function describe(value: JsonValue): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
+
+/** PA-6: what the URL says of the object may not be patched. */
+function checkIdentity(patched: JsonObject, object: JsonObject): void {
+  if (patched['kind'] !== object['kind'] || patched['apiVersion'] !== object['apiVersion']) {
+    throw badRequest(
+      `the patch may not change the kind of the object from ${kindOf(object)} to ${kindOf(patched)}`,
+    );
+  }
+  for (const member of ['name', 'namespace']) {
+    const [before, after] = [metadataMember(object, member), metadataMember(patched, member)];
+    if (before !== after) {
+      throw badRequest(
+        `the ${member} of the object (${textOf(after)}) does not match the ${member} on the URL (${textOf(before)})`,
+      );
+    }
+  }
+}
+
+function kindOf(object: JsonObject): string {
+  return `${textOf(object['apiVersion'])} ${textOf(object['kind'])}`;
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}
+
+function metadataMember(object: JsonObject, member: string): JsonValue | undefined {
+  const { metadata } = object;
+  return isJsonObject(metadata) ? metadata[member] : undefined;
+}

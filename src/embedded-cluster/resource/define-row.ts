@@ -1,0 +1,114 @@
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import { isJsonObject } from '#base/json.ts';
+import type { ResourceRow, SubresourceRow, Verb } from '#embedded-cluster/resource-row.ts';
+import { compileDecoder } from '#embedded-cluster/schema/compile-decoder.ts';
+import { compileListMerge } from '#embedded-cluster/schema/compile-list-merge.ts';
+import type { ObjectSchema } from '#embedded-cluster/schema/field-schema.ts';
+import { DecodeError, Trail } from '#embedded-cluster/schema/trail.ts';
+import type { Cause } from '#embedded-cluster/status-error.ts';
+import { undecodable } from '#embedded-cluster/status-errors.ts';
+import type { ResourceType } from '#kubernetes/resource-type.ts';
+
+/** What a row is made of beyond the rules that all kinds share. */
+export interface RowDefinition {
+  readonly type: ResourceType;
+  readonly singular: string;
+  readonly schema: ObjectSchema;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  /** @default every verb */
+  readonly verbs?: readonly Verb[];
+  readonly subresources?: readonly SubresourceRow[];
+  /** All of these are false unless given. */
+  readonly hasGeneration?: boolean;
+  readonly allowsCreateOnUpdate?: boolean;
+  readonly allowsUnconditionalUpdate?: boolean;
+  readonly isGraceful?: boolean;
+  /** Defaults of create and update alike. @default none */
+  readonly withDefaults?: (object: JsonObject) => JsonObject;
+  /** After the defaults, on create only. @default none */
+  readonly prepareForCreate?: (object: JsonObject) => JsonObject;
+  /** After the defaults, on update only. @default none */
+  readonly prepareForUpdate?: (object: JsonObject, old: JsonObject) => JsonObject;
+  /** @default no cause */
+  readonly validate?: (object: JsonObject, old: JsonObject | undefined) => readonly Cause[];
+  readonly ineffectiveFields?: (object: JsonObject) => readonly string[];
+  readonly fieldLabels?: Readonly<Record<string, (object: JsonObject) => string>>;
+}
+
+/** The verbs of a resource that is stored. */
+export const allVerbs: readonly Verb[] = Object.freeze([
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+]);
+
+/** The `status` subresource of `kind`. */
+export function statusSubresource(kind: string): SubresourceRow {
+  return Object.freeze({ name: 'status', kind, verbs: ['get', 'patch', 'update'] as const });
+}
+
+const same = (object: JsonObject): JsonObject => object;
+
+/** The row of `definition`; decoders and merge tables are compiled here, once. */
+export function defineRow(definition: RowDefinition): ResourceRow {
+  const { type, schema, withDefaults = same } = definition;
+  const { prepareForCreate = same, prepareForUpdate = same } = definition;
+  return Object.freeze({
+    type,
+    singular: definition.singular,
+    shortNames: definition.shortNames ?? [],
+    categories: definition.categories ?? [],
+    verbs: definition.verbs ?? allVerbs,
+    subresources: definition.subresources ?? [],
+    ...switchesOf(definition),
+    decode: decoderOf(type, schema),
+    prepareForCreate: (object: JsonObject) => prepareForCreate(withDefaults(object)),
+    prepareForUpdate: (object: JsonObject, old: JsonObject) =>
+      prepareForUpdate(withDefaults(object), old),
+    validate: (object: JsonObject, old?: JsonObject) => definition.validate?.(object, old) ?? [],
+    ineffectiveFields: definition.ineffectiveFields ?? (() => []),
+    fieldLabels: definition.fieldLabels ?? {},
+    listMerge: compileListMerge(schema),
+  });
+}
+
+type Switches = Pick<
+  ResourceRow,
+  'allowsCreateOnUpdate' | 'allowsUnconditionalUpdate' | 'hasGeneration' | 'isGraceful'
+>;
+
+function switchesOf(definition: RowDefinition): Switches {
+  return {
+    hasGeneration: definition.hasGeneration === true,
+    allowsCreateOnUpdate: definition.allowsCreateOnUpdate === true,
+    allowsUnconditionalUpdate: definition.allowsUnconditionalUpdate === true,
+    isGraceful: definition.isGraceful === true,
+  };
+}
+
+function decoderOf(type: ResourceType, schema: ObjectSchema): ResourceRow['decode'] {
+  const decode = compileDecoder(schema);
+  return (object) => {
+    const trail = new Trail();
+    const decoded = decodedOrRefused(() => decode(object, trail), type);
+    return { object: isJsonObject(decoded) ? decoded : object, unknown: trail.unknown };
+  };
+}
+
+function decodedOrRefused(
+  decode: () => JsonValue | undefined,
+  type: ResourceType,
+): JsonValue | undefined {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof DecodeError) throw undecodable({ type }, error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,13 @@
+import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
+import { coreRows } from './core-rows.ts';
+import { podRow } from './pod-row.ts';
+import { controllerRevisionRow, podDisruptionBudgetRow, statefulSetRow } from './workload-rows.ts';
+
+/** The resources that are served before any CustomResourceDefinition (SR-1…SR-4). */
+export const resourceTable: readonly ResourceRow[] = Object.freeze([
+  ...coreRows,
+  podRow,
+  statefulSetRow,
+  controllerRevisionRow,
+  podDisruptionBudgetRow,
+]);

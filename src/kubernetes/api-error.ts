@@ -1,0 +1,185 @@
+import { assertNever } from '#base/assert-never.ts';
+import type { JsonObject } from '#base/json.ts';
+import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
+import { TransportError } from './transport.ts';
+
+/** What a call was about, for messages and for the choice of what to do next. */
+export interface Call {
+  readonly verb: 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete' | 'post';
+  /** The kind, or the path of a raw call. */
+  readonly kind: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** When the same intent may be tried again: at once from fresh state, after a backoff, or not before it changes. */
+export type Retry = 'immediate' | 'backoff' | 'never';
+
+/** What an {@link ApiError} is made of. */
+export interface Refusal {
+  readonly status: number;
+  /** `Status.reason`, such as `NotFound`; empty where the server gave none. */
+  readonly reason: string;
+  readonly message: string;
+  readonly details: JsonObject;
+  readonly retryAfter?: Millis | undefined;
+}
+
+/** An answer of the API server that is not 2xx. `retry` tells the work queue what to do with the key. */
+export class ApiError extends Error {
+  override readonly name: string = 'ApiError';
+  readonly call: Call;
+  /** The HTTP status code. */
+  readonly status: number;
+  readonly reason: string;
+  readonly details: JsonObject;
+  readonly retry: Retry;
+  /** How long the server asks to wait. */
+  readonly retryAfter: Millis | undefined;
+
+  constructor(call: Call, refusal: Refusal, options?: ErrorOptions) {
+    const code = `${refusal.status} ${refusal.reason}`.trim();
+    super(`Cannot ${describeCall(call)}: ${refusal.message} (${code})`, options);
+    this.call = call;
+    this.status = refusal.status;
+    this.reason = refusal.reason;
+    this.details = refusal.details;
+    this.retry = retryOf(refusal.status);
+    this.retryAfter = refusal.retryAfter;
+  }
+}
+
+/** A 2xx answer that is not what the API promises: cut off, empty, not JSON, without metadata. Tried again after a backoff. */
+export class MalformedAnswerError extends ApiError {
+  override readonly name = 'MalformedAnswerError';
+  /** What was seen instead. */
+  readonly seen: string;
+
+  constructor(call: Call, status: number, seen: string) {
+    super(call, {
+      status,
+      reason: 'MalformedAnswer',
+      message: `the answer should be JSON with metadata, but ${seen}`,
+      details: {},
+    });
+    this.seen = seen;
+  }
+
+  /** A malformed answer to a write may well have had its effect. */
+  override readonly retry = 'backoff';
+}
+
+/** The call as words, such as `delete Pod "demo/ingester-0"`. */
+export function describeCall(call: Call): string {
+  const { verb, kind, namespace, name } = call;
+  if (name !== undefined) {
+    return `${verb} ${kind} "${namespace === undefined ? name : `${namespace}/${name}`}"`;
+  }
+  return namespace === undefined
+    ? `${verb} ${kind}`
+    : `${verb} ${kind} in namespace "${namespace}"`;
+}
+
+// 400, 404, 409 … are answered alike by every healthy server; 401 and 403 pass when tokens and roles catch up.
+const neverHelped: ReadonlySet<number> = new Set([400, 405, 406, 411, 413, 414, 415, 422]);
+
+function retryOf(status: number): Retry {
+  if (status === 409 || status === 410) return 'immediate';
+  return neverHelped.has(status) ? 'never' : 'backoff';
+}
+
+/** Whether `error` is an answer that the object, or its namespace or resource, does not exist. */
+export function isNotFound(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 404;
+}
+
+/** Whether `error` is a 409 for a stale resourceVersion or an unmet precondition. */
+export function isConflict(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 409 && error.reason !== 'AlreadyExists';
+}
+
+/** Whether `error` is a 409 for a name that is taken. */
+export function isAlreadyExists(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 409 && error.reason === 'AlreadyExists';
+}
+
+/** Whether `error` says that the revision or the continue token has expired: list anew. */
+export function isGone(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 410;
+}
+
+/** Whether `error` says that our Role does not permit the call. */
+export function isForbidden(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 403;
+}
+
+/** Whether `error` says that our credentials were not accepted. */
+export function isUnauthorized(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 401;
+}
+
+/** Whether `error` is a 429: the server is throttling us, or an eviction would exceed a budget. */
+export function isTooManyRequests(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 429;
+}
+
+/** Whether `error` says that what we sent is not valid (400, 422): the same again gets the same answer. */
+export function isInvalid(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 400 || error.status === 422);
+}
+
+/**
+ * Whether the server may have carried the call out although the caller got an error: no answer after sending,
+ * an answer that cannot be read, or a 5xx (reliability rule 7). The intent stays until there is evidence.
+ */
+export function isOutcomeUnknown(error: unknown): boolean {
+  if (error instanceof TransportError) return error.failure !== 'not-sent';
+  if (error instanceof MalformedAnswerError) return true;
+  return error instanceof ApiError && error.status >= 500;
+}
+
+/** What to do with a key whose reconcile threw. */
+export type ErrorPolicy =
+  /** The object is gone as was wanted. */
+  | { readonly kind: 'done' }
+  /** The world moved: observe and plan again at once. */
+  | { readonly kind: 'plan-again' }
+  /** Try again later, `retryAfter` from now at the earliest. */
+  | { readonly kind: 'backoff'; readonly retryAfter?: Millis }
+  /** The same input gets the same answer: say so in a condition and wait for a new generation. */
+  | { readonly kind: 'await-change'; readonly message: string }
+  /** A fault of this program: log with stack, count, back off. */
+  | { readonly kind: 'bug'; readonly error: Error };
+
+/** What to do with the key after `error` (style guide §3): the one table that the work queue follows. */
+export function errorPolicy(error: unknown): ErrorPolicy {
+  if (error instanceof TransportError) return { kind: 'backoff' };
+  if (!(error instanceof ApiError)) {
+    return { kind: 'bug', error: error instanceof Error ? error : new Error(String(error)) };
+  }
+  if (error.call.verb === 'delete' && error.status === 404) return { kind: 'done' };
+  switch (error.retry) {
+    case 'immediate':
+      return { kind: 'plan-again' };
+    case 'never':
+      return { kind: 'await-change', message: error.message };
+    case 'backoff':
+      return error.retryAfter === undefined
+        ? { kind: 'backoff' }
+        : { kind: 'backoff', retryAfter: error.retryAfter };
+    default:
+      return assertNever(error.retry);
+  }
+}
+
+/**
+ * How long a `Retry-After` header asks to wait from `now`: whole seconds or an HTTP date, never negative.
+ *
+ * @returns undefined when there is no header, or it is neither
+ */
+export function parseRetryAfter(header: string | undefined, now: Instant): Millis | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d{1,9}$/.test(header)) return seconds(Number(header));
+  const date = /[A-Za-z]/.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(date) ? undefined : millis(Math.max(0, date - now));
+}

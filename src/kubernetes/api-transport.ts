@@ -1,0 +1,23 @@
+import { type ClusterHeaderOptions, withClusterHeader } from './cluster-header.ts';
+import { type RateLimitOptions, withRateLimit } from './rate-limiter.ts';
+import { type RequestMetricsOptions, withRequestMetrics } from './request-metrics.ts';
+import { withServerThrottle } from './server-throttle.ts';
+import type { Transport } from './transport.ts';
+
+/** The layers of one client; the network below them may be shared between clients (K8-21). */
+export interface ApiTransportLayers {
+  readonly cluster: ClusterHeaderOptions;
+  readonly limit: RateLimitOptions;
+  readonly metrics: RequestMetricsOptions;
+}
+
+/**
+ * `network` under the layers of one client, from outside in: cluster header, server throttle, rate limiter,
+ * metrics, network (K8-24). So a repetition for a throttling server takes a token of its own, and no wait is
+ * measured.
+ */
+export function layeredTransport(network: Transport, layers: ApiTransportLayers): Transport {
+  const measured = withRequestMetrics(network, layers.metrics);
+  const limited = withRateLimit(measured, layers.limit);
+  return withClusterHeader(withServerThrottle(limited, layers.limit.clock), layers.cluster);
+}

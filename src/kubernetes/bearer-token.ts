@@ -1,0 +1,146 @@
+import type { Clock } from '#base/clock.ts';
+import { type Monotonic, seconds } from '#base/units.ts';
+import {
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+  type TransportStream,
+} from './transport.ts';
+
+/** Where the value of the `Authorization` header comes from. */
+export interface Credentials {
+  /** The header's value, or undefined for none; may be read anew. @throws {Error} when there never was one */
+  authorization(): Promise<string | undefined>;
+  /** Reads anew now; called after a 401. @throws {Error} when it cannot be read */
+  refresh(): Promise<string | undefined>;
+}
+
+/** Credentials that never change. */
+export function staticCredentials(authorization: string | undefined): Credentials {
+  const value = Promise.resolve(authorization);
+  return { authorization: () => value, refresh: () => value };
+}
+
+/** Settings of {@link rereadCredentials}. */
+export interface RereadOptions {
+  readonly clock: Clock;
+  /** Reads the current value of the header: a token file, an exec plugin. `isRefused`: the last one got a 401. */
+  readonly read: (isRefused: boolean) => Promise<string | undefined>;
+  /** Told why reading failed while an older value is still at hand. */
+  readonly onStale?: (error: unknown) => void;
+}
+
+const REREAD_AFTER = seconds(60);
+
+/** Credentials read at most once a minute; calls at the same time share one reading. */
+export function rereadCredentials(options: RereadOptions): Credentials {
+  return new RereadCredentials(options);
+}
+
+class RereadCredentials implements Credentials {
+  readonly #options: RereadOptions;
+  #known: { readonly value: string | undefined; readonly readAt: Monotonic } | undefined;
+  #reading: Promise<string | undefined> | undefined;
+
+  constructor(options: RereadOptions) {
+    this.#options = options;
+  }
+
+  async authorization(): Promise<string | undefined> {
+    const known = this.#known;
+    if (known === undefined) return this.#share(false);
+    if (this.#options.clock.monotonic() - known.readAt < REREAD_AFTER) return known.value;
+    try {
+      return await this.#share(false);
+    } catch (error) {
+      // A projected token outlives its re-reading by minutes: better tried than given up.
+      this.#options.onStale?.(error);
+      this.#known = { value: known.value, readAt: this.#options.clock.monotonic() };
+      return known.value;
+    }
+  }
+
+  refresh(): Promise<string | undefined> {
+    return this.#share(true);
+  }
+
+  #share(isRefused: boolean): Promise<string | undefined> {
+    this.#reading ??= this.#read(isRefused).finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(isRefused: boolean): Promise<string | undefined> {
+    const value = await this.#options.read(isRefused);
+    this.#known = { value, readAt: this.#options.clock.monotonic() };
+    return value;
+  }
+}
+
+/**
+ * `transport` whose requests are authorised. After a 401 the credentials are read anew and, if they changed,
+ * the request is sent once more: a 401 is without effect, so this holds for writes too, and `beforeSend` is
+ * asked again.
+ */
+export function withCredentials(transport: Transport, credentials: Credentials): Transport {
+  return new Authorised(transport, credentials);
+}
+
+class Authorised implements Transport {
+  readonly #inner: Transport;
+  readonly #credentials: Credentials;
+
+  constructor(inner: Transport, credentials: Credentials) {
+    this.#inner = inner;
+    this.#credentials = credentials;
+  }
+
+  request(request: TransportRequest): Promise<TransportResponse> {
+    return this.#send(request, (each) => this.#inner.request(each));
+  }
+
+  stream(request: TransportRequest): Promise<TransportStream> {
+    return this.#send(request, (each) => this.#inner.stream(each));
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  async #send<Answer extends TransportResponse | TransportStream>(
+    request: TransportRequest,
+    send: (request: TransportRequest) => Promise<Answer>,
+  ): Promise<Answer> {
+    const first = await this.#credential(request, () => this.#credentials.authorization());
+    const answer = await send(authorised(request, first));
+    if (answer.status !== 401) return answer;
+    // Where nothing newer can be read, the 401 itself is the news.
+    const second = await this.#credentials.refresh().catch(() => first);
+    if (second === first) return answer;
+    if ('chunks' in answer) await answer.chunks[Symbol.asyncIterator]().return?.();
+    return send(authorised(request, second));
+  }
+
+  async #credential(
+    request: TransportRequest,
+    read: () => Promise<string | undefined>,
+  ): Promise<string | undefined> {
+    try {
+      return await read();
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new TransportError(
+        `Cannot ${request.method} ${request.path}: ${why}, it was not sent`,
+        'not-sent',
+        { cause },
+      );
+    }
+  }
+}
+
+function authorised(request: TransportRequest, value: string | undefined): TransportRequest {
+  if (value === undefined) return request;
+  return { ...request, headers: { ...request.headers, authorization: value } };
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '#base/clock.ts';
+import { type Credentials, withCredentials } from './bearer-token.ts';
+import { type Environment, proxyFor } from './proxy.ts';
+import type { Transport } from './transport.ts';
+import { createUndiciTransport, type TlsSettings } from './undici-transport.ts';
+
+/** How to reach an API server, and as whom. */
+export interface ConnectionSettings {
+  readonly server: URL;
+  /** The certificates as they are now; they are renewed together with the credentials. */
+  readonly tls: () => TlsSettings;
+  readonly credentials: Credentials;
+  /** The namespace that the source of these settings names. */
+  readonly namespace?: string;
+  /** Proxy that the source itself names; goes before the environment. */
+  readonly proxy?: string;
+}
+
+/** Why there are no {@link ConnectionSettings}: one sentence for the person who starts the program. */
+export class ConnectionSettingsError extends Error {
+  override readonly name = 'ConnectionSettingsError';
+}
+
+/** The authorised transport to the server of `settings`; proxy variables of `env` are honoured (EN-2). */
+export function connect(
+  settings: ConnectionSettings,
+  context: { readonly clock: Clock; readonly env: Environment },
+): Transport {
+  const { server, tls, credentials } = settings;
+  const proxy = settings.proxy ?? proxyFor(server, context.env);
+  const options = { server, tls, clock: context.clock };
+  return withCredentials(
+    createUndiciTransport(proxy === undefined ? options : { ...options, proxy }),
+    credentials,
+  );
+}

@@ -1,0 +1,256 @@
+import type { Clock } from '#base/clock.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { type Millis, seconds } from '#base/units.ts';
+import type { Call } from './api-error.ts';
+import type {
+  CallOptions,
+  Client,
+  DeleteOptions,
+  ListQuery,
+  ListResult,
+  ObjectKey,
+  Patch,
+  WatchQuery,
+  Write,
+} from './client.ts';
+import type { KubernetesObject } from './object.ts';
+import {
+  type Answer,
+  isStatus,
+  parseJson,
+  parseList,
+  parseObject,
+  parseObjectOrStatus,
+  parseRefusal,
+} from './parse-answer.ts';
+import {
+  goDuration,
+  listQuery,
+  resourcePath,
+  type Target,
+  watchQuery,
+  withQuery,
+} from './resource-path.ts';
+import type { ResourceType } from './resource-type.ts';
+import type { Method, Transport, TransportRequest, TransportStream } from './transport.ts';
+
+/** Settings of {@link createClient}. */
+export interface ClientOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** Deadline of every call, also told to the server (FL-15); 0 means none. */
+  readonly timeout: Millis;
+  /** Identifies the product (K8-26). */
+  readonly userAgent: string;
+}
+
+/** The typed client over any transport. Nothing is retried here: each error says what the key needs. */
+export function createClient(options: ClientOptions): Client {
+  return new HttpClient(options);
+}
+
+/** A request before headers, deadline and signal are put on. */
+interface Outline {
+  readonly call: Call;
+  readonly method: Method;
+  readonly path: string;
+  readonly params?: URLSearchParams;
+  readonly body?: JsonValue;
+  readonly contentType?: string;
+}
+
+const REFUSAL_DEADLINE = seconds(30);
+
+class HttpClient implements Client {
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #timeout: Millis;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(options: ClientOptions) {
+    this.#transport = options.transport;
+    this.#clock = options.clock;
+    this.#timeout = options.timeout;
+    this.#headers = { accept: 'application/json', 'user-agent': options.userAgent };
+  }
+
+  async get(type: ResourceType, key: ObjectKey, options?: CallOptions): Promise<KubernetesObject> {
+    const call = callOf('get', type, key);
+    return parseObject(
+      await this.#ask({ call, method: 'GET', path: resourcePath(type, key) }, options),
+    );
+  }
+
+  async list(type: ResourceType, query: ListQuery, options?: CallOptions): Promise<ListResult> {
+    const call = callOf('list', type, query);
+    const path = resourcePath(type, { namespace: query.namespace });
+    return parseList(
+      await this.#ask({ call, method: 'GET', path, params: listQuery(query) }, options),
+    );
+  }
+
+  async watch(
+    type: ResourceType,
+    query: WatchQuery,
+    options?: CallOptions,
+  ): Promise<TransportStream> {
+    const call = callOf('watch', type, query);
+    const path = resourcePath(type, { namespace: query.namespace });
+    const timeout = this.#timeoutOf(options);
+    // FL-15 bounds the life of a watch as well: the server ends it, cleanly.
+    const timeoutSeconds =
+      query.timeoutSeconds ?? (timeout === undefined ? undefined : Math.ceil(timeout / 1_000));
+    const params = watchQuery(timeoutSeconds === undefined ? query : { ...query, timeoutSeconds });
+    const patience = new AbortController();
+    const signal =
+      options?.signal === undefined
+        ? patience.signal
+        : AbortSignal.any([options.signal, patience.signal]);
+    const request = this.#request({ call, method: 'GET', path, params }, { ...options, signal });
+    const stream = await this.#transport.stream(request);
+    if (stream.status === 200) return stream;
+    throw await this.#refused(call, stream, patience);
+  }
+
+  async create(
+    type: ResourceType,
+    key: { readonly namespace?: string; readonly name?: string },
+    write: Write<JsonObject>,
+  ): Promise<KubernetesObject> {
+    const { subresource } = write;
+    const target: Target =
+      subresource === undefined ? { namespace: key.namespace } : { ...key, subresource };
+    const answer = await this.#ask(
+      {
+        call: callOf('create', type, key),
+        method: 'POST',
+        path: resourcePath(type, target),
+        body: write.body,
+      },
+      write,
+    );
+    return subresource === undefined ? parseObject(answer) : parseCreated(answer, key);
+  }
+
+  async replace(
+    type: ResourceType,
+    key: ObjectKey,
+    write: Write<JsonObject>,
+  ): Promise<KubernetesObject> {
+    const call = callOf('replace', type, key);
+    const path = resourcePath(type, { ...key, subresource: write.subresource });
+    return parseObject(await this.#ask({ call, method: 'PUT', path, body: write.body }, write));
+  }
+
+  async patch(type: ResourceType, key: ObjectKey, write: Write<Patch>): Promise<KubernetesObject> {
+    const { kind } = write.body;
+    const body = write.body.kind === 'json' ? write.body.operations : write.body.document;
+    const call = callOf('patch', type, key);
+    const path = resourcePath(type, { ...key, subresource: write.subresource });
+    const contentType = patchTypes[kind];
+    return parseObject(await this.#ask({ call, method: 'PATCH', path, body, contentType }, write));
+  }
+
+  async delete(
+    type: ResourceType,
+    key: ObjectKey,
+    options: DeleteOptions,
+  ): Promise<KubernetesObject | undefined> {
+    const { preconditions, gracePeriodSeconds, propagationPolicy } = options;
+    const body: JsonObject = {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions: { ...preconditions },
+      gracePeriodSeconds,
+      propagationPolicy,
+    };
+    const call = callOf('delete', type, key);
+    const path = resourcePath(type, key);
+    return parseObjectOrStatus(await this.#ask({ call, method: 'DELETE', path, body }, options));
+  }
+
+  async raw(
+    request: {
+      readonly method: 'GET' | 'POST';
+      readonly path: string;
+      readonly body?: JsonObject;
+    },
+    options?: CallOptions,
+  ): Promise<JsonValue> {
+    const { method, path, body } = request;
+    const call: Call = { verb: method === 'GET' ? 'get' : 'post', kind: path };
+    const outline = { call, method, path };
+    return parseJson(await this.#ask(body === undefined ? outline : { ...outline, body }, options));
+  }
+
+  async #ask(outline: Outline, options: CallOptions | undefined): Promise<Answer> {
+    const response = await this.#transport.request(this.#request(outline, options));
+    const answer = { call: outline.call, ...response };
+    if (answer.status < 200 || answer.status > 299) throw parseRefusal(answer, this.#clock.now());
+    return answer;
+  }
+
+  #request(outline: Outline, options: CallOptions | undefined): TransportRequest {
+    const timeout = this.#timeoutOf(options);
+    const params = outline.params ?? new URLSearchParams();
+    if (timeout !== undefined) params.set('timeout', goDuration(timeout));
+    return {
+      method: outline.method,
+      path: withQuery(outline.path, params),
+      ...this.#content(outline),
+      ...(options?.signal !== undefined && { signal: options.signal }),
+      ...(options?.beforeSend !== undefined && { beforeSend: options.beforeSend }),
+      ...(timeout !== undefined && { timeout }),
+    };
+  }
+
+  #content(outline: Outline): Pick<TransportRequest, 'headers' | 'body'> {
+    const { body, contentType = 'application/json' } = outline;
+    if (body === undefined) return { headers: this.#headers };
+    const headers = { ...this.#headers, 'content-type': contentType };
+    return { headers, body: JSON.stringify(body) };
+  }
+
+  #timeoutOf(options: CallOptions | undefined): Millis | undefined {
+    const timeout = options?.timeout ?? this.#timeout;
+    return timeout > 0 ? timeout : undefined;
+  }
+
+  /** Reads the body of a refused watch; one that does not end within 30 s is given up. */
+  async #refused(call: Call, stream: TransportStream, patience: AbortController): Promise<Error> {
+    const timer = this.#clock.timer(REFUSAL_DEADLINE, () => patience.abort());
+    const chunks: Uint8Array[] = [];
+    try {
+      for await (const chunk of stream.chunks) chunks.push(chunk);
+    } finally {
+      timer.cancel();
+    }
+    const { status, headers } = stream;
+    return parseRefusal({ call, status, headers, body: Buffer.concat(chunks) }, this.#clock.now());
+  }
+}
+
+const patchTypes: Readonly<Record<Patch['kind'], string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
+
+function callOf(
+  verb: Call['verb'],
+  type: ResourceType,
+  target: { readonly namespace?: string; readonly name?: string },
+): Call {
+  return { verb, kind: type.kind, namespace: target.namespace, name: target.name };
+}
+
+/** An eviction or a binding is answered by a bare Status; it is given the key's name, and no uid. */
+function parseCreated(
+  answer: Answer,
+  key: { readonly namespace?: string; readonly name?: string },
+): KubernetesObject {
+  const value = parseJson(answer);
+  if (!isStatus(value) || !isJsonObject(value)) return parseObject(answer);
+  const metadata = { ...key, name: key.name ?? '', uid: '', resourceVersion: '' };
+  return { ...value, metadata };
+}

@@ -1,0 +1,150 @@
+import type { Clock } from '#base/clock.ts';
+import type { Monotonic } from '#base/units.ts';
+import type { Freshness, OwnWrite, Proof } from './freshness.ts';
+import { compareRevisions, newerRevision, RevisionWentBackError } from './revision.ts';
+
+interface Waiter {
+  readonly revision: string;
+  readonly resolve: () => void;
+}
+
+interface Mark {
+  readonly at: Monotonic;
+  readonly revision: string;
+}
+
+const maxPending = 64;
+const maxMarks = 256;
+const markSpacing = 100;
+
+/**
+ * What one informer's view is proven to contain (D-3…D-6).
+ *
+ * @param subject names the resource type in errors, such as `pods`
+ */
+export class InformerFreshness implements Freshness {
+  readonly #clock: Clock;
+  readonly #subject: string;
+  #proof: Proof | undefined;
+  #seen: string | undefined;
+  /** Unproven requests, by sending time and so by revision ascending: one that is dominated is never kept. */
+  #pending: Proof[] = [];
+  /** What had been seen at some times, oldest first. Outlives relists: a restored etcd shows in one. */
+  #marks: Mark[] = [];
+  #highest: string | undefined;
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(clock: Clock, subject: string) {
+    this.#clock = clock;
+    this.#subject = subject;
+  }
+
+  get proof(): Proof | undefined {
+    return this.#proof;
+  }
+
+  get seen(): string | undefined {
+    return this.#seen;
+  }
+
+  hasSeen(revision: string): boolean {
+    return this.#seen !== undefined && compareRevisions(this.#seen, revision) >= 0;
+  }
+
+  async whenSeen(revision: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.hasSeen(revision)) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter = { revision, resolve };
+    const abort = (): void => reject(signal.reason);
+    this.#waiters.add(waiter);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      await promise;
+    } finally {
+      this.#waiters.delete(waiter);
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  delivered(revision: string): void {
+    this.#seen = newerRevision(this.#seen, revision);
+    this.#mark(this.#seen);
+    if (this.#pending.length > 0) this.#settlePending();
+    for (const waiter of this.#waiters) {
+      if (this.hasSeen(waiter.revision)) waiter.resolve();
+    }
+  }
+
+  reset(): void {
+    this.#proof = undefined;
+    this.#seen = undefined;
+    this.#pending = [];
+  }
+
+  listed(revision: string, sentAt: Monotonic): void {
+    this.#refuseOlder(revision, sentAt);
+    this.#add({ revision, sentAt, by: 'streaming-list' });
+    this.delivered(revision);
+  }
+
+  ownWrite(write: OwnWrite): void {
+    // An answer that repeats the revision changed nothing, and may come from a lagging cache (D-5).
+    if (compareRevisions(write.answered, write.before) <= 0) return;
+    this.#add({ revision: write.answered, sentAt: write.sentAt, by: 'own-write' });
+  }
+
+  consistentRead(revision: string, sentAt: Monotonic): void {
+    this.#refuseOlder(revision, sentAt);
+    this.#add({ revision, sentAt, by: 'consistent-read' });
+  }
+
+  #add(candidate: Proof): void {
+    if (this.#proof !== undefined && candidate.sentAt <= this.#proof.sentAt) return;
+    if (this.hasSeen(candidate.revision)) {
+      this.#prove(candidate);
+      return;
+    }
+    if (this.#pending.some((other) => dominates(other, candidate))) return;
+    const useful = this.#pending.filter((other) => !dominates(candidate, other));
+    // When full, the newest goes: the older ones are seen sooner, so that steady writes cannot starve the proof.
+    if (useful.length >= maxPending) useful.pop();
+    useful.push(candidate);
+    this.#pending = useful.sort((a, b) => a.sentAt - b.sentAt);
+  }
+
+  #settlePending(): void {
+    const proven = this.#pending.filter((pending) => this.hasSeen(pending.revision));
+    const newest = proven.at(-1);
+    if (newest !== undefined) this.#prove(newest);
+  }
+
+  #prove(proof: Proof): void {
+    this.#proof = proof;
+    this.#pending = this.#pending.filter((pending) => pending.sentAt > proof.sentAt);
+  }
+
+  #mark(seen: string): void {
+    if (seen === this.#highest) return;
+    this.#highest = newerRevision(this.#highest, seen);
+    const at = this.#clock.monotonic();
+    const before = this.#marks.at(-2);
+    // The newest mark moves along until it is worth keeping: in between, less is claimed than was seen.
+    if (before !== undefined && at - before.at < markSpacing) this.#marks.pop();
+    this.#marks.push({ at, revision: this.#highest });
+    if (this.#marks.length > maxMarks) this.#marks.shift();
+  }
+
+  /** Only what was seen before the read was sent counts: events overtake answers. */
+  #refuseOlder(revision: string, sentAt: Monotonic): void {
+    const seen = this.#marks.findLast((mark) => mark.at < sentAt)?.revision;
+    if (seen !== undefined && compareRevisions(revision, seen) < 0) {
+      throw new RevisionWentBackError(this.#subject, revision, seen);
+    }
+  }
+}
+
+/** Whether `left` makes `right` useless: it was sent no earlier, and is seen no later. */
+function dominates(left: Proof, right: Proof): boolean {
+  return left.sentAt >= right.sentAt && compareRevisions(left.revision, right.revision) <= 0;
+}

@@ -1,0 +1,69 @@
+import { type Millis, millis } from '#base/units.ts';
+
+/** The server ended a watch with an ERROR event; shaped like the error of a refused request. */
+export class WatchEndedError extends Error {
+  override readonly name = 'WatchEndedError';
+  readonly status: number;
+  readonly retryAfter: Millis | undefined;
+
+  constructor(message: string, status: number, retryAfter: Millis | undefined) {
+    super(message);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The HTTP status that `error` stands for; undefined where there was no answer. */
+export function statusOf(error: unknown): number | undefined {
+  const status = memberOf(error, 'status');
+  return typeof status === 'number' ? status : undefined;
+}
+
+/** How long the server asked us to stay away; 0 where it did not ask. */
+export function retryAfterOf(error: unknown): Millis {
+  const span = memberOf(error, 'retryAfter');
+  return millis(typeof span === 'number' ? span : 0);
+}
+
+/** What `error` says, for the end of a sentence. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function memberOf(error: unknown, name: string): unknown {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const value: unknown = Reflect.get(error, name);
+  return value;
+}
+
+/** Statuses of a watch whose position cannot be resumed from: gone, refused, or of a type that went away. */
+const relistStatuses: ReadonlySet<number> = new Set([400, 404, 405, 410, 422]);
+
+/** Whether a watch that failed with `error` has to start over with a list, rather than resume where it was. */
+export function needsRelist(error: unknown): boolean {
+  const status = statusOf(error);
+  return status !== undefined && relistStatuses.has(status);
+}
+
+/** Whether `error` means that this server does not know streaming lists, or not for this type. */
+export function isStreamingRefused(error: unknown): boolean {
+  const status = statusOf(error);
+  return status === 400 || status === 404 || status === 405 || status === 422;
+}
+
+/** A delay that doubles from 100 ms to 30 s; without jitter, so that a run can be repeated exactly. */
+export class ReflectorBackoff {
+  #failures = 0;
+
+  /** The next delay. */
+  next(): Millis {
+    const delay = Math.min(100 * 2 ** this.#failures, 30_000);
+    this.#failures += 1;
+    return millis(delay);
+  }
+
+  /** The next delay is the shortest again. */
+  reset(): void {
+    this.#failures = 0;
+  }
+}

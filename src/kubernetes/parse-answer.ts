@@ -1,0 +1,137 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { type Instant, type Millis, seconds } from '#base/units.ts';
+import { ApiError, type Call, MalformedAnswerError, parseRetryAfter } from './api-error.ts';
+import type { ListResult } from './client.ts';
+import type { KubernetesObject } from './object.ts';
+
+/** A whole answer, and what it answers. */
+export interface Answer {
+  readonly call: Call;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** The JSON of a 2xx answer. @throws {MalformedAnswerError} when it is empty, cut off or not JSON */
+export function parseJson(answer: Answer): JsonValue {
+  const text = textOf(answer.body);
+  if (text === '') throw malformed(answer, 'it is empty');
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    throw malformed(
+      answer,
+      `its ${answer.body.byteLength} bytes are cut off or no JSON: ${quote(text)}`,
+    );
+  }
+}
+
+/** The object of a 2xx answer. @throws {MalformedAnswerError} when it is none, or lacks name, uid or resourceVersion */
+export function parseObject(answer: Answer): KubernetesObject {
+  const value = parseJson(answer);
+  const fault = objectFault(value);
+  if (fault !== undefined) throw malformed(answer, fault);
+  return value as KubernetesObject;
+}
+
+/** The object of a 2xx answer, or undefined for a bare Status. @throws {MalformedAnswerError} as {@link parseObject} */
+export function parseObjectOrStatus(answer: Answer): KubernetesObject | undefined {
+  const value = parseJson(answer);
+  if (isStatus(value)) return undefined;
+  const fault = objectFault(value);
+  if (fault !== undefined) throw malformed(answer, fault);
+  return value as KubernetesObject;
+}
+
+/** The list of a 2xx answer. @throws {MalformedAnswerError} when it, or any item, is not what the API promises */
+export function parseList(answer: Answer): ListResult {
+  const value = parseJson(answer);
+  if (!isJsonObject(value)) throw malformed(answer, `it is ${quote(JSON.stringify(value))}`);
+  const { metadata } = value;
+  const revision = isJsonObject(metadata) ? metadata['resourceVersion'] : undefined;
+  if (!isJsonObject(metadata) || typeof revision !== 'string' || revision === '') {
+    throw malformed(answer, `its metadata is ${quote(JSON.stringify(metadata))}`);
+  }
+  const token = metadata['continue'];
+  const list = { resourceVersion: revision, items: itemsOf(value, answer) };
+  return typeof token === 'string' && token !== '' ? { ...list, continue: token } : list;
+}
+
+function itemsOf(list: JsonObject, answer: Answer): readonly KubernetesObject[] {
+  const { items } = list;
+  if (!Array.isArray(items))
+    throw malformed(answer, `its items are ${quote(JSON.stringify(items))}`);
+  for (const [index, item] of items.entries()) {
+    const fault = objectFault(item);
+    if (fault !== undefined) throw malformed(answer, `of items[${index}] ${fault}`);
+  }
+  return items as readonly KubernetesObject[];
+}
+
+/** The error for an answer that is not 2xx; what the body says counts, where it is a Status (ER-1). */
+export function parseRefusal(answer: Answer, now: Instant): ApiError {
+  const text = textOf(answer.body);
+  const status = statusBody(text);
+  const details = isJsonObject(status['details']) ? status['details'] : {};
+  return new ApiError(answer.call, {
+    status: answer.status,
+    reason: stringOr(status['reason'], ''),
+    message: stringOr(status['message'], text === '' ? 'the answer has no body' : quote(text)),
+    details,
+    retryAfter: parseRetryAfter(answer.headers['retry-after'], now) ?? retryAfterOf(details),
+  });
+}
+
+/** Whether `value` is a `Status` object. */
+export function isStatus(value: JsonValue): boolean {
+  return isJsonObject(value) && value['kind'] === 'Status' && value['apiVersion'] === 'v1';
+}
+
+function retryAfterOf(details: JsonObject): Millis | undefined {
+  const wait = details['retryAfterSeconds'];
+  return typeof wait === 'number' && wait > 0 ? seconds(wait) : undefined;
+}
+
+function statusBody(text: string): JsonObject {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return isJsonObject(value) ? value : {};
+  } catch {
+    // Proxies and overloaded servers answer in plain text; the text itself becomes the message.
+    return {};
+  }
+}
+
+const required = ['name', 'uid', 'resourceVersion'] as const;
+
+/** What is wrong with an object, as a clause; undefined when nothing is. */
+function objectFault(value: JsonValue): string | undefined {
+  if (!isJsonObject(value)) return `it is ${quote(JSON.stringify(value))}`;
+  const { metadata } = value;
+  if (!isJsonObject(metadata)) return `its metadata is ${quote(JSON.stringify(metadata))}`;
+  for (const member of required) {
+    const seen = metadata[member];
+    if (typeof seen !== 'string' || seen === '') {
+      return `its metadata.${member} is ${quote(JSON.stringify(seen))}`;
+    }
+  }
+  return undefined;
+}
+
+function malformed(answer: Answer, seen: string): MalformedAnswerError {
+  return new MalformedAnswerError(answer.call, answer.status, seen);
+}
+
+function textOf(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+}
+
+/** The first 200 characters, fit for one line of a log. */
+function quote(text: string | undefined): string {
+  const line = (text ?? 'absent').replaceAll(/\s+/g, ' ').trim();
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+}
+
+function stringOr(value: JsonValue | undefined, fallback: string): string {
+  return typeof value === 'string' && value !== '' ? value : fallback;
+}

@@ -1,0 +1,351 @@
+import type { Clock } from '#base/clock.ts';
+import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import type { Client, ListQuery, WatchQuery } from './client.ts';
+import type { InformerProblem, InformerReason } from './informer.ts';
+import {
+  isStreamingRefused,
+  messageOf,
+  needsRelist,
+  ReflectorBackoff,
+  retryAfterOf,
+  statusOf,
+  WatchEndedError,
+} from './list-watch-failure.ts';
+import type { KubernetesObject } from './object.ts';
+import type { ResourceType } from './resource-type.ts';
+import { newerRevision, RevisionWentBackError } from './revision.ts';
+import { SilenceAlarm, WatchSilentError } from './silence-alarm.ts';
+import {
+  type WatchChangeType,
+  WatchDecodeError,
+  WatchDecoder,
+  type WatchEvent,
+} from './watch-decoder.ts';
+
+/** Where a whole list stands. */
+export interface ListedAt {
+  readonly revision: string;
+  /** When its request was sent. */
+  readonly sentAt: Monotonic;
+  readonly by: 'streaming-list' | 'consistent-read';
+}
+
+/** What a {@link Reflector} tells. Calls come in order; a list may begin again before it ended. */
+export interface ReflectorTarget {
+  listBegan(): void;
+  /** `object` is there, or was deleted, as a list or a watch says. */
+  changed(type: WatchChangeType, object: KubernetesObject): void;
+  /**
+   * The list is whole: what it did not show is gone.
+   * @throws {RevisionWentBackError} when it is older than what had been seen (D-6)
+   */
+  listEnded(list: ListedAt): void;
+  /** A bookmark: everything up to `revision` was told. */
+  progressed(revision: string): void;
+  /** The server does not serve the type. */
+  absent(): void;
+}
+
+/** Options of {@link Reflector}. */
+export interface ReflectorOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly type: ResourceType;
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly target: ReflectorTarget;
+  readonly report: (problem: InformerProblem) => void;
+  /** Whether a 404 of the list means that the type is not installed, which is no failure. */
+  readonly isAbsentAllowed: boolean;
+}
+
+/** Longest silence of a watch (D-9), and of a streaming list that has not shown its end. */
+const watchSilence = seconds(90);
+const listSilence = seconds(30);
+const healthyAfter = seconds(10);
+const absentRetry = seconds(30);
+const timeoutSeconds = 290;
+const pageSize = 500;
+/** Bytes decoded at a stretch before other work gets its turn: a few milliseconds. */
+const stretch = 128 * 1024;
+/** Fruitless resumptions in a row (silence, bytes that are no events) before the position itself is doubted. */
+const maxFruitless = 2;
+
+/** Streaming lists that fail in a row, for whatever reason, before pages are tried. */
+const maxFailedStreams = 3;
+
+/** A streaming list was answered, but its end was never marked: the server does not know streaming lists. */
+class UnmarkedListError extends Error {
+  override readonly name = 'UnmarkedListError';
+}
+
+/**
+ * Lists one resource type, then watches it, for ever, and tells a {@link ReflectorTarget} what it learns.
+ *
+ * ```text
+ *   list (stream, else pages) ──► watch ──► broken, ended, silent, garbage ──► watch again, where it was
+ *     ▲                             └─────► 410 in any form, refused ──┐
+ *     └────────────────────────────────────────────────────────────────┘
+ * ```
+ */
+export class Reflector {
+  readonly #options: ReflectorOptions;
+  readonly #backoff = new ReflectorBackoff();
+  /** Where the watch resumes; undefined when a list is due. */
+  #position: string | undefined;
+  #isStreamingKnownBad = false;
+  #isAbsent = false;
+  #failedStreams = 0;
+  #fruitless = 0;
+  #reported: string | undefined;
+
+  constructor(options: ReflectorOptions) {
+    this.#options = options;
+  }
+
+  /** Runs until `signal` aborts; then resolves. @throws {RevisionWentBackError} as the target does */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const pause = await this.#attempt(signal);
+      if (!signal.aborted && pause > 0) await this.#pause(pause, signal);
+    }
+  }
+
+  /** One list with its watch, or one watch. @returns how long to wait before the next */
+  async #attempt(signal: AbortSignal): Promise<Millis> {
+    const { clock } = this.#options;
+    const start = clock.monotonic();
+    const wasListing = this.#position === undefined;
+    try {
+      await this.#listAndWatch(signal);
+      if (this.#isAbsent) return absentRetry;
+      return this.#delayAfter(start, millis(0));
+    } catch (error) {
+      if (error instanceof RevisionWentBackError) throw error;
+      if (signal.aborted) return millis(0);
+      const isListing = wasListing && this.#position === undefined;
+      this.#failed(error, isListing);
+      // A list that fails slowly is as sick as one that fails at once.
+      return this.#delayAfter(isListing ? clock.monotonic() : start, retryAfterOf(error));
+    }
+  }
+
+  async #listAndWatch(signal: AbortSignal): Promise<void> {
+    if (this.#position === undefined) {
+      const isWatched = await this.#list(signal);
+      if (isWatched || this.#isAbsent) return;
+    }
+    await this.#follow({ allowWatchBookmarks: true, timeoutSeconds }, signal);
+  }
+
+  /** @returns whether the list went on as a watch, which has ended */
+  async #list(signal: AbortSignal): Promise<boolean> {
+    if (!this.#isStreamingKnownBad && !this.#isAbsent) {
+      try {
+        await this.#streamList(signal);
+        return true;
+      } catch (error) {
+        if (this.#position !== undefined || !this.#canFallBack(error)) throw error;
+      }
+    }
+    await this.#pageList(signal);
+    return false;
+  }
+
+  #canFallBack(error: unknown): boolean {
+    const isUnmarked = error instanceof UnmarkedListError;
+    const isRefused = isStreamingRefused(error);
+    // A 404 is about the type, and silence may be a fault of the moment: both say nothing of the server's skill.
+    if (isUnmarked || (isRefused && statusOf(error) !== 404)) this.#isStreamingKnownBad = true;
+    this.#failedStreams += 1;
+    const isServerFault = (statusOf(error) ?? 500) >= 500;
+    const isStubborn = isServerFault && this.#failedStreams >= maxFailedStreams;
+    return isUnmarked || isRefused || isStubborn || error instanceof WatchSilentError;
+  }
+
+  async #streamList(signal: AbortSignal): Promise<void> {
+    this.#options.target.listBegan();
+    await this.#follow(
+      { sendInitialEvents: true, allowWatchBookmarks: true, timeoutSeconds },
+      signal,
+    );
+    if (this.#position !== undefined) return;
+    throw new UnmarkedListError('the streaming list ended without marking its end');
+  }
+
+  /** Consistent pages: without resourceVersion, so that the first is read at the newest revision (D-5). */
+  async #pageList(signal: AbortSignal): Promise<void> {
+    const { client, type, target } = this.#options;
+    target.listBegan();
+    let revision: string | undefined;
+    let sentAt = this.#options.clock.monotonic();
+    const beforeSend = (): void => {
+      if (revision === undefined) sentAt = this.#options.clock.monotonic();
+    };
+    let next: string | undefined;
+    do {
+      const rest = next === undefined ? {} : { continue: next };
+      const query: ListQuery = { ...this.#scope(), limit: pageSize, ...rest };
+      const page = await this.#absentAware(client.list(type, query, { signal, beforeSend }));
+      if (page === undefined) return;
+      revision ??= page.resourceVersion;
+      for (const object of page.items) target.changed('ADDED', object);
+      next = page.continue === '' ? undefined : page.continue;
+      await this.#options.clock.yield();
+    } while (next !== undefined);
+    this.#listEnded({ revision, sentAt, by: 'consistent-read' });
+  }
+
+  /** Waits for `answer`; undefined, told to the target, when the type may be and is absent. */
+  async #absentAware<T>(answer: Promise<T>): Promise<T | undefined> {
+    try {
+      const value = await answer;
+      this.#isAbsent = false;
+      return value;
+    } catch (error) {
+      if (!this.#options.isAbsentAllowed || statusOf(error) !== 404) throw error;
+      this.#isAbsent = true;
+      this.#options.target.absent();
+      this.#report(
+        'TypeAbsent',
+        `Cannot list ${this.#subject()} as the server does not serve them`,
+      );
+      return undefined;
+    }
+  }
+
+  #listEnded(list: ListedAt): void {
+    this.#options.target.listEnded(list);
+    this.#failedStreams = 0;
+    this.#position = list.revision;
+    this.#worked();
+  }
+
+  /** Reads one watch until it ends, however it ends. */
+  async #follow(query: WatchQuery, signal: AbortSignal): Promise<void> {
+    const { client, clock, type } = this.#options;
+    using alarm = new SilenceAlarm({ clock, signal, owner: `watch of ${this.#subject()}` });
+    alarm.arm(this.#silenceLimit());
+    let sentAt = clock.monotonic();
+    const beforeSend = (): void => {
+      sentAt = clock.monotonic();
+    };
+    const from = this.#position === undefined ? {} : { resourceVersion: this.#position };
+    try {
+      const call = { signal: alarm.signal, beforeSend };
+      const stream = await client.watch(type, { ...this.#scope(), ...from, ...query }, call);
+      await this.#read(stream.chunks, alarm, sentAt);
+    } catch (error) {
+      throw alarm.silence ?? error;
+    }
+  }
+
+  async #read(
+    chunks: AsyncIterable<Uint8Array>,
+    alarm: SilenceAlarm,
+    sentAt: Monotonic,
+  ): Promise<void> {
+    const decoder = new WatchDecoder();
+    let turn = stretch;
+    for await (const chunk of chunks) {
+      for (const event of decoder.push(chunk)) {
+        this.#receive(event, sentAt);
+        alarm.arm(this.#silenceLimit());
+        if (decoder.consumed < turn) continue;
+        await this.#options.clock.yield();
+        alarm.signal.throwIfAborted();
+        turn = decoder.consumed + stretch;
+      }
+    }
+    alarm.signal.throwIfAborted();
+    decoder.end();
+  }
+
+  #silenceLimit(): Millis {
+    return this.#position === undefined ? listSilence : watchSilence;
+  }
+
+  #receive(event: WatchEvent, sentAt: Monotonic): void {
+    if (event.kind === 'error') {
+      throw new WatchEndedError(
+        `the server ended the watch with ${event.status}: ${event.message}`,
+        event.status,
+        event.retryAfter,
+      );
+    }
+    if (event.kind === 'change') {
+      this.#options.target.changed(event.type, event.object);
+      this.#progressed(event.object.metadata.resourceVersion);
+    } else if (this.#position !== undefined) {
+      this.#options.target.progressed(event.revision);
+      this.#progressed(event.revision);
+    } else if (event.isInitialEventsEnd) {
+      this.#listEnded({ revision: event.revision, sentAt, by: 'streaming-list' });
+    } else {
+      throw new UnmarkedListError('the streaming list sent a bookmark before it marked its end');
+    }
+  }
+
+  #progressed(revision: string): void {
+    if (this.#position === undefined) return;
+    this.#position = newerRevision(this.#position, revision);
+    if (this.#fruitless > 0 || this.#reported !== undefined) this.#worked();
+  }
+
+  #failed(error: unknown, isListing: boolean): void {
+    const reason = isListing ? 'ListFailed' : 'WatchFailed';
+    const verb = isListing ? 'list' : 'watch';
+    this.#report(reason, `Cannot ${verb} ${this.#subject()}: ${messageOf(error)}`, error);
+    if (error instanceof WatchSilentError || error instanceof WatchDecodeError)
+      this.#fruitless += 1;
+    if (!needsRelist(error) && this.#fruitless < maxFruitless) return;
+    this.#position = undefined;
+    this.#fruitless = 0;
+  }
+
+  #worked(): void {
+    this.#fruitless = 0;
+    if (this.#reported === undefined) return;
+    this.#report('Recovered', `The list and watch of ${this.#subject()} works again`);
+    this.#reported = undefined;
+  }
+
+  /** Reports a failure once, until another one or a success follows. */
+  #report(reason: InformerReason, message: string, cause?: unknown): void {
+    const state = `${reason} ${statusOf(cause) ?? (cause instanceof Error ? cause.name : '')}`;
+    if (state === this.#reported) return;
+    this.#reported = state;
+    this.#options.report({ reason, message, cause });
+  }
+
+  /** A watch that lasted is resumed at once; one that did not waits ever longer. */
+  #delayAfter(start: Monotonic, asked: Millis): Millis {
+    if (this.#options.clock.monotonic() - start >= healthyAfter) {
+      this.#backoff.reset();
+      return asked;
+    }
+    return millis(Math.max(asked, this.#backoff.next()));
+  }
+
+  async #pause(delay: Millis, signal: AbortSignal): Promise<void> {
+    const owner = `retry of ${this.#subject()}`;
+    try {
+      await this.#options.clock.sleep(delay, { signal, owner, background: this.#isAbsent });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  #scope(): { readonly namespace?: string; readonly labelSelector?: string } {
+    const { namespace, labelSelector } = this.#options;
+    return {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+    };
+  }
+
+  #subject(): string {
+    const { type, namespace } = this.#options;
+    return namespace === undefined ? type.plural : `${type.plural} in namespace "${namespace}"`;
+  }
+}

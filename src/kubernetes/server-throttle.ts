@@ -1,0 +1,82 @@
+import type { Clock } from '#base/clock.ts';
+import { type Millis, millis, seconds } from '#base/units.ts';
+import { parseRetryAfter } from './api-error.ts';
+import {
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+  type TransportStream,
+} from './transport.ts';
+
+const MOST_TRIES = 4;
+const LONGEST_WAIT = seconds(30);
+
+/**
+ * `transport` that waits where the server asks it to: a GET answered 429 or 503 with `Retry-After` is sent
+ * again after that time, at most three times, while the deadline and 30 s permit.
+ *
+ * Writes and streams are never repeated here. A write rests on a decision that grows old while it waits, so
+ * its error carries `retryAfter` to the work queue and the key is planned anew; a watch has its own backoff.
+ */
+export function withServerThrottle(transport: Transport, clock: Clock): Transport {
+  return new ServerThrottle(transport, clock);
+}
+
+class ServerThrottle implements Transport {
+  readonly #inner: Transport;
+  readonly #clock: Clock;
+
+  constructor(inner: Transport, clock: Clock) {
+    this.#inner = inner;
+    this.#clock = clock;
+  }
+
+  async request(request: TransportRequest): Promise<TransportResponse> {
+    if (request.method !== 'GET') return this.#inner.request(request);
+    const start = this.#clock.monotonic();
+    for (let tries = 1; ; tries++) {
+      const left = this.#left(request, start);
+      const response = await this.#inner.request(
+        left === undefined ? request : { ...request, timeout: left },
+      );
+      const wait = this.#wait(response);
+      if (wait === undefined || tries === MOST_TRIES) return response;
+      const patience = this.#left(request, start);
+      if (wait > Math.min(LONGEST_WAIT, patience ?? LONGEST_WAIT)) return response;
+      await this.#sleep(wait, request);
+    }
+  }
+
+  stream(request: TransportRequest): Promise<TransportStream> {
+    return this.#inner.stream(request);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  #wait(response: TransportResponse): Millis | undefined {
+    if (response.status !== 429 && response.status !== 503) return undefined;
+    return parseRetryAfter(response.headers['retry-after'], this.#clock.now());
+  }
+
+  #left(request: TransportRequest, start: number): Millis | undefined {
+    const { timeout } = request;
+    return timeout === undefined ? undefined : millis(timeout - (this.#clock.monotonic() - start));
+  }
+
+  async #sleep(wait: Millis, request: TransportRequest): Promise<void> {
+    const { signal } = request;
+    try {
+      const options = { owner: 'server throttle' };
+      await this.#clock.sleep(wait, signal === undefined ? options : { ...options, signal });
+    } catch (cause) {
+      throw new TransportError(
+        `Cannot ${request.method} ${request.path}: the call was aborted while it waited for the throttling server`,
+        'aborted',
+        { cause },
+      );
+    }
+  }
+}

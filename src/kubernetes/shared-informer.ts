@@ -1,0 +1,182 @@
+import type { Clock } from '#base/clock.ts';
+import type { Millis } from '#base/units.ts';
+import type { Client } from './client.ts';
+import type { Cached, Change, Informer, InformerProblem, Lister } from './informer.ts';
+import { InformerFreshness } from './informer-freshness.ts';
+import { messageOf } from './list-watch-failure.ts';
+import type { KubernetesObject } from './object.ts';
+import { type Indexers, ObjectCache } from './object-cache.ts';
+import { type ListedAt, Reflector, type ReflectorTarget } from './reflector.ts';
+import type { ResourceType } from './resource-type.ts';
+import type { WatchChangeType } from './watch-decoder.ts';
+
+/** Options of {@link createInformer}. */
+export interface InformerOptions<T extends Cached> {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly type: ResourceType;
+  /** @default all namespaces, or a cluster-scoped type */
+  readonly namespace?: string;
+  /** @default all objects */
+  readonly labelSelector?: string;
+  /** Keeps of an object what is needed; what it returns is frozen, deeply. Throws for no object: see ProjectionFailed. */
+  readonly project: (raw: KubernetesObject) => T;
+  readonly indexers: Indexers<T>;
+  /** Passes every object by the handlers this often. @default never */
+  readonly resync?: Millis;
+  readonly report: (problem: InformerProblem) => void;
+  /** Whether a type that is not installed counts as one without objects. @default false */
+  readonly isAbsentAllowed?: boolean;
+}
+
+/** An informer that does nothing yet; add the handlers, then `run` it once. */
+export function createInformer<T extends Cached>(options: InformerOptions<T>): Informer<T> {
+  return new SharedInformer(options);
+}
+
+/** Objects that a resync passes by before other work gets its turn. */
+const resyncStretch = 200;
+
+class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
+  readonly type: ResourceType;
+  readonly freshness: InformerFreshness;
+  readonly synced: Promise<void>;
+  readonly #options: InformerOptions<T>;
+  readonly #cache: ObjectCache<T>;
+  readonly #sync = Promise.withResolvers<void>();
+  readonly #handlers: ((change: Change<T>) => void)[] = [];
+  #hasSynced = false;
+  #isAbsent = false;
+  #isListing = false;
+
+  constructor(options: InformerOptions<T>) {
+    this.type = options.type;
+    this.#options = options;
+    this.freshness = new InformerFreshness(options.clock, options.type.plural);
+    this.synced = this.#sync.promise;
+    // Whoever awaits `synced` gets the rejection; it is no unhandled one when nobody does.
+    this.synced.catch(() => undefined);
+    this.#cache = new ObjectCache({
+      project: options.project,
+      indexers: options.indexers,
+      isSelective: options.labelSelector !== undefined,
+      refused: (raw, cause) => this.#refused(raw, cause),
+    });
+  }
+
+  get lister(): Lister<T> {
+    return this.#cache;
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  get isAbsent(): boolean {
+    return this.#isAbsent;
+  }
+
+  onChange(handler: (change: Change<T>) => void): void {
+    this.#handlers.push(handler);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const ended = new AbortController();
+    const resyncs = this.#resyncRegularly(AbortSignal.any([signal, ended.signal]));
+    const { type, isAbsentAllowed = false } = this.#options;
+    const reflector = new Reflector({ ...this.#options, isAbsentAllowed, target: this });
+    try {
+      await reflector.run(signal);
+    } finally {
+      ended.abort();
+      await resyncs;
+      this.#sync.reject(new Error(`The informer of ${type.plural} ended before its first list`));
+    }
+  }
+
+  listBegan(): void {
+    this.#isListing = true;
+    this.freshness.reset();
+    this.#cache.beginList();
+  }
+
+  changed(type: WatchChangeType, object: KubernetesObject): void {
+    const changes = type === 'DELETED' ? this.#cache.remove(object) : this.#cache.upsert(object);
+    // Before the handlers run: to them, the cache contains what they are told.
+    if (!this.#isListing) this.freshness.delivered(object.metadata.resourceVersion);
+    this.#tell(changes);
+  }
+
+  listEnded({ revision, sentAt, by }: ListedAt): void {
+    if (by === 'streaming-list') this.freshness.listed(revision, sentAt);
+    else this.freshness.consistentRead(revision, sentAt);
+    this.freshness.delivered(revision);
+    this.#isListing = false;
+    this.#isAbsent = false;
+    this.#tell(this.#cache.endList(revision));
+    this.#becameSynced();
+  }
+
+  progressed(revision: string): void {
+    this.freshness.delivered(revision);
+  }
+
+  absent(): void {
+    this.#isAbsent = true;
+    this.freshness.reset();
+    this.#tell(this.#cache.clear());
+    this.#becameSynced();
+  }
+
+  #becameSynced(): void {
+    this.#hasSynced = true;
+    this.#sync.resolve();
+  }
+
+  #tell(changes: readonly Change<T>[]): void {
+    for (const change of changes) this.#tellOne(change);
+  }
+
+  #tellOne(change: Change<T>): void {
+    for (const handler of this.#handlers) {
+      try {
+        handler(change);
+      } catch (cause) {
+        const { namespace, name } = change.object;
+        const message = `A handler of ${this.type.plural} failed on "${namespace}/${name}": ${messageOf(cause)}`;
+        this.#options.report({ reason: 'HandlerFailed', message, cause });
+      }
+    }
+  }
+
+  #refused({ metadata }: KubernetesObject, cause: unknown): void {
+    const name = `"${metadata.namespace ?? ''}/${metadata.name}"`;
+    const message = `Cannot project ${this.type.kind} ${name}, which counts as missing: ${messageOf(cause)}`;
+    this.#options.report({ reason: 'ProjectionFailed', message, cause });
+  }
+
+  async #resyncRegularly(signal: AbortSignal): Promise<void> {
+    const { clock, resync } = this.#options;
+    if (resync === undefined) return;
+    const owner = `resync of ${this.type.plural}`;
+    try {
+      for (;;) {
+        await clock.sleep(resync, { signal, owner, background: true });
+        if (this.#hasSynced) await this.#resyncAll(signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #resyncAll(signal: AbortSignal): Promise<void> {
+    let passed = 0;
+    // The iterator is live: objects that change or go meanwhile are passed by as they are then, or not at all.
+    for (const object of this.#cache.list()) {
+      this.#tellOne({ kind: 'resync', object });
+      passed += 1;
+      if (passed % resyncStretch === 0) await this.#options.clock.yield();
+      signal.throwIfAborted();
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { seconds } from '#base/units.ts';
+import { ManualClock } from '#testing/manual-clock.ts';
+import { ScriptedHttpServer } from '#testing/scripted-http-server.ts';
+import {
+  failure,
+  type Script,
+  type TransportUnderTest,
+  transportContract,
+} from '#testing/transport-contract.ts';
+import { createUndiciTransport } from './undici-transport.ts';
+
+async function overHttp(script: Script): Promise<TransportUnderTest> {
+  const server = new ScriptedHttpServer(script);
+  const clock = new ManualClock();
+  const transport = createUndiciTransport({ server: await server.listen(), clock });
+  return {
+    transport,
+    received: server.received,
+    arrived: (path) => server.arrived(path),
+    left: (path) => server.left(path),
+    written: (path) => server.written(path),
+    connections: () => server.connections,
+    advance: (span) => clock.advance(span),
+    close: async () => {
+      await transport.close();
+      await server.close();
+    },
+  };
+}
+
+transportContract('undici over HTTP', overHttp);
+
+/** A port on which nothing listens. */
+async function deadPort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  server.close();
+  await once(server, 'close');
+  return address.port;
+}
+
+test('createUndiciTransport() fails with "not-sent" when the connection is refused', async () => {
+  const server = new URL(`http://127.0.0.1:${await deadPort()}`);
+  const transport = createUndiciTransport({ server, clock: new ManualClock() });
+  const call = transport.request({ method: 'GET', path: '/x' });
+  await assert.rejects(call, failure('not-sent'));
+  await assert.rejects(transport.request({ method: 'GET', path: '/x' }), /ECONNREFUSED/);
+  await transport.close();
+});
+
+test('createUndiciTransport() fails with "not-sent" when TLS cannot be agreed, and reads the certificates anew', async () => {
+  const plain = new ScriptedHttpServer({});
+  let readings = 0;
+  const url = await plain.listen();
+  url.protocol = 'https:';
+  const transport = createUndiciTransport({
+    server: new URL(`https://127.0.0.1:${url.port}`),
+    clock: new ManualClock(),
+    tls: () => {
+      readings += 1;
+      return {};
+    },
+  });
+  await assert.rejects(transport.request({ method: 'GET', path: '/x' }), failure('not-sent'));
+  await assert.rejects(transport.request({ method: 'GET', path: '/x' }), failure('not-sent'));
+  assert.equal(readings, 2);
+  await transport.close();
+  await plain.close();
+});
+
+test('createUndiciTransport() gives up before sending when the deadline passes in the queue', async () => {
+  const server = new ScriptedHttpServer({ '/hang': { kind: 'hang' } });
+  const clock = new ManualClock();
+  const url = await server.listen();
+  const transport = createUndiciTransport({ server: url, clock, connections: 1 });
+  const here = server.arrived('/hang');
+  const first = assert
+    .rejects(transport.request({ method: 'GET', path: '/hang' }), failure('connection'))
+    .catch(() => undefined);
+  await here;
+  const second = assert.rejects(
+    transport.request({ method: 'DELETE', path: '/late', timeout: seconds(1) }),
+    failure('not-sent'),
+  );
+  clock.advance(seconds(1));
+  await second;
+  await transport.close();
+  await first;
+  assert.deepEqual(
+    server.received.map((each) => each.path),
+    ['/hang'],
+  );
+  await server.close();
+});
+
+test('createUndiciTransport() puts the path of the server URL before every path', async () => {
+  const server = new ScriptedHttpServer({ '/k8s/api': { kind: 'answer', status: 200, body: '' } });
+  const url = await server.listen();
+  const transport = createUndiciTransport({
+    server: new URL('/k8s/', url),
+    clock: new ManualClock(),
+  });
+  const answer = await transport.request({ method: 'GET', path: '/api' });
+  assert.equal(answer.status, 200);
+  await transport.close();
+  await server.close();
+});
+
+test('createUndiciTransport() leaves no timer behind after an answer', async () => {
+  const server = new ScriptedHttpServer({ '/a': { kind: 'answer', status: 200, body: '' } });
+  const clock = new ManualClock();
+  const transport = createUndiciTransport({ server: await server.listen(), clock });
+  await transport.request({ method: 'GET', path: '/a', timeout: seconds(5) });
+  assert.equal(clock.pendingTimers, 0);
+  await transport.close();
+  await server.close();
+});
+
+test('createUndiciTransport() goes through the proxy that it is given', async () => {
+  const proxy = new ScriptedHttpServer({});
+  const url = await proxy.listen();
+  const transport = createUndiciTransport({
+    server: new URL('http://api.invalid:8080'),
+    clock: new ManualClock(),
+    proxy: url.href,
+  });
+  const answer = await transport.request({ method: 'GET', path: '/version' });
+  assert.equal(answer.status, 404);
+  assert.equal(proxy.received[0]?.path, 'http://api.invalid:8080/version');
+  await transport.close();
+  await proxy.close();
+});

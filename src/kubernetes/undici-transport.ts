@@ -1,0 +1,174 @@
+import type { ConnectionOptions, SecureContextOptions } from 'node:tls';
+import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici';
+import type { Clock } from '#base/clock.ts';
+import { ChunkQueue } from './chunk-queue.ts';
+import { Exchange } from './exchange.ts';
+import type {
+  Transport,
+  TransportRequest,
+  TransportResponse,
+  TransportStream,
+} from './transport.ts';
+
+/** How an HTTPS connection is made; PEM texts, not paths. */
+export interface TlsSettings extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> {
+  /** Name that the server's certificate must carry. @default the host of the URL */
+  readonly serverName?: string;
+  /** Accepts any certificate. @default false */
+  readonly isInsecure?: boolean;
+}
+
+/** Settings of {@link createUndiciTransport}. */
+export interface UndiciTransportOptions {
+  /** URL of the API server; a path in it is put before every request's path. */
+  readonly server: URL;
+  readonly clock: Clock;
+  /** Read for every new connection, so that renewed certificates take effect; once when there is a proxy. */
+  readonly tls?: () => TlsSettings;
+  /** URL of the proxy to go through, see `proxyFor`. @default none */
+  readonly proxy?: string;
+  /** Most connections for whole answers; streams have one each beside them. @default 32 */
+  readonly connections?: number;
+}
+
+/**
+ * The transport over HTTP(S), with connections kept alive.
+ *
+ * Whole answers share a bounded pool; streams have their own connections, so that no number of watches can
+ * starve a write. HTTP/1.1 only: a stalled stream then stalls nothing else, and a connection per stream makes
+ * "handed to the connection" an exact moment. A stream that is never read keeps its connection until its
+ * signal aborts or the transport closes.
+ *
+ * No compression is asked for: it applies to no watch, and a list of 10,000 pods would gain a fifth of its
+ * time at the price of as much work for the server.
+ */
+export function createUndiciTransport(options: UndiciTransportOptions): Transport {
+  return new UndiciTransport(options);
+}
+
+type ConnectSettings = Pick<
+  ConnectionOptions,
+  'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'
+>;
+
+class UndiciTransport implements Transport {
+  readonly #origin: string;
+  readonly #prefix: string;
+  readonly #clock: Clock;
+  readonly #answers: Dispatcher;
+  readonly #streams: Dispatcher;
+  /** undici closes idle connections only; a stream that nobody reads must end as well. */
+  readonly #closing = new AbortController();
+
+  constructor(options: UndiciTransportOptions) {
+    this.#origin = options.server.origin;
+    this.#prefix = options.server.pathname.replace(/\/+$/, '');
+    this.#clock = options.clock;
+    this.#answers = dispatcherOf(options, options.connections ?? 32);
+    this.#streams = dispatcherOf(options, null);
+  }
+
+  request(request: TransportRequest): Promise<TransportResponse> {
+    return new Promise<TransportResponse>((resolve, reject) => {
+      const exchange = this.#begin(request, reject);
+      const chunks: Uint8Array[] = [];
+      this.#dispatch(this.#answers, exchange, {
+        onResponseStart: (_, status, headers) => exchange.answered(status, headers),
+        onResponseData: (_, chunk) => void chunks.push(chunk),
+        onResponseEnd: () => {
+          exchange.settle(() => resolve({ ...exchange.head, body: joined(chunks) }));
+        },
+      });
+    });
+  }
+
+  stream(request: TransportRequest): Promise<TransportStream> {
+    return new Promise<TransportStream>((resolve, reject) => {
+      const exchange = this.#begin(request, reject);
+      const chunks = new ChunkQueue({
+        pause: () => exchange.pause(),
+        resume: () => exchange.resume(),
+        cancel: () => exchange.cancel(),
+      });
+      this.#dispatch(this.#streams, exchange, {
+        onResponseStart: (_, status, headers) => {
+          exchange.answered(status, headers);
+          exchange.continueAs((error) => chunks.fail(error));
+          resolve({ ...exchange.head, chunks });
+        },
+        onResponseData: (_, chunk) => chunks.push(chunk),
+        onResponseEnd: () => exchange.settle(() => chunks.end()),
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([this.#answers.destroy(), this.#streams.destroy()]);
+  }
+
+  #begin(request: TransportRequest, reject: (error: unknown) => void): Exchange {
+    return new Exchange(request, {
+      clock: this.#clock,
+      server: this.#origin,
+      closing: this.#closing.signal,
+      reject,
+    });
+  }
+
+  #dispatch(
+    dispatcher: Dispatcher,
+    exchange: Exchange,
+    handler: Pick<
+      Dispatcher.DispatchHandler,
+      'onResponseStart' | 'onResponseData' | 'onResponseEnd'
+    >,
+  ): void {
+    if (exchange.isSettled) return;
+    const { request } = exchange;
+    try {
+      dispatcher.dispatch(
+        {
+          origin: this.#origin,
+          path: this.#prefix + request.path,
+          method: request.method,
+          headers: request.headers ?? {},
+          body: request.body ?? null,
+        },
+        {
+          ...handler,
+          onRequestStart: (controller) => exchange.start(controller),
+          onResponseError: (_, error) => exchange.fail(error),
+        },
+      );
+    } catch (error) {
+      exchange.fail(error);
+    }
+  }
+}
+
+function dispatcherOf(options: UndiciTransportOptions, connections: number | null): Dispatcher {
+  // Deadlines are ours, on the injected clock: undici's would cut a quiet watch after 300 s.
+  const shared = { connections, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+  const settings = (): ConnectSettings => connectOptions(options.tls?.() ?? {});
+  const { proxy } = options;
+  if (proxy !== undefined) return new ProxyAgent({ ...shared, uri: proxy, requestTls: settings() });
+  const connect: buildConnector.connector = (target, done) => {
+    buildConnector({ ...settings(), allowH2: false })(target, done);
+  };
+  return new Agent({ ...shared, connect });
+}
+
+function connectOptions(tls: TlsSettings): ConnectSettings {
+  const { serverName, isInsecure, ...context } = tls;
+  return {
+    ...context,
+    ...(serverName !== undefined && { servername: serverName }),
+    rejectUnauthorized: isInsecure !== true,
+  };
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [first] = chunks;
+  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
+}

@@ -1,0 +1,105 @@
+import type { Parsed, Problem } from '#base/parsed.ts';
+import { invalid, valid } from '#base/parsed.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
+import {
+  defaultMaxUnavailable,
+  type MaxUnavailable,
+  parseMaxUnavailable,
+} from './max-unavailable.ts';
+
+/** The label that makes a StatefulSet part of a group (IN-10); its value, even the empty one, is the group. */
+export const GROUP_LABEL = 'rollout-group';
+
+const MAX_UNAVAILABLE = 'rollout-max-unavailable';
+const PAUSED = 'grafana.com/rollout-paused';
+
+/** Keys of the rollout family that are read from annotations; the rest of the family is read from labels (IN-2). */
+const annotationKeys = [
+  MAX_UNAVAILABLE,
+  PAUSED,
+  'grafana.com/rollout-downscale-leader',
+  'grafana.com/rollout-upscale-only-when-leader-ready',
+  'grafana.com/last-downscale',
+  'grafana.com/rollout-force-replicas',
+  'grafana.com/rollout-mirror-replicas-from-resource-name',
+  'grafana.com/rollout-mirror-replicas-from-resource-kind',
+  'grafana.com/rollout-mirror-replicas-from-resource-api-version',
+  'grafana.com/rollout-mirror-replicas-from-resource-write-back',
+  'grafana.com/rollout-delayed-downscale',
+  'grafana.com/rollout-prepare-delayed-downscale-url',
+  'grafana.com/prepare-downscale-http-path',
+  'grafana.com/prepare-downscale-http-port',
+] as const;
+
+const labelKeys = [
+  GROUP_LABEL,
+  'grafana.com/min-time-between-zones-downscale',
+  'grafana.com/no-downscale',
+  'grafana.com/prepare-downscale',
+] as const;
+
+/** The group of `set`; undefined when it is not labelled, and so not ours. The empty text is a legal name. */
+export function groupOf(set: StatefulSetView): string | undefined {
+  return set.labels[GROUP_LABEL];
+}
+
+/** Whether the rollout of `set` is paused: exactly `true` (IN-13). */
+export function isPaused(set: StatefulSetView): boolean {
+  return set.annotations[PAUSED] === 'true';
+}
+
+/** The limit annotation of `set`, its default when absent, or why it cannot be read (IN-12, IN-25). */
+export function maxUnavailableOf(set: StatefulSetView): Parsed<MaxUnavailable> {
+  const raw = set.annotations[MAX_UNAVAILABLE];
+  return raw === undefined
+    ? valid(defaultMaxUnavailable)
+    : parseMaxUnavailable(raw, `metadata.annotations["${MAX_UNAVAILABLE}"]`);
+}
+
+/** Known keys of `set` that stand in the wrong map, where they have no effect (KW-24). */
+export function misplacedKeys(set: StatefulSetView): readonly Problem[] {
+  const inLabels = annotationKeys.filter((key) => isOnlyIn(key, set.labels, set.annotations));
+  const inAnnotations = labelKeys.filter((key) => isOnlyIn(key, set.annotations, set.labels));
+  return [
+    ...inLabels.map((key) => misplaced('labels', key, 'annotations')),
+    ...inAnnotations.map((key) => misplaced('annotations', key, 'labels')),
+  ];
+}
+
+function isOnlyIn(
+  key: string,
+  wrong: Readonly<Record<string, string>>,
+  right: Readonly<Record<string, string>>,
+): boolean {
+  return wrong[key] !== undefined && right[key] === undefined;
+}
+
+function misplaced(found: string, key: string, wanted: string): Problem {
+  return { path: `metadata.${found}["${key}"]`, message: `is read from metadata.${wanted} only` };
+}
+
+/**
+ * The capability that `set` asks for and that this version does not have: following a leader or mirroring a
+ * resource's replicas. Such a group is held, never rolled without it (D-13).
+ */
+export function unbuiltCapabilityOf(set: StatefulSetView): Parsed<undefined> {
+  const leader = 'grafana.com/rollout-downscale-leader';
+  if (set.annotations[leader] !== undefined) return unbuilt(leader, 'following a leader');
+  const name = 'grafana.com/rollout-mirror-replicas-from-resource-name';
+  const kind = 'grafana.com/rollout-mirror-replicas-from-resource-kind';
+  if (isSet(set.annotations[name]) && isSet(set.annotations[kind])) {
+    return unbuilt(name, 'mirroring the replicas of another resource');
+  }
+  return valid(undefined);
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '';
+}
+
+function unbuilt(key: string, capability: string): Parsed<never> {
+  return invalid(
+    `metadata.annotations["${key}"]`,
+    `asks for ${capability}, which this version does not have`,
+  );
+}

@@ -1,0 +1,230 @@
+import type { Clock } from '#base/clock.ts';
+import { type Millis, millis } from '#base/units.ts';
+import { applyCurrentRevision } from '#control/apply-current-revision.ts';
+import { applyDeletions, type DeletionReport, OverruledError } from '#control/apply-deletions.ts';
+import type { Basis } from '#control/basis.ts';
+import type { Decision, DeletePod, Plan } from '#control/decision.ts';
+import { Fence } from '#control/fence.ts';
+import { OpenDisruptions } from '#control/open-disruptions.ts';
+import { primaryHold } from '#control/primary-hold.ts';
+import { PlanReporter } from '#control/report-plan.ts';
+import type { PassResult } from '#control/run-controller.ts';
+import { ApiError } from '#kubernetes/api-error.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { Logger } from '#telemetry/logger.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { isPaused } from './api.ts';
+import { GroupView } from './group-view.ts';
+import { because } from './plan-zone.ts';
+import { parseGroupKey, readSets, type SetSnapshot } from './snapshot.ts';
+
+/** What passes over groups go through. */
+export interface GroupReconcilerPorts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly events: EventRecorder;
+  readonly metrics: OperatorMetrics;
+  /** Whether the Role permits to patch pods (D-1). */
+  readonly canTouchPods: boolean;
+  readonly pods: Informer<PodView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  /** Names this process; new at every start (D-8). */
+  readonly identity: string;
+  /** Why a budget of a kind that is not built forbids to roll these sets (D-13); undefined when none does. */
+  budgetOver(sets: readonly SetSnapshot[]): string | undefined;
+  /** Told the plan of every pass; for the terminal and the dashboard. */
+  onPlan?(key: string, plan: Plan): void;
+}
+
+/** How one pass over a group ended. */
+interface PassEnd {
+  readonly plan: Plan;
+  /** The failure of a request; undefined when all were answered as hoped. */
+  readonly error: unknown;
+  /** Whether the world had moved under the plan. */
+  readonly isOutrun: boolean;
+}
+
+/** One pass: observe, plan, confirm where the plan disrupts, apply, report (architecture §3). */
+export class GroupReconciler {
+  readonly #ports: GroupReconcilerPorts;
+  readonly #fence: Fence;
+  readonly #reporter: PlanReporter;
+  readonly #open = new Map<string, OpenDisruptions>();
+  /** Groups whose last pass failed; while there are any, no series is dropped (ME-10). */
+  readonly #failing = new Set<string>();
+  readonly #gone = new Set<string>();
+
+  constructor(ports: GroupReconcilerPorts) {
+    this.#ports = ports;
+    this.#fence = new Fence({ ...ports, pods: ports.pods.freshness });
+    this.#reporter = new PlanReporter(ports);
+  }
+
+  /** Keys of the groups that were seen and have not been forgotten. */
+  knownKeys(): readonly string[] {
+    return [...this.#open.keys()];
+  }
+
+  /** One pass over the group `key`. */
+  async reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
+    const { clock, metrics, statefulSets, pods } = this.#ports;
+    const sets = readSets(key, { statefulSets: statefulSets.lister, pods: pods.lister });
+    const { group } = parseGroupKey(key);
+    if (sets.length === 0) return this.#forget(key, group);
+    this.#gone.delete(group);
+    const startedAt = clock.monotonic();
+    metrics.beginGroupReconcile(group);
+    const end = await this.#pass(key, sets, signal);
+    const isFailed = end.error !== undefined || end.plan.outcome.kind === 'failed';
+    const duration = millis(clock.monotonic() - startedAt);
+    metrics.endGroupReconcile(group, { isFailed, duration, endedAt: clock.now() });
+    if (isFailed) this.#failing.add(group);
+    else this.#failing.delete(group);
+    this.#dropGone();
+    this.#report(key, end);
+    return resultOf(end);
+  }
+
+  async #pass(key: string, sets: readonly SetSnapshot[], signal: AbortSignal): Promise<PassEnd> {
+    const open = this.#openOf(key);
+    const view = new GroupView({ key, open, fence: this.#fence, ...this.#ports });
+    const observed = view.observe(sets);
+    try {
+      const ready = await view.secure(observed, signal);
+      if (ready.kind === 'held') return { plan: ready.plan, error: undefined, isOutrun: false };
+      const { plan, basis } = ready;
+      await this.#writeRevisions(plan.decisions, signal);
+      const report = await this.#delete({ deletions: deletionsOf(plan), basis, open }, signal);
+      return { plan, error: report?.error, isOutrun: (report?.outrun ?? 0) > 0 };
+    } catch (error) {
+      return { plan: observed.plan, error, isOutrun: false };
+    }
+  }
+
+  async #writeRevisions(decisions: readonly Decision[], signal: AbortSignal): Promise<void> {
+    for (const decision of decisions) {
+      if (decision.kind !== 'set-current-revision') continue;
+      const fields = {
+        statefulset: decision.set.name,
+        old_current_revision: decision.from,
+        new_current_revision: decision.to,
+      };
+      this.#ports.log.debug('updating the current revision', fields);
+      const outcome = await applyCurrentRevision(decision, this.#ports.client, { signal });
+      if (outcome === 'written') this.#ports.log.info('updated the current revision', fields);
+    }
+  }
+
+  async #delete(
+    work: {
+      readonly deletions: readonly DeletePod[];
+      readonly basis: Basis | undefined;
+      readonly open: OpenDisruptions;
+    },
+    signal: AbortSignal,
+  ): Promise<DeletionReport | undefined> {
+    const { deletions, basis, open } = work;
+    if (deletions.length === 0 || basis === undefined) return undefined;
+    const { client, clock, log, pods } = this.#ports;
+    const report = await applyDeletions(
+      { deletions, basis },
+      {
+        client,
+        clock,
+        log,
+        open,
+        pods: pods.freshness,
+        recheck: (deletion) => this.#recheck(deletion),
+      },
+      signal,
+    );
+    for (const { set, because } of report.deleted) this.#reporter.tell(set, because);
+    return report;
+  }
+
+  /** What may have changed between the plan and the send (reliability.md rule 6). */
+  #recheck({ set, pod }: DeletePod): void {
+    const current = this.#ports.statefulSets.lister.get(set.namespace, set.name);
+    if (current === undefined || current.uid !== set.uid) {
+      throw new OverruledError(`Cannot delete Pod "${pod.name}" as its StatefulSet has gone`);
+    }
+    if (isPaused(current)) {
+      throw new OverruledError(`Cannot delete Pod "${pod.name}" as its StatefulSet is paused now`);
+    }
+  }
+
+  #report(key: string, end: PassEnd): void {
+    const { metrics, log } = this.#ports;
+    const { group } = parseGroupKey(key);
+    const plan = end.error === undefined ? end.plan : withRefusal(end.plan, end.error);
+    const failure = failureOf(end);
+    if (failure !== undefined) log.warn('reconcile ended with an error', { group, err: failure });
+    this.#reporter.report(key, plan.decisions);
+    metrics.setGroupBlocked(group, primaryHold(plan.decisions)?.because.reason);
+    metrics.setPods(group, new Map(plan.progress.map((each) => [each.set.name, each])));
+    this.#ports.onPlan?.(key, plan);
+  }
+
+  #openOf(key: string): OpenDisruptions {
+    const known = this.#open.get(key);
+    if (known !== undefined) return known;
+    const open = new OpenDisruptions();
+    this.#open.set(key, open);
+    return open;
+  }
+
+  #forget(key: string, group: string): PassResult {
+    this.#open.delete(key);
+    this.#fence.forget(key);
+    this.#reporter.forget(key);
+    this.#failing.delete(group);
+    this.#gone.add(group);
+    this.#dropGone();
+    return { kind: 'ended', requeue: { kind: 'await-change' } };
+  }
+
+  #dropGone(): void {
+    if (this.#failing.size > 0) return;
+    for (const group of this.#gone) this.#ports.metrics.forgetGroup(group);
+    this.#gone.clear();
+  }
+}
+
+function failureOf(end: PassEnd): Error | string | undefined {
+  if (end.error instanceof Error) return end.error;
+  if (end.error !== undefined) return 'a request failed without an error';
+  return end.plan.outcome.kind === 'failed' ? end.plan.outcome.message : undefined;
+}
+
+function deletionsOf(plan: Plan): readonly DeletePod[] {
+  return plan.decisions.filter((decision) => decision.kind === 'delete-pod');
+}
+
+/** The plan with what the API server refused as the reason that nothing goes on. */
+function withRefusal(plan: Plan, error: unknown): Plan {
+  const subject = plan.progress[0]?.set;
+  if (subject === undefined) return plan;
+  const message = error instanceof Error ? error.message : 'a request failed without an error';
+  const hold: Decision = {
+    kind: 'hold',
+    set: subject,
+    because: because('RequestRefused', message),
+  };
+  const warnings = plan.decisions.filter((decision) => decision.kind === 'warn');
+  return { ...plan, decisions: [...warnings, hold] };
+}
+
+function resultOf(end: PassEnd): PassResult {
+  if (end.error !== undefined) return { kind: 'retry', retryAfter: retryAfterOf(end.error) };
+  if (end.isOutrun) return { kind: 'retry', retryAfter: undefined };
+  return { kind: 'ended', requeue: end.plan.requeue };
+}
+
+function retryAfterOf(error: unknown): Millis | undefined {
+  return error instanceof ApiError ? error.retryAfter : undefined;
+}

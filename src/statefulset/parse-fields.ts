@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '#base/json.ts';
+import { type Instant, instant } from '#base/units.ts';
+
+const EMPTY: JsonObject = Object.freeze({});
+
+/** The object member `name`; an empty object when it is absent or something else. */
+export function objectAt(parent: JsonObject, name: string): JsonObject {
+  const value = parent[name];
+  return isJsonObject(value) ? value : EMPTY;
+}
+
+/** The array member `name`; empty when it is absent or something else. */
+export function arrayAt(parent: JsonObject, name: string): JsonArray {
+  const value = parent[name];
+  return Array.isArray(value) ? (value as JsonArray) : [];
+}
+
+/** The string member `name`; undefined when it is absent or something else. */
+export function stringAt(parent: JsonObject, name: string): string | undefined {
+  const value = parent[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The integer member `name`; undefined when it is absent or something else. */
+export function integerAt(parent: JsonObject, name: string): number | undefined {
+  const value = parent[name];
+  return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
+}
+
+/** The RFC 3339 member `name`; undefined when it is absent or no time. */
+export function instantAt(parent: JsonObject, name: string): Instant | undefined {
+  const text = stringAt(parent, name);
+  const parsed = text === undefined ? Number.NaN : Date.parse(text);
+  return Number.isNaN(parsed) ? undefined : instant(parsed);
+}
+
+/** The string members of the map `name` whose key `keep` accepts; frozen. */
+export function stringMapAt(
+  parent: JsonObject,
+  name: string,
+  keep: (key: string) => boolean = () => true,
+): Readonly<Record<string, string>> {
+  const kept: Record<string, string> = {};
+  for (const [key, value] of Object.entries(objectAt(parent, name))) {
+    if (typeof value === 'string' && keep(key)) kept[key] = value;
+  }
+  return Object.freeze(kept);
+}
+
+/** The object members of `values`; anything else is left out. */
+export function objectsIn(values: readonly JsonValue[]): readonly JsonObject[] {
+  return values.filter(isJsonObject);
+}

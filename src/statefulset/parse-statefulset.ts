@@ -1,0 +1,49 @@
+import type { JsonObject } from '#base/json.ts';
+import { seconds } from '#base/units.ts';
+import { isRolloutKey } from './known-keys.ts';
+import { formatLabelSelector } from './label-selector.ts';
+import { integerAt, objectAt, stringAt, stringMapAt } from './parse-fields.ts';
+import type { StatefulSetView } from './view.ts';
+
+/**
+ * The view of a StatefulSet as the API server sent it, frozen. Total: an absent or malformed field has the
+ * value that the API server defaults it to, a malformed status counts as not reported (0 or empty).
+ */
+export function parseStatefulSet(object: JsonObject): StatefulSetView {
+  const metadata = objectAt(object, 'metadata');
+  return Object.freeze({
+    namespace: stringAt(metadata, 'namespace') ?? '',
+    name: stringAt(metadata, 'name') ?? '',
+    uid: stringAt(metadata, 'uid') ?? '',
+    resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
+    generation: integerAt(metadata, 'generation') ?? 0,
+    isDeleting: stringAt(metadata, 'deletionTimestamp') !== undefined,
+    labels: stringMapAt(metadata, 'labels', isRolloutKey),
+    annotations: stringMapAt(metadata, 'annotations', isRolloutKey),
+    spec: parseSpec(objectAt(object, 'spec')),
+    status: parseStatus(objectAt(object, 'status')),
+  });
+}
+
+function parseSpec(spec: JsonObject): StatefulSetView['spec'] {
+  const templateMetadata = objectAt(objectAt(spec, 'template'), 'metadata');
+  return Object.freeze({
+    replicas: integerAt(spec, 'replicas') ?? 1,
+    updateStrategy: stringAt(objectAt(spec, 'updateStrategy'), 'type') ?? 'RollingUpdate',
+    minReady: seconds(integerAt(spec, 'minReadySeconds') ?? 0),
+    ordinalsStart: integerAt(objectAt(spec, 'ordinals'), 'start') ?? 0,
+    serviceName: stringAt(spec, 'serviceName') ?? '',
+    selector: formatLabelSelector(objectAt(spec, 'selector')),
+    templateLabels: stringMapAt(templateMetadata, 'labels'),
+  });
+}
+
+function parseStatus(status: JsonObject): StatefulSetView['status'] {
+  return Object.freeze({
+    observedGeneration: integerAt(status, 'observedGeneration') ?? 0,
+    replicas: integerAt(status, 'replicas') ?? 0,
+    readyReplicas: integerAt(status, 'readyReplicas') ?? 0,
+    currentRevision: stringAt(status, 'currentRevision') ?? '',
+    updateRevision: stringAt(status, 'updateRevision') ?? '',
+  });
+}

@@ -1,0 +1,55 @@
+import type { Instant } from '#base/units.ts';
+import { availableFrom, isReady } from './availability.ts';
+import { ordinalsOf, parseOrdinal } from './parse-ordinal.ts';
+import type { Ordinal, PodView, StatefulSetView } from './view.ts';
+
+/**
+ * One place of a set that should hold an available pod (reliability.md §2). Everything but `available` counts as
+ * unavailable; a pod of ours that is about to go counts as `terminating` before the cache shows it.
+ */
+export type Slot =
+  | { readonly kind: 'available'; readonly ordinal: Ordinal; readonly pod: PodView }
+  /** Ready, but not yet for `minReadySeconds`. */
+  | {
+      readonly kind: 'settling';
+      readonly ordinal: Ordinal;
+      readonly pod: PodView;
+      readonly availableFrom: Instant;
+    }
+  | { readonly kind: 'not-ready'; readonly ordinal: Ordinal; readonly pod: PodView }
+  | { readonly kind: 'terminating'; readonly ordinal: Ordinal; readonly pod: PodView }
+  | { readonly kind: 'missing'; readonly ordinal: Ordinal };
+
+/** What {@link slotsOf} reads. */
+export interface SlotsInput {
+  readonly set: StatefulSetView;
+  /** Pods that the set controls. */
+  readonly pods: readonly PodView[];
+  /** uids of pods whose deletion was asked for but not yet seen (D-7). */
+  readonly leaving: ReadonlySet<string>;
+}
+
+/** The slots of a set at `now`, by ordinal. Pods outside the set's ordinals, or with foreign names, fill none. */
+export function slotsOf(input: SlotsInput, now: Instant): readonly Slot[] {
+  const { set, pods, leaving } = input;
+  const byOrdinal = new Map<Ordinal, PodView>();
+  for (const pod of pods) {
+    const ordinal = parseOrdinal(pod.name, set.name);
+    if (ordinal !== undefined) byOrdinal.set(ordinal, pod);
+  }
+  return ordinalsOf(set).map((ordinal) => {
+    const pod = byOrdinal.get(ordinal);
+    if (pod === undefined) return { kind: 'missing', ordinal };
+    if (pod.isTerminating || leaving.has(pod.uid)) return { kind: 'terminating', ordinal, pod };
+    if (!isReady(pod)) return { kind: 'not-ready', ordinal, pod };
+    const from = availableFrom(pod, set.spec.minReady);
+    return from === undefined || from > now
+      ? { kind: 'settling', ordinal, pod, availableFrom: from ?? now }
+      : { kind: 'available', ordinal, pod };
+  });
+}
+
+/** Whether the slot holds no available pod. */
+export function isUnavailable(slot: Slot): boolean {
+  return slot.kind !== 'available';
+}

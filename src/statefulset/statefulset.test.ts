@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { after, millis, seconds } from '#base/units.ts';
+import { podView, readySince, statefulSetView, T0 } from '#testing/views.ts';
+import { availableFrom } from './availability.ts';
+import { formatLabelSelector, matchesLabelSelector } from './label-selector.ts';
+import { ordinalsOf, parseOrdinal } from './parse-ordinal.ts';
+import { parseStatefulSet } from './parse-statefulset.ts';
+import { isOutdated, targetRevision } from './revision.ts';
+import { slotsOf } from './slot.ts';
+
+const names: readonly (readonly [pod: string, set: string, want: number | undefined])[] = [
+  ['web-0', 'web', 0],
+  ['web-10', 'web', 10],
+  ['web-010', 'web', undefined],
+  ['web-', 'web', undefined],
+  ['web', 'web', undefined],
+  ['web-1-2', 'web', undefined],
+  ['web-1-2', 'web-1', 2],
+  ['other-1', 'web', undefined],
+  ['web--1', 'web', undefined],
+  ['web-1e1', 'web', undefined],
+];
+
+for (const [pod, set, want] of names) {
+  test(`parseOrdinal() reads ${want} from "${pod}" of "${set}"`, () => {
+    assert.equal(parseOrdinal(pod, set), want);
+  });
+}
+
+test('ordinalsOf() begins at spec.ordinals.start and lasts for the greater of both counts', () => {
+  const growing = statefulSetView({
+    spec: { replicas: 3, ordinalsStart: 5 },
+    status: { replicas: 1 },
+  });
+  const shrinking = statefulSetView({ spec: { replicas: 1 }, status: { replicas: 3 } });
+  assert.deepEqual(ordinalsOf(growing), [5, 6, 7]);
+  assert.deepEqual(ordinalsOf(shrinking), [0, 1, 2]);
+});
+
+test('targetRevision() is unknown while the newest spec is not observed, or no revision is reported', () => {
+  assert.equal(targetRevision(statefulSetView()), 'last-hash');
+  assert.equal(targetRevision(statefulSetView({ generation: 2 })), undefined);
+  assert.equal(targetRevision(statefulSetView({ status: { updateRevision: '' } })), undefined);
+});
+
+test('isOutdated() compares the whole revision name', () => {
+  assert.equal(isOutdated(podView(), 'last-hash'), false);
+  assert.equal(isOutdated(podView(), 'last-hash2'), true);
+  assert.equal(isOutdated(podView({ revision: undefined }), 'last-hash'), true);
+});
+
+test('availableFrom() is the Ready transition plus minReadySeconds, and nothing while not ready', () => {
+  assert.equal(availableFrom(podView(), seconds(30)), after(readySince, seconds(30)));
+  assert.equal(availableFrom(podView({ isTerminating: true }), millis(0)), undefined);
+});
+
+test('slotsOf() R1 gives every ordinal a slot, and pods elsewhere none', () => {
+  const set = statefulSetView({ spec: { minReady: seconds(10) } });
+  const pods = [
+    podView({ name: 'ingester-zone-a-1', readySince: after(T0, seconds(-4)) }),
+    podView({ name: 'ingester-zone-a-2', uid: 'leaving' }),
+    podView({ name: 'ingester-zone-a-9' }),
+    podView({ name: 'stranger-0' }),
+  ];
+  const slots = slotsOf({ set, pods, leaving: new Set(['leaving']) }, T0);
+  assert.deepEqual(
+    slots.map(({ ordinal, kind }) => [ordinal, kind]),
+    [
+      [0, 'missing'],
+      [1, 'settling'],
+      [2, 'terminating'],
+    ],
+  );
+});
+
+test('parseStatefulSet() has the value of the API server for what is absent', () => {
+  const view = parseStatefulSet({ metadata: { name: 'web', namespace: 'demo' } });
+  assert.equal(view.spec.replicas, 1);
+  assert.equal(view.spec.updateStrategy, 'RollingUpdate');
+  assert.equal(view.spec.ordinalsStart, 0);
+  assert.deepEqual(view.status, {
+    observedGeneration: 0,
+    replicas: 0,
+    readyReplicas: 0,
+    currentRevision: '',
+    updateRevision: '',
+  });
+});
+
+test('parseStatefulSet() keeps of labels and annotations only what the rollout family knows', () => {
+  const map = {
+    'rollout-group': 'g',
+    'grafana.com/no-downscale': 'true',
+    team: 'x',
+    'kubectl.kubernetes.io/x': '{}',
+  };
+  const view = parseStatefulSet({ metadata: { labels: map, annotations: map } });
+  assert.deepEqual(view.labels, { 'rollout-group': 'g', 'grafana.com/no-downscale': 'true' });
+  assert.deepEqual(view.annotations, { 'rollout-group': 'g', 'grafana.com/no-downscale': 'true' });
+});
+
+test('formatLabelSelector() writes every operator in the form of the query parameter', () => {
+  const selector = {
+    matchLabels: { app: 'ingester', zone: 'a' },
+    matchExpressions: [
+      { key: 'tier', operator: 'In', values: ['x', 'y'] },
+      { key: 'old', operator: 'NotIn', values: ['z'] },
+      { key: 'name', operator: 'Exists' },
+      { key: 'canary', operator: 'DoesNotExist' },
+    ],
+  };
+  assert.equal(
+    formatLabelSelector(selector),
+    'app=ingester,zone=a,tier in (x,y),old notin (z),name,!canary',
+  );
+});
+
+const selectors: Record<
+  string,
+  { readonly selector: Parameters<typeof matchesLabelSelector>[0]; readonly want: boolean }
+> = {
+  'nothing for null': { selector: null, want: false },
+  'nothing when absent': { selector: undefined, want: false },
+  'everything for {}': { selector: {}, want: true },
+  'equal labels': { selector: { matchLabels: { app: 'ingester' } }, want: true },
+  'no other value': { selector: { matchLabels: { app: 'other' } }, want: false },
+  In: {
+    selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['ingester'] }] },
+    want: true,
+  },
+  'no absent key for In': {
+    selector: { matchExpressions: [{ key: 'x', operator: 'In', values: ['y'] }] },
+    want: false,
+  },
+  'an absent key for NotIn': {
+    selector: { matchExpressions: [{ key: 'x', operator: 'NotIn', values: ['y'] }] },
+    want: true,
+  },
+  Exists: { selector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] }, want: true },
+  'no present key for DoesNotExist': {
+    selector: { matchExpressions: [{ key: 'app', operator: 'DoesNotExist' }] },
+    want: false,
+  },
+  'an operator that is not known, as it may govern': {
+    selector: { matchExpressions: [{ key: 'app', operator: 'Like' }] },
+    want: true,
+  },
+};
+
+for (const [what, { selector, want }] of Object.entries(selectors)) {
+  test(`matchesLabelSelector() matches ${what}`, () => {
+    assert.equal(matchesLabelSelector(selector, { app: 'ingester' }), want);
+  });
+}

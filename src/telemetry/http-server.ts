@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import type { Clock } from '#base/clock.ts';
+import { minutes, seconds } from '#base/units.ts';
+import { errorText } from './error-text.ts';
+import type { HttpAppOptions } from './http-app.ts';
+import { httpApp } from './http-app.ts';
+import type { Logger } from './logger.ts';
+
+/** How the plain HTTP server is reached, and what it answers with. */
+export interface HttpServerOptions extends HttpAppOptions {
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** @default all interfaces */
+  readonly host?: string;
+}
+
+/** A plain HTTP server that listens. */
+export interface HttpServer {
+  /** The port that it listens on. */
+  readonly port: number;
+  /**
+   * Withdraws `/ready`, takes no new connection, and resolves when the requests under way are answered, which
+   * is at most {@link writeTimeout} later. Calling it again gives the same promise.
+   */
+  close(): Promise<void>;
+}
+
+/** Time in which a request must have arrived, and that in which it must have been answered (ME-30). */
+const readTimeout = seconds(10);
+const writeTimeout = seconds(10);
+/** Time for which a connection without a request is kept (ME-30). */
+const idleTimeout = minutes(3);
+/** How often the two read limits are checked. */
+const checkInterval = seconds(1);
+
+/**
+ * Starts the plain HTTP server (FL-12).
+ *
+ * @throws {Error} one sentence, when the port is in use or cannot be listened on
+ */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const server = new PlainHttpServer(options);
+  await server.listen();
+  return server;
+}
+
+class PlainHttpServer implements HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #server: Server;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    const isReady = (): boolean => this.#closed === undefined && options.isReady();
+    const app = httpApp({ ...options, isReady });
+    const listener = getRequestListener(app.fetch, {
+      hostname: 'localhost', // stands in where HTTP/1.0 sends no Host
+      overrideGlobalObjects: false,
+    });
+    this.#server = createServer(
+      {
+        requestTimeout: readTimeout,
+        headersTimeout: readTimeout,
+        keepAliveTimeout: idleTimeout,
+        connectionsCheckingInterval: checkInterval,
+      },
+      withWriteTimeout(options.clock, (request, response) => {
+        this.#answer(listener(request, response), response);
+      }),
+    );
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : this.#options.port;
+  }
+
+  async listen(): Promise<void> {
+    const { port, host, logger } = this.#options;
+    try {
+      this.#server.listen({ port, ...(host === undefined ? {} : { host }) });
+      await once(this.#server, 'listening');
+    } catch (error) {
+      throw listenError(port, error);
+    }
+    this.#server.on('error', (error) => logFailure(logger, error));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      const cut = (): void => this.#server.closeAllConnections();
+      const timer = this.#options.clock.timer(writeTimeout, cut, { background: true });
+      this.#server.close(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+    return this.#closed;
+  }
+
+  /** Once the server closes, a connection ends with the answer that is under way on it. */
+  #answer(answered: Promise<void>, response: ServerResponse): void {
+    response.once('close', () => {
+      if (this.#closed !== undefined) this.#server.closeIdleConnections();
+    });
+    answered.catch((error: unknown) => {
+      logFailure(this.#options.logger, error);
+      response.destroy();
+    });
+  }
+}
+
+function withWriteTimeout(clock: Clock, listener: RequestListener): RequestListener {
+  return (request: IncomingMessage, response: ServerResponse) => {
+    const cut = (): void => void response.destroy();
+    const timer = clock.timer(writeTimeout, cut, { owner: 'http write', background: true });
+    response.once('close', () => timer.cancel());
+    listener(request, response);
+  };
+}
+
+function logFailure(logger: Logger, error: unknown): void {
+  logger.error('HTTP server failed', { err: error instanceof Error ? error : String(error) });
+}
+
+function listenError(port: number, cause: unknown): Error {
+  const isInUse = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+  const reason = isInUse ? 'the port is in use by another program' : errorText(cause);
+  return new Error(`Cannot serve HTTP on port ${port}: ${reason}`, { cause });
+}

@@ -1,0 +1,45 @@
+import { errorText } from './error-text.ts';
+import type { LogFields, LogValue } from './logger.ts';
+
+/** Blanks, control characters, `=`, `"`, what could break a line, and the sign of an invalid code point. */
+const needsQuotes = /[\p{Cc} ="\u2028\u2029\ufffd]/u;
+/** What a JSON string may hold as it is, but a terminal or a reader of lines should not meet. */
+const rawControls = /[\p{Cc}\u2028\u2029\ufffd]/gu;
+const invalidInKey = /[\p{Cc} ="\ufffd]/gu;
+
+/** Both formats print a value in this shape; an `Error` is its text, a list is joined with blanks. */
+export function plainValue(value: Exclude<LogValue, undefined>): string | number | boolean | null {
+  if (value instanceof Error) return errorText(value);
+  if (typeof value === 'object' && value !== null) return value.join(' ');
+  return value;
+}
+
+/**
+ * `fields` in logfmt, each with a blank in front and in their order; undefined ones are left out (LG-2).
+ */
+export function formatLogfmt(fields: LogFields): string {
+  let text = '';
+  for (const [key, value] of Object.entries(fields)) {
+    if (value !== undefined) text += ` ${key.replace(invalidInKey, '')}=${formatValue(value)}`;
+  }
+  return text;
+}
+
+/**
+ * One logfmt value (LG-2): quoted, with JSON's escapes, where it must be, or where it is the word `null`;
+ * a null is the bare word, an empty text is nothing.
+ */
+export function formatValue(value: Exclude<LogValue, undefined>): string {
+  const plain = plainValue(value);
+  if (typeof plain !== 'string') return String(plain);
+  const text = plain.toWellFormed();
+  return text === 'null' || needsQuotes.test(text) ? quote(text) : text;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text).replace(rawControls, escape);
+}
+
+function escape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,22 @@
+/** Whether this process answers `/ready` with 200: not before its caches are filled, nor once it stops (KW-19). */
+export interface Readiness {
+  isReady(): boolean;
+  /** Does nothing after {@link withdraw}. */
+  announce(): void;
+  /** For good: a process that stops does not become ready again. */
+  withdraw(): void;
+}
+
+/** A process that is not ready yet. */
+export function createReadiness(): Readiness {
+  let state: 'starting' | 'ready' | 'stopping' = 'starting';
+  return {
+    isReady: () => state === 'ready',
+    announce: () => {
+      if (state === 'starting') state = 'ready';
+    },
+    withdraw: () => {
+      state = 'stopping';
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import type { JsonObject } from '#base/json.ts';
+import { type Instant, type Millis, seconds } from '#base/units.ts';
+import { numberAt, objectsAt, textAt, valueAt } from './json-path.ts';
+import { limitOf } from './max-unavailable.ts';
+import { parseRfc3339 } from './rfc3339.ts';
+
+/** What a stored Pod says, as far as an invariant asks; read independently of the operator's own parser. */
+export interface PodFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** uid of the owner reference with `controller: true`. */
+  readonly controllerUid: string | undefined;
+  /** The `controller-revision-hash` label. */
+  readonly revision: string | undefined;
+  readonly isTerminating: boolean;
+  readonly isRunning: boolean;
+  /** `lastTransitionTime` of a Ready condition that is True; undefined when it is not True or carries no time. */
+  readonly readySince: Instant | undefined;
+  readonly areContainersReady: boolean;
+}
+
+/** What a stored StatefulSet says, as far as an invariant asks. */
+export interface SetFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** The `rollout-group` label; undefined when the set is in no group. */
+  readonly group: string | undefined;
+  readonly isPaused: boolean;
+  readonly replicas: number;
+  readonly ordinalsStart: number;
+  readonly minReady: Millis;
+  readonly updateStrategy: string;
+  readonly statusReplicas: number;
+  readonly currentRevision: string;
+  /** `status.updateRevision`; undefined while it is empty or older than the spec (reliability §2: unknown). */
+  readonly target: string | undefined;
+  /** Max unavailable pods, rounded (IN-25). */
+  readonly limit: number;
+}
+
+// Stored objects are frozen and one version is looked at many times: as `after`, as `before`, by several rules.
+const readPods = new WeakMap<JsonObject, PodFacts>();
+const readSets = new WeakMap<JsonObject, SetFacts>();
+
+/** Reads a Pod object, once. */
+export function podFacts(object: JsonObject): PodFacts {
+  const known = readPods.get(object);
+  if (known !== undefined) return known;
+  const facts = readPod(object);
+  readPods.set(object, facts);
+  return facts;
+}
+
+/** Reads a StatefulSet object, once; absent fields count as what the API server defaults them to. */
+export function setFacts(object: JsonObject): SetFacts {
+  const known = readSets.get(object);
+  if (known !== undefined) return known;
+  const facts = readSet(object);
+  readSets.set(object, facts);
+  return facts;
+}
+
+function readPod(object: JsonObject): PodFacts {
+  return {
+    namespace: textAt(object, 'metadata', 'namespace') ?? '',
+    name: textAt(object, 'metadata', 'name') ?? '',
+    uid: textAt(object, 'metadata', 'uid') ?? '',
+    controllerUid: controllerUid(object),
+    revision: textAt(object, 'metadata', 'labels', 'controller-revision-hash'),
+    isTerminating: valueAt(object, 'metadata', 'deletionTimestamp') !== undefined,
+    isRunning: textAt(object, 'status', 'phase') === 'Running',
+    readySince: readySince(object),
+    areContainersReady: objectsAt(object, 'status', 'containerStatuses').every(isContainerReady),
+  };
+}
+
+function controllerUid(object: JsonObject): string | undefined {
+  for (const owner of objectsAt(object, 'metadata', 'ownerReferences')) {
+    if (owner['controller'] === true) return textAt(owner, 'uid');
+  }
+  return undefined;
+}
+
+function readySince(object: JsonObject): Instant | undefined {
+  for (const condition of objectsAt(object, 'status', 'conditions')) {
+    if (condition['type'] !== 'Ready' || condition['status'] !== 'True') continue;
+    const text = textAt(condition, 'lastTransitionTime');
+    return text === undefined ? undefined : parseRfc3339(text);
+  }
+  return undefined;
+}
+
+function isContainerReady(status: JsonObject): boolean {
+  const isStopped =
+    valueAt(status, 'state', 'waiting') !== undefined ||
+    valueAt(status, 'state', 'terminated') !== undefined;
+  return status['ready'] === true && !isStopped;
+}
+
+function readSet(object: JsonObject): SetFacts {
+  const replicas = numberAt(object, 'spec', 'replicas') ?? 1;
+  const annotation = (key: string): string | undefined =>
+    textAt(object, 'metadata', 'annotations', key);
+  return {
+    namespace: textAt(object, 'metadata', 'namespace') ?? '',
+    name: textAt(object, 'metadata', 'name') ?? '',
+    uid: textAt(object, 'metadata', 'uid') ?? '',
+    group: textAt(object, 'metadata', 'labels', 'rollout-group'),
+    isPaused: annotation('grafana.com/rollout-paused') === 'true',
+    replicas,
+    ordinalsStart: numberAt(object, 'spec', 'ordinals', 'start') ?? 0,
+    minReady: seconds(numberAt(object, 'spec', 'minReadySeconds') ?? 0),
+    updateStrategy: textAt(object, 'spec', 'updateStrategy', 'type') ?? 'RollingUpdate',
+    statusReplicas: numberAt(object, 'status', 'replicas') ?? 0,
+    currentRevision: textAt(object, 'status', 'currentRevision') ?? '',
+    target: target(object),
+    limit: limitOf(annotation('rollout-max-unavailable'), replicas),
+  };
+}
+
+function target(object: JsonObject): string | undefined {
+  const observed = numberAt(object, 'status', 'observedGeneration') ?? 0;
+  if (observed < (numberAt(object, 'metadata', 'generation') ?? 0)) return undefined;
+  const revision = textAt(object, 'status', 'updateRevision') ?? '';
+  return revision === '' ? undefined : revision;
+}
+
+/**
+ * Whether `pod` fills a slot of `set` at `now` (reliability §2, D-10): controlled by the set's uid, Running, Ready
+ * for `minReadySeconds`, all containers ready, not terminating. A transition time in the future is "not yet".
+ */
+export function isAvailable(pod: PodFacts, set: SetFacts, now: Instant): boolean {
+  return isReady(pod, set) && pod.readySince !== undefined && now - pod.readySince >= set.minReady;
+}
+
+/** As {@link isAvailable} without `minReadySeconds`. */
+export function isReady(pod: PodFacts, set: SetFacts): boolean {
+  const isAlive = pod.isRunning && !pod.isTerminating && pod.controllerUid === set.uid;
+  return isAlive && pod.areContainersReady && pod.readySince !== undefined;
+}
+
+/** How many slots `set` should have: `start … start + max(spec.replicas, status.replicas) - 1`. */
+export function slotCount(set: SetFacts): number {
+  return Math.max(set.replicas, set.statusReplicas);
+}
+
+/** Whether `ordinal` is one of the slots of `set`. */
+export function hasSlot(set: SetFacts, ordinal: number): boolean {
+  return ordinal >= set.ordinalsStart && ordinal < set.ordinalsStart + slotCount(set);
+}
+
+/** The ordinal in `podName` when it is a pod name of a set called `setName`; undefined otherwise. */
+export function ordinalIn(podName: string, setName: string): number | undefined {
+  if (!podName.startsWith(`${setName}-`)) return undefined;
+  const tail = podName.slice(setName.length + 1);
+  return /^(0|[1-9]\d*)$/.test(tail) ? Number(tail) : undefined;
+}

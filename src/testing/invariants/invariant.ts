@@ -1,0 +1,63 @@
+import type { Instant } from '#base/units.ts';
+import type { Call, Commit } from '#embedded-cluster/event-log.ts';
+import type { Removal, ScaleDown } from '../removal.ts';
+
+/** The predicates of reliability §3 that are judged here; `D-7` is the statement of proof itself, `WRITES` is D-16. */
+export type InvariantId =
+  | 'EXCL-1'
+  | 'EXCL-2'
+  | 'MAXU-1'
+  | 'MAXU-2'
+  | 'REV-1'
+  | 'REV-2'
+  | 'REV-3'
+  | 'LIVE-1'
+  | 'LIVE-2'
+  | 'LIVE-3'
+  | 'QUIE-1'
+  | 'WRITES'
+  | 'D-7';
+
+/** One broken promise. */
+export interface Violation {
+  readonly id: InvariantId;
+  readonly at: Instant;
+  /** Of the commit that broke it; where no commit did, of the last one before. */
+  readonly revision: number;
+  /** A sentence that names the objects, the value seen and the value allowed. */
+  readonly message: string;
+}
+
+/** When something happened. */
+export interface Point {
+  readonly at: Instant;
+  readonly revision: number;
+}
+
+/**
+ * Watches a history go by and collects what breaks its rules. At each method the history still ends *before* the
+ * commit in hand: `S(i - 1)`.
+ */
+export interface Invariant {
+  readonly violations: readonly Violation[];
+  onCommit?(commit: Commit): void;
+  onCall?(call: Call): void;
+  /** A commit by which we removed a pod, before its call is known. */
+  onRemoval?(removal: Removal): void;
+  /** A commit by which we lowered a set's replicas. */
+  onScaleDown?(scaleDown: ScaleDown): void;
+  /** A removal whose call is known. */
+  onAnswered?(removal: Removal, call: Call): void;
+  /** The history is over; `end.at` may be later than its last commit. */
+  onEnd?(end: Point): void;
+}
+
+/** Collects the violations of one family. */
+export class Findings {
+  readonly list: Violation[] = [];
+
+  /** Notes that `id` was broken at `point`. */
+  add(id: InvariantId, point: Point, message: string): void {
+    this.list.push({ id, at: point.at, revision: point.revision, message });
+  }
+}

@@ -1,0 +1,105 @@
+import type { Instant } from '#base/units.ts';
+import type { Call, Delivery } from '#embedded-cluster/event-log.ts';
+import type { History } from '../history.ts';
+import type { Removal } from '../removal.ts';
+import { type DisruptionStatement, newest, type Revisions } from '../statement.ts';
+import { Findings, type Invariant, type Violation } from './invariant.ts';
+
+/** What clients had been given, by watch or by an answered read. */
+export class Receipts {
+  readonly #history: History;
+  readonly #watched = new Map<string, { readonly at: Instant; readonly revision: number }[]>();
+  readonly #reads = new Map<string, Instant[]>();
+
+  constructor(history: History) {
+    this.#history = history;
+  }
+
+  /** Takes in what a watch delivered. */
+  delivered(delivery: Delivery): void {
+    const { at, revision } = delivery;
+    append(this.#watched, `${delivery.client} ${delivery.resource}`, { at, revision });
+  }
+
+  /** Takes in a call; only answered reads count. */
+  called(call: Call): void {
+    const isRead = call.verb === 'get' || call.verb === 'list';
+    if (isRead && call.outcome === 200) {
+      append(this.#reads, `${call.client} ${call.resource}`, call.endedAt);
+    }
+  }
+
+  /**
+   * Whether `client` may have known `resource` up to `revision` at `at`. A read does not record the revision that
+   * it answered: it counts as long as that revision had been reached when the read ended.
+   */
+  hasReached(client: string, wanted: { resource: string; revision: number; at: Instant }): boolean {
+    const key = `${client} ${wanted.resource}`;
+    for (const { at, revision } of this.#watched.get(key) ?? []) {
+      if (at <= wanted.at && revision >= wanted.revision) return true;
+    }
+    const reads = this.#reads.get(key) ?? [];
+    return reads.some((end) => end <= wanted.at && !this.#history.isBeyond(wanted.revision, end));
+  }
+}
+
+/**
+ * D-7: each removal is stated; the revisions it rests on had been given to that client before it was sent; the view
+ * is no older than its proof; and nothing was sent later than it arrived.
+ */
+export class StatedProof implements Invariant {
+  readonly #receipts: Receipts;
+  readonly #findings = new Findings();
+
+  constructor(receipts: Receipts) {
+    this.#receipts = receipts;
+  }
+
+  get violations(): readonly Violation[] {
+    return this.#findings.list;
+  }
+
+  onAnswered(removal: Removal, call: Call): void {
+    const { commit, statement } = removal;
+    const complaint =
+      statement === undefined
+        ? 'without a statement of what it rests on'
+        : this.#complaint(statement, { removal, client: call.client });
+    if (complaint === undefined) return;
+    const message = `We removed pod ${commit.namespace}/${commit.name} ${complaint}`;
+    this.#findings.add('D-7', commit, message);
+  }
+
+  #complaint(
+    statement: DisruptionStatement,
+    sent: { readonly removal: Removal; readonly client: string },
+  ): string | undefined {
+    const views = statement.views ?? statement.proofs;
+    if (isOlder(views, statement.proofs)) return 'on a view that is older than its own proof';
+    const wanted = [
+      { resource: 'pods', revision: newest(views.pods) },
+      { resource: 'statefulsets.apps', revision: newest(views.statefulsets) },
+    ];
+    const { revision } = sent.removal.commit;
+    const missing = wanted.find((each) => {
+      // Within one instant times do not tell what came first; that a removal rests on itself they cannot hide.
+      if (each.revision >= revision) return true;
+      return !this.#receipts.hasReached(sent.client, { ...each, at: statement.sentAt });
+    });
+    if (missing === undefined) return undefined;
+    return `on revision ${missing.revision} of ${missing.resource}, which client ${sent.client} had not been given`;
+  }
+}
+
+function isOlder(views: Revisions, proofs: Revisions): boolean {
+  return (
+    newest(views.pods) < newest(proofs.pods) ||
+    newest(views.statefulsets) < newest(proofs.statefulsets)
+  );
+}
+
+function append<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}

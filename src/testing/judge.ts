@@ -1,0 +1,200 @@
+import { type Instant, instant, type Millis, seconds } from '#base/units.ts';
+import type { Call, Commit, Delivery } from '#embedded-cluster/event-log.ts';
+import { History } from './history.ts';
+import { Completion, type CompletionOptions } from './invariants/completion.ts';
+import { Effort, type EffortOptions, Quiescence, type QuietOptions } from './invariants/effort.ts';
+import { FreshExclusion, GroupExclusion } from './invariants/exclusion.ts';
+import type { Invariant, Violation } from './invariants/invariant.ts';
+import { FreshMaxUnavailable, MaxUnavailable } from './invariants/max-unavailable.ts';
+import { Receipts, StatedProof } from './invariants/proof.ts';
+import { Incarnation, OneKillPerSlot, TargetRevision } from './invariants/revision.ts';
+import { ExplainedStall, type StallOptions } from './invariants/stall.ts';
+import { OwnDisruptions } from './own-disruptions.ts';
+import { type Removal, removalOf, scaleDownOf } from './removal.ts';
+import { reportText } from './report.ts';
+import { type DisruptionStatement, StatementBook } from './statement.ts';
+
+/** What is judged. Each part that is left out is not judged, and the report says so. */
+export interface JudgeOptions {
+  /** Whether a user name is the operator's. */
+  readonly ours: (user: string) => boolean;
+  /** The operator's statements of proof (D-7). Without them EXCL-2, MAXU-2 and D-7 are not judged. */
+  readonly statements?: readonly DisruptionStatement[];
+  /** A of reliability §2. @default 10 s (D-3) */
+  readonly maxDecisionAge?: Millis;
+  /** LIVE-1 or LIVE-3. */
+  readonly completion?: CompletionOptions;
+  /** LIVE-2. */
+  readonly stalls?: StallOptions;
+  /** QUIE-1. */
+  readonly quiet?: QuietOptions;
+  /** WRITES (D-16). */
+  readonly effort?: EffortOptions;
+  /** When the history ended. @default the time of its last record */
+  readonly end?: Instant;
+}
+
+/** A finished history: an `EventLog`, or what a recorder against a real API server wrote down. */
+export interface RecordedHistory {
+  readonly commits: readonly Commit[];
+  readonly calls: readonly Call[];
+  readonly deliveries: readonly Delivery[];
+}
+
+/** The verdict on a history. */
+export interface Judgement {
+  /** In order of time. */
+  readonly violations: readonly Violation[];
+  /** What was broken, with the commits around each violation; says what was not judged. */
+  report(): string;
+}
+
+/**
+ * Judges a history as it happens. Commits must come in order of revision; a call may come before or after its
+ * commits; statements and deliveries before the commits that they explain.
+ */
+export class Judge {
+  readonly history = new History();
+  readonly #options: JudgeOptions;
+  readonly #statements: StatementBook;
+  readonly #disruptions = new OwnDisruptions(this.history);
+  readonly #receipts = new Receipts(this.history);
+  readonly #invariants: readonly Invariant[];
+  readonly #calls = new Map<number, Call>();
+  readonly #waiting = new Map<number, Removal[]>();
+
+  constructor(options: JudgeOptions) {
+    this.#options = options;
+    this.#statements = new StatementBook(options.statements);
+    this.#invariants = [...this.#always(), ...this.#onRequest()];
+  }
+
+  /** All that was broken so far, in order of time. */
+  get violations(): readonly Violation[] {
+    return this.#invariants
+      .flatMap((each) => each.violations)
+      .sort((one, other) => one.at - other.at || one.revision - other.revision);
+  }
+
+  /** Adds a statement that the operator made just now. */
+  stated(statement: DisruptionStatement): void {
+    this.#statements.add(statement);
+  }
+
+  /** Something was delivered to a client. */
+  delivered(delivery: Delivery): void {
+    this.#receipts.delivered(delivery);
+  }
+
+  /** Makes a call known before its commits are judged, so that they need not wait for it. */
+  announce(call: Call): void {
+    if (this.#calls.has(call.callId)) return;
+    this.#calls.set(call.callId, call);
+    this.#receipts.called(call);
+  }
+
+  /** Something was stored. */
+  committed(commit: Commit): void {
+    this.#disruptions.before(commit);
+    for (const each of this.#invariants) each.onCommit?.(commit);
+    if (this.#options.ours(commit.user)) this.#judgeOwn(commit);
+    this.history.apply(commit);
+  }
+
+  /** A request was answered. */
+  called(call: Call): void {
+    this.announce(call);
+    for (const each of this.#invariants) each.onCall?.(call);
+    for (const removal of this.#waiting.get(call.callId) ?? []) this.#answered(removal, call);
+    this.#waiting.delete(call.callId);
+  }
+
+  /** The history is over. */
+  ended(at: Instant, revision: number): void {
+    for (const each of this.#invariants) each.onEnd?.({ at, revision });
+  }
+
+  #always(): Invariant[] {
+    const { ours, maxDecisionAge = seconds(10) } = this.#options;
+    const { history } = this;
+    const rests = { history, statements: this.#statements, ours, maxDecisionAge };
+    return [
+      new GroupExclusion(this.#disruptions),
+      new MaxUnavailable(this.#disruptions),
+      new FreshExclusion({ history, disruptions: this.#disruptions, maxDecisionAge }),
+      new FreshMaxUnavailable(history, this.#disruptions),
+      new Incarnation(rests),
+      new TargetRevision(rests),
+      new OneKillPerSlot(history),
+    ];
+  }
+
+  #onRequest(): Invariant[] {
+    const { ours, statements, completion, stalls, quiet, effort } = this.#options;
+    const found: Invariant[] = [];
+    if (statements !== undefined) found.push(new StatedProof(this.#receipts));
+    if (completion !== undefined) found.push(new Completion(this.history, completion));
+    if (stalls !== undefined) found.push(new ExplainedStall(this.history, { ...stalls, ours }));
+    if (quiet !== undefined) found.push(new Quiescence(ours, quiet));
+    if (effort !== undefined) found.push(new Effort(ours, effort));
+    return found;
+  }
+
+  #judgeOwn(commit: Commit): void {
+    const evidence = { history: this.history, statements: this.#statements };
+    const removal = removalOf(commit, evidence);
+    if (removal !== undefined) this.#removed(removal);
+    const scaleDown = scaleDownOf(commit, evidence);
+    if (scaleDown === undefined) return;
+    for (const each of this.#invariants) each.onScaleDown?.(scaleDown);
+    this.#disruptions.scaledDown(scaleDown);
+  }
+
+  #removed(removal: Removal): void {
+    for (const each of this.#invariants) each.onRemoval?.(removal);
+    this.#disruptions.opened(removal);
+    const { callId } = removal.commit;
+    const call = this.#calls.get(callId);
+    if (call !== undefined) this.#answered(removal, call);
+    else this.#waiting.set(callId, [...(this.#waiting.get(callId) ?? []), removal]);
+  }
+
+  #answered(removal: Removal, call: Call): void {
+    for (const each of this.#invariants) each.onAnswered?.(removal, call);
+  }
+}
+
+/** Judges a finished history by every invariant that `options` allow. */
+export function judge(recorded: RecordedHistory, options: JudgeOptions): Judgement {
+  const judge = new Judge(options);
+  for (const delivery of recorded.deliveries) judge.delivered(delivery);
+  for (const call of recorded.calls) judge.announce(call);
+  replay(recorded, judge);
+  judge.ended(options.end ?? lastInstant(recorded), recorded.commits.at(-1)?.revision ?? 0);
+  const { violations } = judge;
+  return { violations, report: () => reportText(recorded, options, violations) };
+}
+
+// Commits first at equal times: a call is answered after what it stored.
+function replay(recorded: RecordedHistory, judge: Judge): void {
+  const calls = [...recorded.calls].sort((one, other) => one.endedAt - other.endedAt);
+  let next = 0;
+  const answerUntil = (at: number): void => {
+    for (let call = calls[next]; call !== undefined && call.endedAt < at; call = calls[next]) {
+      judge.called(call);
+      next += 1;
+    }
+  };
+  for (const commit of recorded.commits) {
+    answerUntil(commit.at);
+    judge.committed(commit);
+  }
+  answerUntil(Number.POSITIVE_INFINITY);
+}
+
+function lastInstant(recorded: RecordedHistory): Instant {
+  return recorded.calls.reduce(
+    (latest, call) => (call.endedAt > latest ? call.endedAt : latest),
+    recorded.commits.at(-1)?.at ?? instant(0),
+  );
+}

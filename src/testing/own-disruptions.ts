@@ -1,0 +1,145 @@
+import type { Instant } from '#base/units.ts';
+import type { Commit } from '#embedded-cluster/event-log.ts';
+import { isAvailable, podFacts, type SetFacts } from './facts.ts';
+import { type Domain, domainOf, type History, latestView, type View } from './history.ts';
+import type { Removal, ScaleDown } from './removal.ts';
+
+/** An available slot that we took away (reliability §2, own disruption). */
+export interface OwnDisruption {
+  readonly kind: 'removal' | 'scale-down';
+  readonly domain: Domain;
+  readonly namespace: string;
+  readonly setName: string;
+  readonly setUid: string;
+  readonly ordinal: number;
+  /** The pod that was taken away; empty for a scale-down. */
+  readonly podUid: string;
+  readonly at: Instant;
+  readonly revision: number;
+}
+
+/**
+ * Our disruptions, and which are open: until the slot has an available pod with another uid, or is gone, or
+ * (scale-down) is wanted again and still has its pod. That a slot was whole for a moment counts, even when it
+ * broke again later; so each version of a pod is looked at once more when it ends.
+ */
+export class OwnDisruptions {
+  readonly #history: History;
+  readonly #open = new Map<Domain, OwnDisruption[]>();
+  readonly #all = new Map<Domain, OwnDisruption[]>();
+  #openCount = 0;
+
+  constructor(history: History) {
+    this.#history = history;
+  }
+
+  /** Opens what `removal` takes away, if anything. */
+  opened(removal: Removal): void {
+    const { commit, set, ordinal, takes } = removal;
+    if (!takes || set === undefined || ordinal === undefined) return;
+    this.#add(set, { kind: 'removal', ordinal, podUid: commit.uid, commit });
+  }
+
+  /** Opens the slots that `scaleDown` takes away. */
+  scaledDown(scaleDown: ScaleDown): void {
+    for (const ordinal of scaleDown.ordinals) {
+      const { set, commit } = scaleDown;
+      this.#add(set, { kind: 'scale-down', ordinal, podUid: '', commit });
+    }
+  }
+
+  /** To be called with each commit while the history still ends before it. */
+  before(commit: Commit): void {
+    if (this.#openCount === 0) return;
+    if (commit.resource === 'pods') this.#closeByPod(commit);
+    else if (commit.resource === 'statefulsets.apps') this.#sweepAll(commit.at);
+  }
+
+  /** The disruptions in `domain` that are open at `now`, oldest first. */
+  openIn(domain: Domain, now: Instant): readonly OwnDisruption[] {
+    const open = this.#open.get(domain);
+    if (open === undefined || open.length === 0) return [];
+    const view = latestView(now);
+    return this.#keep(domain, open, (each) => !this.#isOver(each, view));
+  }
+
+  /** All disruptions in `domain`, open or not, oldest first. */
+  in(domain: Domain): readonly OwnDisruption[] {
+    return this.#all.get(domain) ?? [];
+  }
+
+  #add(
+    set: SetFacts,
+    what: Pick<OwnDisruption, 'kind' | 'ordinal' | 'podUid'> & { readonly commit: Commit },
+  ): void {
+    const domain = domainOf(set);
+    const disruption: OwnDisruption = {
+      kind: what.kind,
+      domain,
+      namespace: set.namespace,
+      setName: set.name,
+      setUid: set.uid,
+      ordinal: what.ordinal,
+      podUid: what.podUid,
+      at: what.commit.at,
+      revision: what.commit.revision,
+    };
+    push(this.#open, domain, disruption);
+    push(this.#all, domain, disruption);
+    this.#openCount += 1;
+  }
+
+  #closeByPod(commit: Commit): void {
+    if (commit.before === undefined) return;
+    const pod = podFacts(commit.before);
+    const view = latestView(commit.at);
+    const set =
+      pod.controllerUid === undefined ? undefined : this.#history.setByUid(pod.controllerUid, view);
+    if (set === undefined || !isAvailable(pod, set, commit.at)) return;
+    for (const [domain, open] of this.#open) {
+      this.#keep(domain, open, (each) => !isFilledBy(each, pod.name, pod.uid));
+    }
+  }
+
+  #sweepAll(now: Instant): void {
+    for (const domain of this.#open.keys()) this.openIn(domain, now);
+  }
+
+  #keep(
+    domain: Domain,
+    open: OwnDisruption[],
+    isKept: (each: OwnDisruption) => boolean,
+  ): readonly OwnDisruption[] {
+    const kept = open.filter(isKept);
+    if (kept.length === open.length) return open;
+    this.#openCount -= open.length - kept.length;
+    this.#open.set(domain, kept);
+    return kept;
+  }
+
+  #isOver(disruption: OwnDisruption, view: View): boolean {
+    const { setUid, ordinal } = disruption;
+    if (this.#history.isSlotGone(setUid, ordinal, view)) return true;
+    const set = this.#history.setByUid(setUid, view);
+    if (set === undefined) return true;
+    if (disruption.kind === 'scale-down' && ordinal >= set.ordinalsStart + set.replicas) {
+      return false;
+    }
+    const pod = this.#history.slotPod(set, ordinal, view);
+    return pod !== undefined && pod.uid !== disruption.podUid && isAvailable(pod, set, view.now);
+  }
+}
+
+function isFilledBy(disruption: OwnDisruption, podName: string, podUid: string): boolean {
+  return (
+    disruption.kind === 'removal' &&
+    disruption.podUid !== podUid &&
+    podName === `${disruption.setName}-${disruption.ordinal}`
+  );
+}
+
+function push(lists: Map<Domain, OwnDisruption[]>, domain: Domain, item: OwnDisruption): void {
+  const list = lists.get(domain);
+  if (list === undefined) lists.set(domain, [item]);
+  else list.push(item);
+}

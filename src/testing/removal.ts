@@ -1,0 +1,101 @@
+import type { Commit } from '#embedded-cluster/event-log.ts';
+import {
+  isAvailable,
+  ordinalIn,
+  type PodFacts,
+  podFacts,
+  type SetFacts,
+  setFacts,
+} from './facts.ts';
+import { type History, latestView, type View, viewAt } from './history.ts';
+import { type DisruptionStatement, type StatementBook, viewOf } from './statement.ts';
+
+/** A commit by which we removed a pod: a first deletion, or a further one of a terminating pod. */
+export interface Removal {
+  readonly commit: Commit;
+  /** The pod as it was. */
+  readonly pod: PodFacts;
+  /** The set that owns the pod, as `view` shows it; undefined when none does. */
+  readonly set: SetFacts | undefined;
+  /** The pod's slot; undefined without an owner or with a foreign name. */
+  readonly ordinal: number | undefined;
+  /** r(d): what the decision rests on; without a statement the state just before the commit. */
+  readonly view: View;
+  readonly statement: DisruptionStatement | undefined;
+  /** Whether it takes an available slot away: available just before the commit, and at r(d). */
+  readonly takes: boolean;
+  /** Whether it costs one of the limit: the view did not show this pod as unavailable (D-11). */
+  readonly costs: boolean;
+}
+
+/** A commit by which we lowered the replicas of a set (D-17). */
+export interface ScaleDown {
+  readonly commit: Commit;
+  /** The set before. */
+  readonly set: SetFacts;
+  /** The slots that go and had an available pod. */
+  readonly ordinals: readonly number[];
+}
+
+/** Where removals are read from: `history` must end just before the commit in hand. */
+export interface Evidence {
+  readonly history: History;
+  readonly statements: StatementBook;
+}
+
+/** The removal of a pod that `commit` stores; undefined when it removes none. */
+export function removalOf(commit: Commit, evidence: Evidence): Removal | undefined {
+  if (commit.resource !== 'pods' || commit.before === undefined || !isRemoving(commit)) {
+    return undefined;
+  }
+  const pod = podFacts(commit.before);
+  const statement = evidence.statements.find(commit.uid, commit.at);
+  const before = viewAt(commit.revision - 1, commit.at);
+  const view = statement === undefined ? before : viewOf(statement);
+  const set = ownerOf(pod, evidence.history, view);
+  const ordinal = set === undefined ? undefined : ordinalIn(pod.name, set.name);
+  const costs = set !== undefined && !wasUnavailable(pod, set, { history: evidence.history, view });
+  const takes = costs && isAvailable(pod, set, commit.at);
+  return { commit, pod, set, ordinal, view, statement, takes, costs };
+}
+
+// A set that is gone, or not yet in the view, still owns its pods: what we take away counts all the same.
+function ownerOf(pod: PodFacts, history: History, view: View): SetFacts | undefined {
+  if (pod.controllerUid === undefined) return undefined;
+  return (
+    history.setByUid(pod.controllerUid, view) ??
+    history.setByUid(pod.controllerUid, latestView(view.now))
+  );
+}
+
+// Only what the view really showed as unavailable is free: a pod that it did not contain is unknown (D-11).
+function wasUnavailable(
+  pod: PodFacts,
+  set: SetFacts,
+  seen: { readonly history: History; readonly view: View },
+): boolean {
+  const found = seen.history.pod(pod.namespace, pod.name, seen.view.pods(set.name));
+  return found?.uid === pod.uid && !isAvailable(found, set, seen.view.now);
+}
+
+function isRemoving(commit: Commit): boolean {
+  if (commit.verb === 'delete') return true;
+  if (commit.verb !== 'update' || commit.after === undefined) return false;
+  const wasTerminating = commit.before !== undefined && podFacts(commit.before).isTerminating;
+  return !wasTerminating && podFacts(commit.after).isTerminating;
+}
+
+/** The lowering of replicas that `commit` stores; undefined when it lowers none. */
+export function scaleDownOf(commit: Commit, evidence: Evidence): ScaleDown | undefined {
+  if (commit.resource !== 'statefulsets.apps' || commit.verb !== 'update') return undefined;
+  if (commit.before === undefined || commit.after === undefined) return undefined;
+  const set = setFacts(commit.before);
+  const wanted = setFacts(commit.after).replicas;
+  const view = latestView(commit.at);
+  const ordinals: number[] = [];
+  for (let index = wanted; index < set.replicas; index += 1) {
+    const ordinal = set.ordinalsStart + index;
+    if (evidence.history.isSlotAvailable(set, ordinal, view)) ordinals.push(ordinal);
+  }
+  return wanted < set.replicas ? { commit, set, ordinals } : undefined;
+}

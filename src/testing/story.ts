@@ -1,0 +1,263 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { after, type Instant, type Millis, millis } from '#base/units.ts';
+import type { Call, Commit, Delivery } from '#embedded-cluster/event-log.ts';
+import { textAt, valueAt } from './json-path.ts';
+import type { Group, RawPodOptions } from './objects.ts';
+import { rawPod } from './objects.ts';
+import type { DisruptionStatement } from './statement.ts';
+import { T0 } from './views.ts';
+
+/** The user that the stories' operator is. */
+export const operatorUser = 'rollout-operator';
+
+/** How a story's operator removes a pod; each member makes it different from the right way. */
+export interface RemovalOptions {
+  /** @default the pod's */
+  readonly uid?: string | undefined;
+  /** @default the pod's */
+  readonly resourceVersion?: string | undefined;
+  /** The revision that it says it had seen. @default the last one */
+  readonly seen?: number;
+  /** How long before its arrival the request was sent. @default 0 */
+  readonly sentBefore?: Millis;
+  /** Says nothing of its proof. @default false */
+  readonly isSilent?: boolean;
+  /** Evicts instead. @default false */
+  readonly isEviction?: boolean;
+  /** Without a grace period: the pod is deleted at once. @default false */
+  readonly isFinal?: boolean;
+  /** @default {@link operatorUser} */
+  readonly user?: string;
+}
+
+/**
+ * Writes a history by hand: a group of StatefulSets, one event a line, no rule of any kind. What the operator's
+ * watch had delivered is always everything.
+ */
+export class Story {
+  readonly commits: Commit[] = [];
+  readonly calls: Call[] = [];
+  readonly deliveries: Delivery[] = [];
+  readonly statements: DisruptionStatement[] = [];
+  now: Instant = T0;
+  #revision = 0;
+  #callId = 0;
+  #incarnation = 1;
+  readonly #objects = new Map<string, JsonObject>();
+
+  constructor(group: Group) {
+    for (const set of group.sets) this.#store('statefulsets.apps', set, author('admin'));
+    for (const pod of group.pods) this.#store('pods', pod, author('statefulset-controller'));
+  }
+
+  /** The revision of the last commit. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The stored pod. @throws {Error} when there is none */
+  pod(name: string): JsonObject {
+    return this.#stored('pods', name);
+  }
+
+  /** The stored pod, if any. */
+  findPod(name: string): JsonObject | undefined {
+    return this.#objects.get(`pods/${name}`);
+  }
+
+  /** The stored set. @throws {Error} when there is none */
+  set(name: string): JsonObject {
+    return this.#stored('statefulsets.apps', name);
+  }
+
+  /** Lets `span` pass. */
+  wait(span: Millis): this {
+    this.now = after(this.now, span);
+    return this;
+  }
+
+  /** Writes parts of a set: members of metadata, spec and status are replaced one by one. */
+  changeSet(
+    name: string,
+    change: {
+      readonly metadata?: JsonObject;
+      readonly spec?: JsonObject;
+      readonly status?: JsonObject;
+    },
+    user = 'statefulset-controller',
+  ): this {
+    const set = this.set(name);
+    const merged = (part: 'metadata' | 'spec' | 'status'): JsonObject => {
+      const old = valueAt(set, part);
+      return { ...(isJsonObject(old) ? old : {}), ...change[part] };
+    };
+    const next = {
+      ...set,
+      metadata: merged('metadata'),
+      spec: merged('spec'),
+      status: merged('status'),
+    };
+    const callId = this.#call({ user, verb: 'update', resource: 'statefulsets.apps', name });
+    this.#store('statefulsets.apps', next, { user, callId });
+    return this;
+  }
+
+  /** A removal with the preconditions and the statement of proof that are right, unless `options` say otherwise. */
+  remove(name: string, options: RemovalOptions = {}): this {
+    const pod = this.pod(name);
+    const { user = operatorUser } = options;
+    if (options.isSilent !== true && user === operatorUser) this.#state(pod, options);
+    const callId = this.#call({
+      user,
+      verb: options.isEviction === true ? 'create' : 'delete',
+      subresource: options.isEviction === true ? 'eviction' : '',
+      resource: 'pods',
+      name,
+      preconditions: preconditions(pod, options),
+    });
+    if (options.isFinal === true) return this.#end(name, { user, callId });
+    const metadata = { ...metadataOf(pod), deletionTimestamp: '2026-01-01T00:00:00Z' };
+    this.#store('pods', { ...pod, metadata }, { user, callId });
+    return this;
+  }
+
+  /** The kubelet has ended the pod: it is deleted for good. */
+  gone(name: string, user = 'kubelet'): this {
+    return this.#end(name, author(user));
+  }
+
+  /** The StatefulSet controller makes the pod anew, not ready, with a uid of its own. */
+  create(name: string, options: RawPodOptions = {}): this {
+    const cut = name.lastIndexOf('-');
+    this.#incarnation += 1;
+    const pod = rawPod({
+      set: name.slice(0, cut),
+      ordinal: Number(name.slice(cut + 1)),
+      uid: `${name}-uid-${this.#incarnation}`,
+      ready: false,
+      ...options,
+    });
+    this.#store('pods', pod, author('statefulset-controller'));
+    return this;
+  }
+
+  /** The pod becomes ready now, or stops being ready. */
+  ready(name: string, isReady = true): this {
+    const pod = this.pod(name);
+    const { status } = rawPod({ ready: isReady ? this.now : false });
+    this.#store('pods', { ...pod, ...(status === undefined ? {} : { status }) }, author('kubelet'));
+    return this;
+  }
+
+  /** Gone, made anew on `revision` and ready, in that order and at once. */
+  replaced(name: string, revision = 'last-hash'): this {
+    return this.gone(name).create(name, { revision }).ready(name);
+  }
+
+  /** A call of ours that stores nothing. */
+  call(call: Partial<Call>): this {
+    this.#call({ user: operatorUser, verb: 'get', resource: 'pods', name: '', ...call });
+    return this;
+  }
+
+  #end(name: string, by: Author): this {
+    const before = this.pod(name);
+    this.#objects.delete(`pods/${name}`);
+    this.#commit({ verb: 'delete', resource: 'pods', before, ...by });
+    return this;
+  }
+
+  #state(pod: JsonObject, options: RemovalOptions): void {
+    const seen = options.seen ?? this.#revision;
+    this.statements.push({
+      podUid: textAt(pod, 'metadata', 'uid') ?? '',
+      sentAt: after(this.now, millis(0 - (options.sentBefore ?? 0))),
+      proofs: { pods: seen, statefulsets: seen },
+    });
+  }
+
+  #stored(resource: string, name: string): JsonObject {
+    const object = this.#objects.get(`${resource}/${name}`);
+    if (object === undefined) throw new Error(`Cannot find ${resource} "${name}" in this story`);
+    return object;
+  }
+
+  #store(resource: string, object: JsonObject, by: Author): void {
+    const key = `${resource}/${textAt(object, 'metadata', 'name') ?? ''}`;
+    const before = this.#objects.get(key);
+    const metadata = { ...metadataOf(object), resourceVersion: String(this.#revision + 1) };
+    const after = Object.freeze({ ...object, metadata });
+    this.#objects.set(key, after);
+    const verb = before === undefined ? 'create' : 'update';
+    const versions = before === undefined ? { after } : { before, after };
+    this.#commit({ verb, resource, ...by, ...versions });
+  }
+
+  #commit(
+    commit: Pick<Commit, 'verb' | 'resource' | 'user' | 'callId'> & {
+      readonly before?: JsonObject;
+      readonly after?: JsonObject;
+    },
+  ): void {
+    this.#revision += 1;
+    const object = commit.after ?? commit.before ?? {};
+    const at = this.now;
+    this.commits.push({
+      at,
+      revision: this.#revision,
+      namespace: 'test',
+      name: textAt(object, 'metadata', 'name') ?? '',
+      uid: textAt(object, 'metadata', 'uid') ?? '',
+      ...commit,
+    });
+    for (const resource of ['pods', 'statefulsets.apps']) {
+      this.deliveries.push({ at, client: 'operator-1', resource, revision: this.#revision });
+    }
+  }
+
+  #call(call: Partial<Call> & Pick<Call, 'user' | 'verb' | 'resource' | 'name'>): number {
+    this.#callId += 1;
+    this.calls.push({
+      callId: this.#callId,
+      client: call.user === operatorUser ? 'operator-1' : call.user,
+      subresource: '',
+      namespace: 'test',
+      startedAt: this.now,
+      endedAt: this.now,
+      outcome: 200,
+      ...call,
+    });
+    return this.#callId;
+  }
+}
+
+interface Author {
+  readonly user: string;
+  readonly callId: number;
+}
+
+/** `user` by a call that the story does not tell. */
+function author(user: string): Author {
+  return { user, callId: 0 };
+}
+
+function metadataOf(object: JsonObject): JsonObject {
+  const metadata = valueAt(object, 'metadata');
+  return isJsonObject(metadata) ? metadata : {};
+}
+
+function preconditions(
+  pod: JsonObject,
+  options: RemovalOptions,
+): { readonly uid?: string; readonly resourceVersion?: string } {
+  const right = {
+    uid: textAt(pod, 'metadata', 'uid'),
+    resourceVersion: textAt(pod, 'metadata', 'resourceVersion'),
+    ...('uid' in options ? { uid: options.uid } : {}),
+    ...('resourceVersion' in options ? { resourceVersion: options.resourceVersion } : {}),
+  };
+  return {
+    ...(right.uid === undefined ? {} : { uid: right.uid }),
+    ...(right.resourceVersion === undefined ? {} : { resourceVersion: right.resourceVersion }),
+  };
+}
