@@ -64,3 +64,11 @@ test('isSlotGone() is true once the set is deleted, and once it has shrunk', () 
   assert.equal(history.isSlotGone('ingester-zone-a-uid', 1, now), true);
   assert.equal(history.isSlotGone('ingester-zone-b-uid', 0, now), true);
 });
+
+test('isSlotGone() is true once another set has the name', () => {
+  const story = new Story(ingesterGroup());
+  story.changeSet('ingester-zone-a', { metadata: { uid: 'a-new-uid' } });
+  const history = historyOf(story);
+  assert.equal(history.isSlotGone('ingester-zone-a-uid', 0, latestView(T0)), true);
+  assert.equal(history.isSlotGone('a-new-uid', 0, latestView(T0)), false);
+});

@@ -7,6 +7,7 @@ import { completionBound, waves } from './invariants/completion.ts';
 import type { Violation } from './invariants/invariant.ts';
 import { follow, Judge, type JudgeOptions, judge } from './judge.ts';
 import { type GroupOptions, ingesterGroup, rawPod } from './objects.ts';
+import type { StallStatement } from './reasons.ts';
 import { operatorUser, Story } from './story.ts';
 import { T0 } from './views.ts';
 
@@ -185,6 +186,28 @@ const maxUnavailable: Record<string, Case> = {
       .remove(a0),
     want: [],
   },
+  'MAXU-1 does not count a scale-down that is under way either': {
+    story: outdatedGroup({ maxUnavailable: '1' })
+      .changeSet(zoneA, { spec: { replicas: 2 } }, operatorUser)
+      .remove(a0),
+    want: [],
+  },
+  'MAXU-1 passes what only the view showed as available': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).remove(a0);
+      const seen = story.revision;
+      return story.ready(a1, false).remove(a1, { seen });
+    })(),
+    want: ['MAXU-2'],
+  },
+  'MAXU-2 flags the removal of a pod that the view did not contain': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).ready(a1, false);
+      const seen = story.revision;
+      return story.replaced(a0, 'prev-hash').remove(a0, { seen });
+    })(),
+    want: ['MAXU-2', 'REV-1'],
+  },
   'MAXU-1 and MAXU-2 forbid new ones after the limit was lowered, and do not undo open ones': {
     story: outdatedGroup()
       .remove(a0)
@@ -257,6 +280,10 @@ const revisions: Record<string, Case> = {
     story: outdatedGroup().remove(a0, { resourceVersion: undefined }),
     want: ['REV-1'],
   },
+  'REV-1 takes the touch of a terminating pod for no removal (D-8)': {
+    story: outdatedGroup().remove(a0).touch(a0),
+    want: [],
+  },
   'REV-1 flags a commit on another uid': {
     story: outdatedGroup().remove(a0, { uid: 'another' }),
     want: ['REV-1'],
@@ -324,6 +351,14 @@ const revisions: Record<string, Case> = {
     story: outdatedGroup().remove(a0).wait(seconds(1)).remove(a0, { isFinal: true }),
     want: ['REV-3'],
   },
+  'REV-3 takes a change of the dying pod for no arrival': {
+    story: outdatedGroup()
+      .remove(a0)
+      .wait(seconds(1))
+      .touch(a0, 'kubelet')
+      .remove(a0, { isFinal: true }),
+    want: ['REV-3'],
+  },
   'REV-3 passes a second deletion after the slot got an outdated pod again': {
     story: outdatedGroup().remove(a0).replaced(a0, 'prev-hash').remove(a0),
     want: [],
@@ -376,6 +411,13 @@ const proofs: Record<string, Case> = {
     })(),
     want: [],
   },
+  'D-7 flags a revision that the client got after it had sent': {
+    story: outdatedGroup()
+      .wait(seconds(2))
+      .ready(a2)
+      .remove(a0, { sentBefore: seconds(1) }),
+    want: ['D-7'],
+  },
   'D-7 flags a revision that the client had not been given': {
     story: outdatedGroup().remove(a0, { seen: 99 }),
     want: ['D-7'],
@@ -387,18 +429,8 @@ function calm(extra: Story): Story {
 }
 const complete = (by: number): Partial<JudgeOptions> => ({ completion: { by: instant(by) } });
 const stalled = (): Story => outdatedGroup().ready(a0, false).ready(b0, false);
-const says = (reason: string, set?: string): Partial<JudgeOptions> => ({
-  stalls: {
-    said: [
-      {
-        at: T0,
-        namespace: 'test',
-        group: 'ingester',
-        reason,
-        ...(set === undefined ? {} : { set }),
-      },
-    ],
-  },
+const says = (said: Partial<StallStatement>): Partial<JudgeOptions> => ({
+  stalls: { said: [{ at: T0, namespace: 'test', group: 'ingester', reason: '', ...said }] },
   end: after(T0, seconds(61)),
 });
 
@@ -438,6 +470,16 @@ const ends: Record<string, Case> = {
     options: { stalls: { said: [] }, end: after(T0, seconds(61)) },
     want: ['LIVE-2'],
   },
+  'LIVE-2 passes a reason that is given before the minute is over': {
+    story: stalled(),
+    options: says({ reason: 'MultipleZonesUnavailable', at: after(T0, seconds(60)) }),
+    want: [],
+  },
+  'LIVE-2 flags a reason that is given later': {
+    story: stalled(),
+    options: says({ reason: 'MultipleZonesUnavailable', at: after(T0, seconds(61)) }),
+    want: ['LIVE-2'],
+  },
   'LIVE-2 passes a stall of less than a minute': {
     story: stalled(),
     options: { stalls: { said: [] }, end: after(T0, seconds(59)) },
@@ -450,47 +492,47 @@ const ends: Record<string, Case> = {
   },
   'LIVE-2 passes MultipleZonesUnavailable when two zones are': {
     story: stalled(),
-    options: says('MultipleZonesUnavailable'),
+    options: says({ reason: 'MultipleZonesUnavailable' }),
     want: [],
   },
   'LIVE-2 flags MultipleZonesUnavailable when one zone is': {
     story: outdatedGroup().ready(a0, false),
-    options: says('MultipleZonesUnavailable'),
+    options: says({ reason: 'MultipleZonesUnavailable' }),
     want: ['LIVE-2'],
   },
   'LIVE-2 passes ZoneNotReady for the zone that it names': {
     story: outdatedGroup().ready(a0, false),
-    options: says('ZoneNotReady', zoneA),
+    options: says({ reason: 'ZoneNotReady', set: zoneA }),
     want: [],
   },
   'LIVE-2 flags ZoneNotReady for another zone': {
     story: outdatedGroup().ready(a0, false),
-    options: says('ZoneNotReady', zoneB),
+    options: says({ reason: 'ZoneNotReady', set: zoneB }),
     want: ['LIVE-2'],
   },
   'LIVE-2 passes MaxUnavailableReached at the limit': {
     story: outdatedGroup({ maxUnavailable: '1' }).ready(a0, false),
-    options: says('MaxUnavailableReached'),
+    options: says({ reason: 'MaxUnavailableReached' }),
     want: [],
   },
   'LIVE-2 flags MaxUnavailableReached below the limit': {
     story: outdatedGroup().ready(a0, false),
-    options: says('MaxUnavailableReached'),
+    options: says({ reason: 'MaxUnavailableReached' }),
     want: ['LIVE-2'],
   },
   'LIVE-2 flags Paused when nothing is': {
     story: stalled(),
-    options: says('Paused'),
+    options: says({ reason: 'Paused' }),
     want: ['LIVE-2'],
   },
   'LIVE-2 passes MinReadySecondsPending while a ready pod ripens': {
     story: outdatedGroup({ minReadySeconds: 120 }).remove(a0).replaced(a0),
-    options: says('MinReadySecondsPending'),
+    options: says({ reason: 'MinReadySecondsPending' }),
     want: [],
   },
   'LIVE-2 flags a reason that nobody can check': {
     story: stalled(),
-    options: says('Mysterious'),
+    options: says({ reason: 'Mysterious' }),
     want: ['LIVE-2'],
   },
   'QUIE-1 passes reads, Events and Lease renewals': {

@@ -164,6 +164,16 @@ export class Story {
     return this.gone(name).create(name, { revision }).ready(name);
   }
 
+  /** An annotation of the pod changes. */
+  touch(name: string, user = operatorUser): this {
+    const pod = this.pod(name);
+    const annotations = { touched: String(this.#revision) };
+    const callId = this.#call({ user, verb: 'patch', resource: 'pods', name });
+    const metadata = { ...metadataOf(pod), annotations };
+    this.#store('pods', { ...pod, metadata }, { user, callId });
+    return this;
+  }
+
   /** A call of ours that stores nothing. */
   call(call: Partial<Call>): this {
     this.#call({ user: operatorUser, verb: 'get', resource: 'pods', name: '', ...call });
