@@ -18,6 +18,8 @@ export interface RemovalOptions {
   readonly resourceVersion?: string | undefined;
   /** The revision that it says it had seen. @default the last one */
   readonly seen?: number;
+  /** The revision that proves its view young. @default what it had seen */
+  readonly proof?: number;
   /** How long before its arrival the request was sent. @default 0 */
   readonly sentBefore?: Millis;
   /** Says nothing of its proof. @default false */
@@ -126,6 +128,14 @@ export class Story {
     return this.#end(name, author(user));
   }
 
+  /** The set is deleted; its pods stay. */
+  setGone(name: string): this {
+    const before = this.set(name);
+    this.#objects.delete(`statefulsets.apps/${name}`);
+    this.#commit({ verb: 'delete', resource: 'statefulsets.apps', before, ...author('user') });
+    return this;
+  }
+
   /** The StatefulSet controller makes the pod anew, not ready, with a uid of its own. */
   create(name: string, options: RawPodOptions = {}): this {
     const cut = name.lastIndexOf('-');
@@ -154,6 +164,16 @@ export class Story {
     return this.gone(name).create(name, { revision }).ready(name);
   }
 
+  /** An annotation of the pod changes. */
+  touch(name: string, user = operatorUser): this {
+    const pod = this.pod(name);
+    const annotations = { touched: String(this.#revision) };
+    const callId = this.#call({ user, verb: 'patch', resource: 'pods', name });
+    const metadata = { ...metadataOf(pod), annotations };
+    this.#store('pods', { ...pod, metadata }, { user, callId });
+    return this;
+  }
+
   /** A call of ours that stores nothing. */
   call(call: Partial<Call>): this {
     this.#call({ user: operatorUser, verb: 'get', resource: 'pods', name: '', ...call });
@@ -172,7 +192,8 @@ export class Story {
     this.statements.push({
       podUid: textAt(pod, 'metadata', 'uid') ?? '',
       sentAt: after(this.now, millis(0 - (options.sentBefore ?? 0))),
-      proofs: { pods: seen, statefulsets: seen },
+      proofs: { pods: options.proof ?? seen, statefulsets: options.proof ?? seen },
+      views: { pods: seen, statefulsets: seen },
     });
   }
 

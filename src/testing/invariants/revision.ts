@@ -165,20 +165,30 @@ export class OneKillPerSlot implements Invariant {
     }
   }
 
+  onRemoval(removal: Removal): void {
+    this.#countOf(removal).deletions += 1;
+  }
+
   onAnswered(removal: Removal, call: Call): void {
-    if (call.subresource === 'eviction') return;
-    const { commit, pod } = removal;
-    const now = viewAt(commit.revision - 1, commit.at);
-    const owner = pod.controllerUid ?? '';
-    const target = (removal.set ?? this.#history.setByUid(owner, now))?.target ?? '';
-    const count = this.#count(slotKey(pod), target);
-    count.deletions += 1;
+    const count = this.#countOf(removal);
+    if (call.subresource === 'eviction') {
+      count.deletions -= 1;
+      return;
+    }
     if (count.deletions <= 1 + count.arrivals) return;
+    const { commit } = removal;
     this.#findings.add(
       'REV-3',
       commit,
-      `We deleted in slot ${commit.namespace}/${commit.name} ${count.deletions} times for target ${target}; ${1 + count.arrivals} are explained`,
+      `We deleted in slot ${commit.namespace}/${commit.name} ${count.deletions} times for one target; ${1 + count.arrivals} are explained`,
     );
+  }
+
+  #countOf(removal: Removal): SlotCount {
+    const { commit, pod } = removal;
+    const before = viewAt(commit.revision - 1, commit.at);
+    const set = removal.set ?? this.#history.setByUid(pod.controllerUid ?? '', before);
+    return this.#count(slotKey(pod), set?.target ?? '');
   }
 
   #count(slot: string, target: string): SlotCount {
