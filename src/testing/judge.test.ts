@@ -289,7 +289,28 @@ const revisions: Record<string, Case> = {
     want: ['REV-1'],
   },
   'REV-1 flags a refused delete without a uid': {
-    story: outdatedGroup().call({ verb: 'delete', name: a0, outcome: 409 }),
+    story: outdatedGroup().call({
+      verb: 'delete',
+      name: a0,
+      preconditions: { resourceVersion: '1' },
+      outcome: 409,
+    }),
+    want: ['REV-1'],
+  },
+  'REV-1 passes a delete that was refused unread': {
+    story: outdatedGroup().call({ verb: 'delete', name: a0, outcome: 503 }),
+    want: [],
+  },
+  'REV-1 flags a delete without preconditions that is answered': {
+    story: outdatedGroup().call({ verb: 'delete', name: a0 }),
+    want: ['REV-1'],
+  },
+  'REV-1 flags a removal without preconditions whose answer was lost': {
+    story: outdatedGroup().remove(a0, {
+      uid: undefined,
+      resourceVersion: undefined,
+      outcome: 'dropped',
+    }),
     want: ['REV-1'],
   },
   'REV-1 flags a delete of the collection': {

@@ -26,6 +26,8 @@ export interface RemovalOptions {
   readonly isSilent?: boolean;
   /** Evicts instead. @default false */
   readonly isEviction?: boolean;
+  /** What the client is answered. @default 200 */
+  readonly outcome?: Call['outcome'];
   /** Without a grace period: the pod is deleted at once. @default false */
   readonly isFinal?: boolean;
   /** @default {@link operatorUser} */
@@ -115,7 +117,8 @@ export class Story {
       subresource: options.isEviction === true ? 'eviction' : '',
       resource: 'pods',
       name,
-      preconditions: preconditions(pod, options),
+      outcome: options.outcome ?? 200,
+      ...preconditions(pod, options),
     });
     if (options.isFinal === true) return this.#end(name, { user, callId });
     const metadata = { ...metadataOf(pod), deletionTimestamp: '2026-01-01T00:00:00Z' };
@@ -267,18 +270,17 @@ function metadataOf(object: JsonObject): JsonObject {
   return isJsonObject(metadata) ? metadata : {};
 }
 
-function preconditions(
-  pod: JsonObject,
-  options: RemovalOptions,
-): { readonly uid?: string; readonly resourceVersion?: string } {
-  const right = {
-    uid: textAt(pod, 'metadata', 'uid'),
-    resourceVersion: textAt(pod, 'metadata', 'resourceVersion'),
-    ...('uid' in options ? { uid: options.uid } : {}),
-    ...('resourceVersion' in options ? { resourceVersion: options.resourceVersion } : {}),
-  };
+function preconditions(pod: JsonObject, options: RemovalOptions): Pick<Call, 'preconditions'> {
+  const uid = 'uid' in options ? options.uid : textAt(pod, 'metadata', 'uid');
+  const resourceVersion =
+    'resourceVersion' in options
+      ? options.resourceVersion
+      : textAt(pod, 'metadata', 'resourceVersion');
+  if (uid === undefined && resourceVersion === undefined) return {};
   return {
-    ...(right.uid === undefined ? {} : { uid: right.uid }),
-    ...(right.resourceVersion === undefined ? {} : { resourceVersion: right.resourceVersion }),
+    preconditions: {
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    },
   };
 }

@@ -39,7 +39,7 @@ export class Incarnation implements Invariant {
   }
 
   onCall(call: Call): void {
-    if (!isPodRemoval(call) || !this.#options.ours(call.user)) return;
+    if (!isPodRemoval(call) || !this.#options.ours(call.user) || !isRead(call)) return;
     const point = { at: call.endedAt, revision: this.#lastRevision };
     const pod = `${call.namespace}/${call.name}`;
     const { uid, resourceVersion } = call.preconditions ?? {};
@@ -60,12 +60,13 @@ export class Incarnation implements Invariant {
   onAnswered(removal: Removal, call: Call): void {
     this.#unanswered.delete(removal.commit.revision);
     const wanted = call.preconditions?.uid;
-    if (wanted === undefined || wanted === removal.commit.uid) return;
     const { namespace, name, uid } = removal.commit;
+    // Without a uid `onCall` has said so, unless the call looks as if it had been refused unread.
+    if (wanted === uid || (wanted === undefined && isRead(call))) return;
     this.#findings.add(
       'REV-1',
       removal.commit,
-      `We removed pod ${namespace}/${name} with uid ${uid} by a request for uid ${wanted}`,
+      `We removed pod ${namespace}/${name} with uid ${uid} by a request for uid ${wanted ?? '(none)'}`,
     );
   }
 
@@ -202,6 +203,15 @@ export class OneKillPerSlot implements Invariant {
 
 function slotKey(pod: PodFacts): string {
   return `${pod.controllerUid ?? ''}/${pod.namespace}/${pod.name}`;
+}
+
+/**
+ * Whether the record tells what the body of `call` said: a request that is refused before its body is read (403,
+ * 429, an injected fault) is recorded without preconditions, whether it had any or not.
+ */
+function isRead(call: Call): boolean {
+  const isSuccess = typeof call.outcome === 'number' && call.outcome < 300;
+  return isSuccess || call.preconditions !== undefined || call.verb === 'deletecollection';
 }
 
 /** Whether `call` asks to delete or evict a pod, or pods by the collection. */
