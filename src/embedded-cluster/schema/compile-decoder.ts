@@ -152,6 +152,12 @@ function leafDecoder({ kind, keepsZero }: LeafSchema): Decode {
 const decodeText: Decode = (value, at) =>
   typeof value === 'string' ? value : at.mismatch(value, 'string');
 
+const decodeBytes: Decode = (value, at) => {
+  if (typeof value !== 'string') return at.mismatch(value, 'string');
+  const isBase64 = value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
+  return isBase64 ? value : at.mismatch(value, 'base64 bytes');
+};
+
 const decodeTime: Decode = (value, at) => {
   if (typeof value !== 'string') return at.mismatch(value, 'string');
   if (value === '' || /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(value)) {
@@ -162,7 +168,7 @@ const decodeTime: Decode = (value, at) => {
 
 const leafDecoders: Readonly<Record<LeafKind, Decode>> = {
   text: decodeText,
-  bytes: decodeText,
+  bytes: decodeBytes,
   time: decodeTime,
   json: (value) => value,
   ignored: () => undefined,
