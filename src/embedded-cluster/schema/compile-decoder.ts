@@ -1,6 +1,7 @@
 import type { JsonArray, JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonArray, isJsonObject } from '#base/json.ts';
 import type { FieldSchema, LeafKind, LeafSchema, ListSchema } from './field-schema.ts';
+import { setMember } from './own-member.ts';
 import { canonicalQuantity } from './quantity.ts';
 import type { Trail } from './trail.ts';
 
@@ -77,7 +78,7 @@ function withMembers(
     const old = value[member];
     const next = old === undefined ? undefined : decode(member, old, at);
     if (copy === undefined && next !== old) copy = firstMembers(value, members, i);
-    if (copy !== undefined && next !== undefined) copy[member] = next;
+    if (copy !== undefined && next !== undefined) setMember(copy, member, next);
   }
   return copy ?? value;
 }
@@ -87,7 +88,7 @@ function firstMembers(value: JsonObject, members: readonly string[], count: numb
   for (let i = 0; i < count; i += 1) {
     const member = members[i] ?? '';
     const old = value[member];
-    if (old !== undefined) copy[member] = old;
+    if (old !== undefined) setMember(copy, member, old);
   }
   return copy;
 }
