@@ -171,6 +171,13 @@ for (const [fact, { patch, code }] of Object.entries(refused)) {
   });
 }
 
+test('applyStrategicMergePatch() takes __proto__ for a plain member', () => {
+  const patch = JSON.parse('{"a":{"__proto__":{"x":1}},"__proto__":{"y":2}}') as JsonObject;
+  const result = merged({ a: { b: 1 } }, patch);
+  assert.equal(JSON.stringify(result), '{"a":{"b":1,"__proto__":{"x":1}},"__proto__":{"y":2}}');
+  assert.equal('y' in result, false);
+});
+
 test('[T25] a pod merges env of a container by name and owner references by uid', () => {
   const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'u1' };
   const pod = {

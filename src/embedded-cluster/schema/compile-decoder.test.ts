@@ -140,6 +140,16 @@ for (const [fact, { object, message }] of Object.entries(mismatches)) {
   });
 }
 
+test('decode() refuses data of a Secret that are not base64', () => {
+  const row = resourceTable.find(({ singular }) => singular === 'secret');
+  assert.deepEqual(row?.decode({ data: { a: 'eA==', b: '' } }).unknown, []);
+  assert.throws(() => row?.decode({ data: { a: 'plain text' } }), {
+    code: 400,
+    message:
+      'Secret in version "v1" cannot be handled as a Secret: json: cannot unmarshal string into field data.a of type base64 bytes',
+  });
+});
+
 test('decode() keeps a member named like one of the prototype out, and lists it', () => {
   const object = JSON.parse('{"spec":{"__proto__":{"a":1},"constructor":1}}') as JsonObject;
   const decoded = podRow.decode(object);

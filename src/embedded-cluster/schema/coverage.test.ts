@@ -15,7 +15,7 @@ function interfacesOf(file: string): ReadonlyMap<string, ReadonlyMap<string, str
 }
 
 function membersOf(body: string): ReadonlyMap<string, string> {
-  const members = body.matchAll(/^ {2}['"]?(\w+)['"]?\??: ([\w<>]+|\{)/gm);
+  const members = body.matchAll(/^ {4}"?(\w+)"?\??: ([\w<>]+|\{)/gm);
   return new Map([...members].map(([, name = '', type = '']) => [name, type]));
 }
 
@@ -60,7 +60,7 @@ const kinds: Record<string, FieldSchema> = {
 };
 for (const [kind, schema] of Object.entries(kinds)) {
   test(`the schema of ${kind} has every published field`, () => {
-    assert.ok(published.has(kind));
+    assert.ok((published.get(kind)?.size ?? 0) >= 2);
     assert.deepEqual(missingFields(schema, kind), []);
   });
 }
