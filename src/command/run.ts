@@ -9,6 +9,7 @@ import {
 } from '#kubernetes/connection.ts';
 import { inClusterSettings } from '#kubernetes/in-cluster.ts';
 import type { Transport } from '#kubernetes/transport.ts';
+import { runOperator } from '#operator.ts';
 import { type HttpServer, startHttpServer } from '#telemetry/http-server.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
@@ -18,7 +19,6 @@ import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { tracingSetup } from '#telemetry/tracing.ts';
-import { runOperator } from '../operator.ts';
 import { signalled } from './signals.ts';
 
 /**

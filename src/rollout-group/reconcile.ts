@@ -98,7 +98,8 @@ export class GroupReconciler {
       const ready = await view.secure(observed, signal);
       if (ready.kind === 'held') return { plan: ready.plan, error: undefined, isOutrun: false };
       const { plan, basis } = ready;
-      await this.#writeRevisions(plan.decisions, signal);
+      const isCurrent = await this.#writeRevisions(plan.decisions, signal);
+      if (!isCurrent) return { plan, error: undefined, isOutrun: true };
       const report = await this.#delete({ deletions: deletionsOf(plan), basis, open }, signal);
       return { plan, error: report?.error, isOutrun: (report?.outrun ?? 0) > 0 };
     } catch (error) {
@@ -106,7 +107,8 @@ export class GroupReconciler {
     }
   }
 
-  async #writeRevisions(decisions: readonly Decision[], signal: AbortSignal): Promise<void> {
+  /** @returns false when a set was not what was decided on any more; then nothing else is done in this pass */
+  async #writeRevisions(decisions: readonly Decision[], signal: AbortSignal): Promise<boolean> {
     for (const decision of decisions) {
       if (decision.kind !== 'set-current-revision') continue;
       const fields = {
@@ -116,8 +118,10 @@ export class GroupReconciler {
       };
       this.#ports.log.debug('updating the current revision', fields);
       const outcome = await applyCurrentRevision(decision, this.#ports.client, { signal });
-      if (outcome === 'written') this.#ports.log.info('updated the current revision', fields);
+      if (outcome === 'outdated') return false;
+      this.#ports.log.info('updated the current revision', fields);
     }
+    return true;
   }
 
   async #delete(
