@@ -1,7 +1,6 @@
-import assert from 'node:assert/strict';
-import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
-import { objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import {
   type Controllers,
   type ControllersOptions,
@@ -9,18 +8,12 @@ import {
 } from '#embedded-cluster/controllers/start-controllers.ts';
 import { parseSet } from '#embedded-cluster/controllers/statefulset/parse-views.ts';
 import type { SetStatus } from '#embedded-cluster/controllers/statefulset/views.ts';
-import { createServer, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import {
   type Kubelet,
   type KubeletOptions,
   startKubelet,
 } from '#embedded-cluster/kubelet/start-kubelet.ts';
-import { applyPatch } from '#embedded-cluster/patch/apply-patch.ts';
-import { resourceTable } from '#embedded-cluster/resource/table.ts';
-import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
-import type { ServerRules } from '#embedded-cluster/rest/server-context.ts';
-import { parseFieldSelector } from '#embedded-cluster/selector/field-selector.ts';
-import { parseLabelSelector } from '#embedded-cluster/selector/label-selector.ts';
 import { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
@@ -100,38 +93,12 @@ export function templateOf(image: string): JsonObject {
   };
 }
 
-/** The pod rule against changes of the spec stands in the way of the server's own binding. */
-const table = resourceTable.map((row): ResourceRow => {
-  if (row.type.kind !== 'Pod') return row;
-  return {
-    ...row,
-    validate: (object, old) => {
-      if (old === undefined || textAt(old, 'spec', 'nodeName') !== '') {
-        return row.validate(object, old);
-      }
-      const { nodeName: _node, ...spec } = objectAt(object, 'spec');
-      return row.validate({ ...object, spec }, old);
-    },
-  };
-});
-
-const serverRules: ServerRules = {
-  resourceTable: table,
-  parseLabelSelector,
-  parseFieldSelector: (text, fieldLabels) => {
-    const row = table.find((candidate) => candidate.fieldLabels === fieldLabels);
-    assert.ok(row);
-    return parseFieldSelector(text, row);
-  },
-  applyPatch: ({ body, ...patch }) => applyPatch({ ...patch, body: JSON.parse(body) as JsonValue }),
-};
-
 /** Starts everything; resolves when caches are filled and the namespace `demo` exists. */
 export async function startEnvironment(options: EnvironmentOptions = {}): Promise<Environment> {
   const clock = new VirtualClock();
   const seed = options.seed ?? 1;
   const log = new KeptLog();
-  const cluster = createServer({ clock, seed, rules: serverRules });
+  const cluster = await createCluster({ clock, seed });
   const transportFor: ControllersOptions['transportFor'] = (user) =>
     cluster.transport({ user, client: user.name });
   const transport = cluster.transport();
