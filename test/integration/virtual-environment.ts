@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import type { LogFields, Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import {
@@ -19,7 +20,6 @@ import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { LogFields, Logger } from '#telemetry/logger.ts';
 
 /** What differs from the usual environment. */
 export interface EnvironmentOptions {

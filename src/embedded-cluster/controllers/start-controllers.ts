@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { millis, seconds } from '#base/units.ts';
 import type { User } from '#embedded-cluster/cluster.ts';
 import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
@@ -13,7 +14,6 @@ import { apiVersionOf, type ResourceType, resourceTypes } from '#kubernetes/reso
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { discoverTypes, isDeletable, type ServedType } from './discover-types.ts';
 import { GarbageCollector } from './garbage-collector/garbage-collector.ts';
 import { type OwnedObject, parseOwned } from './garbage-collector/owner-graph.ts';

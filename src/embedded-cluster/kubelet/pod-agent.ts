@@ -1,10 +1,10 @@
 import type { Clock, Timer } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { type Instant, type Monotonic, millis, monotonic } from '#base/units.ts';
 import { isConflict, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Change } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import type { Behaviours } from './behaviours.ts';
 import type { DelayTable } from './delays.ts';
 import {
