@@ -2,8 +2,8 @@ import type { JsonObject } from '#base/json.ts';
 import { metadataOf, objectField, textsField } from '#embedded-cluster/json-fields.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
+import { groupResource } from '#embedded-cluster/status-errors.ts';
 import type { ApiCall, ServerContext } from './server-context.ts';
-import { resourceName } from './status.ts';
 
 const UNDELETABLE: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
@@ -37,7 +37,7 @@ export function checkNamespaceForCreate(context: ServerContext, call: ApiCall, n
         causes: [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }],
       },
     },
-    `${resourceName(row)} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+    `${groupResource(row)} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
   );
 }
 
