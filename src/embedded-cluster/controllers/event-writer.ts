@@ -25,8 +25,8 @@ interface Series {
   count: number;
 }
 
-const mostSeries = 1_000;
-const mostWaiting = 1_000;
+const mostSeries = 4_096;
+const mostWaiting = 20_000;
 
 /**
  * Writes the Events of a cluster's own controllers, in order and in the background; the same note again counts up
@@ -38,6 +38,7 @@ export class EventWriter implements EventRecorder {
   readonly #series = new Map<string, Series>();
   readonly #waiting: EventNote[] = [];
   #written = 0;
+  #dropped = 0;
   #writing: Promise<void> | undefined;
 
   constructor(options: EventWriterOptions) {
@@ -46,7 +47,7 @@ export class EventWriter implements EventRecorder {
 
   record(note: EventNote): void {
     if (this.#waiting.length >= mostWaiting) {
-      this.#options.log.warn('event dropped as too many wait', { reason: note.reason });
+      this.#dropped += 1;
       return;
     }
     this.#waiting.push(note);
@@ -69,6 +70,9 @@ export class EventWriter implements EventRecorder {
       }
     }
     this.#writing = undefined;
+    if (this.#dropped === 0) return;
+    this.#options.log.warn('events dropped as too many waited', { events: this.#dropped });
+    this.#dropped = 0;
   }
 
   async #write(note: EventNote): Promise<void> {
