@@ -79,6 +79,8 @@ export interface Environment {
   /** Names of the owners of a stored object. */
   ownersOf(resource: string, name: string): readonly string[];
   imageOf(pod: string): string;
+  /** The image of a stored set's template. */
+  imageOfSet(set: string): string;
   isReady(pod: string): boolean;
   /** The status of a stored set, as the controller reads it. */
   statusOf(set: string): SetStatus;
@@ -154,6 +156,16 @@ export async function startEnvironment(options: EnvironmentOptions = {}): Promis
         textAt(owner, 'name'),
       ),
     imageOf: (pod) => textAt(objectsAt(objectOf('pods', pod), 'spec', 'containers')[0], 'image'),
+    imageOfSet: (set) => {
+      const template = objectsAt(
+        objectOf('statefulsets.apps', set),
+        'spec',
+        'template',
+        'spec',
+        'containers',
+      );
+      return textAt(template[0], 'image');
+    },
     isReady: (pod) => {
       const object = replay.get('pods')?.get(pod);
       return objectsAt(object, 'status', 'conditions').some(

@@ -17,7 +17,7 @@ function cached({ metadata }: KubernetesObject): Cached {
 }
 
 /** uid of the owner with `controller: true`; empty when there is none. */
-export function controllerUidOf(object: JsonObject): string {
+function controllerUidOf(object: JsonObject): string {
   const owners = objectsAt(object, 'metadata', 'ownerReferences');
   return textAt(
     owners.find((owner) => owner['controller'] === true),

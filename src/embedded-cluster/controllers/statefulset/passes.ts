@@ -84,7 +84,7 @@ export function layOut(set: SetView, pods: readonly SetPod[]): Roll {
 }
 
 /** The revision that a new pod at `ordinal` is made from (SS-9). */
-export function sourceFor(set: SetView, revisions: RevisionPlan, ordinal: number): PodSource {
+function sourceFor(set: SetView, revisions: RevisionPlan, ordinal: number): PodSource {
   if (set.strategy !== 'RollingUpdate') return revisions.update;
   const kept = set.rollingUpdate?.partition ?? set.status.currentReplicas;
   return ordinal < set.ordinalsStart + kept ? revisions.current : revisions.update;

@@ -5,7 +5,7 @@ import { ownerReferenceTo, type PodSource } from './revisions.ts';
 import type { SetPod, SetView } from './views.ts';
 
 /** The name of a pod's claim for one claim template (SS-7). */
-export function claimName(template: JsonObject, podName: string): string {
+function claimName(template: JsonObject, podName: string): string {
   return `${textAt(template, 'metadata', 'name')}-${podName}`;
 }
 
