@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventNote, EventRecorder } from '#kubernetes/event-recorder.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { timestamp } from './timestamp.ts';
 
 /** What an {@link EventWriter} is made of. */
