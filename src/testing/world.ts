@@ -1,7 +1,7 @@
 import type { Clock, SleepOptions, Timer, TimerOptions } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
-import { instant, type Millis, type Monotonic, millis, minutes } from '#base/units.ts';
+import { type Millis, type Monotonic, millis, minutes } from '#base/units.ts';
 import { readConfig } from '#config/read-config.ts';
 import type { Plan } from '#control/decision.ts';
 import type { ClusterTransport } from '#embedded-cluster/cluster.ts';
@@ -29,7 +29,7 @@ import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { type Judgement, type JudgeOptions, judge } from './judge.ts';
-import type { DisruptionStatement, RevisionBySet } from './statement.ts';
+import { type DisruptionStatement, statementOf } from './statement.ts';
 
 /** The user that the operator is in a world. */
 export const OPERATOR_USER = 'system:serviceaccount:demo:rollout-operator';
@@ -334,33 +334,6 @@ function setOf(zone: string, options: WorldOptions): JsonObject {
       ...options.spec,
     },
   };
-}
-
-/** What a line of the operator's log says about one disruptive request (D-7). */
-function statementOf(entry: JsonObject): DisruptionStatement {
-  const text = (name: string): string => {
-    const value = entry[name];
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  };
-  return {
-    podUid: text('uid'),
-    sentAt: instant(Date.parse(text('ts'))),
-    proofs: { pods: Number(text('proof_pods')), statefulsets: Number(text('proof_statefulsets')) },
-    views: {
-      pods: revisions(text('view_pods')),
-      statefulsets: revisions(text('view_statefulsets')),
-    },
-  };
-}
-
-function revisions(text: string): RevisionBySet {
-  if (!text.includes('=')) return Number(text);
-  return Object.fromEntries(
-    text.split(',').map((part) => {
-      const [set = '', revision = ''] = part.split('=');
-      return [set, Number(revision)];
-    }),
-  );
 }
 
 class WorldOperator implements OperatorRun {
