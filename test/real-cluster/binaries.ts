@@ -34,6 +34,11 @@ export interface BinariesOptions {
  */
 export async function findBinaries(options: BinariesOptions): Promise<Binaries> {
   const { env, say } = options;
+  if ((env['TEST_KUBECONFIG'] ?? '') !== '') {
+    throw new Error(
+      'TEST_KUBECONFIG is set, but the scenarios cannot run on an existing cluster yet: unset it, and they start a control plane of their own',
+    );
+  }
   const given = env['KUBEBUILDER_ASSETS'];
   if (given !== undefined && given !== '') {
     const missing = await missingIn(given);
