@@ -36,9 +36,22 @@ export function compare(
         found.push({ conversation, step, path: path.slice(1), embedded: one, real: other });
       }
     };
-    visit('', [embedded[index], real[index]]);
+    visit('', summaries(embedded[index], real[index]));
   }
   return found;
+}
+
+/** Answers of another status, or of an error and a success, have nothing more in common than that. */
+function summaries(
+  embedded: JsonObject | undefined,
+  real: JsonObject | undefined,
+): readonly (JsonObject | undefined)[] {
+  if (embedded?.['status'] === real?.['status']) return [embedded, real];
+  return [embedded, real].map((answer) => {
+    const { status = 0, body = null } = answer ?? {};
+    const message = isJsonObject(body) ? (body['message'] ?? null) : null;
+    return { status, message };
+  });
 }
 
 /** The answers with everything replaced that two servers may choose freely. */

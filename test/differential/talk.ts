@@ -70,12 +70,17 @@ class Recording implements Talk, Transcript {
     this.#clock = server.clock;
   }
 
-  /** No controller runs here: what they would make is made by hand. */
+  /**
+   * No controller runs here: what they would make is made by hand. The account's token is mounted nowhere, as the
+   * embedded cluster has no ServiceAccount admission.
+   */
   async prepare(): Promise<void> {
     const { namespace } = this;
     await this.#ask('POST', '/api/v1/namespaces', [{ metadata: { name: namespace } }]);
     const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
-    await this.#ask('POST', accounts, [{ metadata: { name: 'default' } }]);
+    await this.#ask('POST', accounts, [
+      { metadata: { name: 'default' }, automountServiceAccountToken: false },
+    ]);
   }
 
   async send(

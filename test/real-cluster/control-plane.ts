@@ -208,6 +208,8 @@ class RealControlPlane implements ControlPlane {
         `--initial-advertise-peer-urls=${this.#peer.origin}`,
         `--initial-cluster=real=${this.#peer.origin}`,
         '--unsafe-no-fsync',
+        // As kubeadm sets it: else watches of types that nobody changes get no bookmarks.
+        '--watch-progress-notify-interval=5s',
         '--log-level=warn',
       ],
     };
