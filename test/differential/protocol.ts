@@ -259,6 +259,8 @@ export const protocol: Readonly<Record<string, Conversation>> = {
   },
   '[T15] resourceVersion=0 with a limit': async (talk) => {
     for (const name of ['a', 'b', 'c']) await talk.send('POST', configMaps(talk), configMap(name));
+    // A cache answers, which may lag; a consistent read lets it catch up.
+    await talk.send('GET', configMaps(talk));
     await talk.send('GET', `${configMaps(talk)}?limit=2&resourceVersion=0`);
   },
   '[T15] an exact revision shows the state of then': async (talk) => {

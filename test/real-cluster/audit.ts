@@ -102,9 +102,18 @@ export function attributed(
     if (!byRevision.has(key)) byRevision.set(key, call);
   });
   const lost = new LostCalls(entries);
+  const callOfCommit = (commit: StoredCommit): Call | undefined =>
+    byRevision.get(`${commit.resource}/${commit.namespace}/${commit.name}@${commit.revision}`);
+  const removals = new Map<string, Call>();
+  for (const commit of commits) {
+    const call = commit.verb === 'delete' ? callOfCommit(commit) : undefined;
+    if (call !== undefined) removals.set(`${commit.resource}/${commit.uid}`, call);
+  }
   return commits.map((commit) => {
-    const key = `${commit.resource}/${commit.namespace}/${commit.name}@${commit.revision}`;
-    const call = byRevision.get(key);
+    const own = callOfCommit(commit);
+    // A deletion at once is two commits, and only the second is answered.
+    const isFirstHalf = own === undefined && isWithoutGrace(commit.after);
+    const call = isFirstHalf ? removals.get(`${commit.resource}/${commit.uid}`) : own;
     const user = call?.user ?? lost.authorOf(commit) ?? '';
     return { ...commit, user, callId: call?.callId ?? 0 };
   });
@@ -136,6 +145,11 @@ class LostCalls {
       ?.find((entry) => Date.parse(entry.requestReceivedTimestamp) <= commit.at);
     return found?.user.username;
   }
+}
+
+function isWithoutGrace(object: StoredCommit['after']): boolean {
+  const { metadata } = (object ?? {}) as { metadata?: { deletionGracePeriodSeconds?: number } };
+  return metadata?.deletionGracePeriodSeconds === 0;
 }
 
 function beginsDeletion({ before, after }: StoredCommit): boolean {

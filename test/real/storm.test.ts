@@ -32,10 +32,16 @@ describe('a rollout of 3 x 200 pods on a real control plane', () => {
       await operator.kill();
       operator = await env.startOperator();
     };
+    const restart = { from: 0, until: 0 };
+    const restartApiServer = async (): Promise<void> => {
+      restart.from = clock.now();
+      await lane.plane.restartApiServer('SIGKILL');
+      restart.until = clock.now();
+    };
     const faults: readonly (readonly [count: number, strike: () => Promise<void>])[] = [
       [50, replaceOperator],
       [150, replaceOperator],
-      [220, () => lane.plane.restartApiServer('SIGTERM')],
+      [220, restartApiServer],
       [300, replaceOperator],
       [380, replaceOperator],
       [
@@ -62,8 +68,12 @@ describe('a rollout of 3 x 200 pods on a real control plane', () => {
       `rolled in ${took} s; ${judgement.report().split('\n').slice(0, 2).join(' ')}`,
     );
     assert.equal(judgement.violations.length, 0, judgement.report());
+    // Until its RBAC caches are filled, a starting API server forbids what it will allow.
+    const isOutsideRestart = (time: string): boolean =>
+      Date.parse(time) < restart.from || Date.parse(time) > restart.until;
     const forbidden = (await env.audit()).filter(
-      ({ responseStatus }) => responseStatus?.code === 403,
+      ({ responseStatus, stageTimestamp }) =>
+        responseStatus?.code === 403 && isOutsideRestart(stageTimestamp),
     );
     assert.deepEqual(forbidden, []);
     await env.close();

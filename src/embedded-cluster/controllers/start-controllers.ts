@@ -43,7 +43,7 @@ export interface ControllersOptions {
   readonly log: Logger;
   /** Which controllers run. @default all */
   readonly only?: readonly ControllerName[];
-  /** @default maxUnavailable on, as from version 1.35 */
+  /** @default maxUnavailable off: a beta feature of 1.35 and 1.36 that is not on by default */
   readonly switches?: Partial<SetSwitches>;
   /** Whether the controllers write Events (SS-22). @default true */
   readonly areEventsWritten?: boolean;
@@ -140,7 +140,7 @@ class ControllerHost implements Controllers {
       caches,
       queue: this.#queue('statefulset'),
       events: this.#recorder(client, 'statefulset-controller'),
-      switches: { maxUnavailable: true, replacesUnavailableFirst: false, ...switches },
+      switches: { maxUnavailable: false, replacesUnavailableFirst: false, ...switches },
     });
     this.#runs.push(controller.run());
     await this.#run(Object.values(caches));

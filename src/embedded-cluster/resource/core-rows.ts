@@ -76,6 +76,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
         ? ['spec.type']
         : [],
     allowsUnconditionalUpdate: true,
+    answersDeleted: true,
   }),
   defineRow({
     type: resourceTypes.configMaps,
@@ -125,6 +126,8 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     shortNames: ['sa'],
     schema: serviceAccount,
     validate: (object) => validateMetadata(object, subdomainName),
+    allowsUnconditionalUpdate: true,
+    answersDeleted: true,
   }),
   defineRow({
     type: resourceTypes.persistentVolumeClaims,
@@ -136,6 +139,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     validate: validatePersistentVolumeClaim,
     subresources: [statusSubresource('PersistentVolumeClaim')],
     allowsUnconditionalUpdate: true,
+    answersDeleted: true,
   }),
   defineRow({
     type: resourceTypes.leases,

@@ -20,6 +20,7 @@ export const podRow = defineRow({
   hasGeneration: true,
   allowsUnconditionalUpdate: true,
   isGraceful: true,
+  answersDeleted: true,
   withDefaults: defaultPod,
   prepareForCreate: prepareNewPod,
   validate: validatePod,

@@ -33,7 +33,7 @@ export async function deleteOne(context: ServerContext, call: ApiCall): Promise<
   };
   const deletion = await deleteNamed(context, call, { name: call.route.name, options });
   const { row, name } = call.route;
-  if (deletion.stays || row.isGraceful) {
+  if (deletion.stays || row.answersDeleted) {
     const status = deletion.stays && options.orphanDependents === false ? 202 : 200;
     return { status, body: [deletion.version.bytes] };
   }
@@ -58,10 +58,16 @@ export async function deleteNamed(
     const plan = planDeletion(row, before.object, { options, now: context.clock.now() });
     if (plan.kind === 'unchanged') return { version: before, stays: true };
     await admit(context, call, before.object);
-    const after = plan.kind === 'mark' ? plan.object : undefined;
     const dry = options.isDryRun ? { ...call, isDryRun: true } : call;
+    const after = plan.kind === 'remove' ? undefined : plan.object;
     const version = commit(context, dry, { key, before, after });
-    if (version !== STALE) return { version, stays: after !== undefined };
+    if (version === STALE) continue;
+    if (plan.kind !== 'mark-and-remove') return { version, stays: after !== undefined };
+    // Nothing can come between: both happen in one turn.
+    const removed = dry.isDryRun
+      ? version
+      : commit(context, dry, { key, before: version, after: undefined });
+    if (removed !== STALE) return { version: removed, stays: false };
   }
   throw staleResourceVersion(row, name);
 }

@@ -8,7 +8,6 @@ import type { WatchLine } from './watch-session.ts';
 export function bookmark(row: ResourceRow, revision: number, isEnd = false): WatchLine {
   const metadata = {
     resourceVersion: String(revision),
-    ...(isCustom(row) ? {} : { creationTimestamp: null }),
     ...(isEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
   };
   const parts = row.subresources.some(({ name }) => name === 'status') && !isCustom(row);
