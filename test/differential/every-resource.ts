@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the conversation */
 /** Conversations that every type can hold. */
 import type { JsonObject } from '#base/json.ts';
 import type { ResourceCase } from './resources.ts';
