@@ -16,6 +16,7 @@ export const predecessorHorizon = seconds(120);
 export const FENCE_ANNOTATION = 'rollout-operator/fenced-by';
 
 const maxConcurrent = 32;
+const always = monotonic(Number.NEGATIVE_INFINITY);
 
 /** What fencing goes through. */
 export interface FencePorts {
@@ -80,7 +81,7 @@ export class Fence {
 
   /**
    * Since when nothing of an earlier process can hit the pods of `set` any more: a disruption must rest on a view
-   * proven by a request sent at that time or later. Undefined while something still can.
+   * proven by a request that was sent after that time. Undefined while something still can.
    */
   openSince(set: string): Monotonic | undefined {
     const since = this.#open.get(set);
@@ -91,7 +92,7 @@ export class Fence {
   /** A view proven since the start showed nothing of `set` that an earlier process could have been deleting. */
   open(set: string): void {
     if (this.openSince(set) !== undefined) return;
-    this.#open.set(set, this.#startedAt);
+    this.#open.set(set, always);
     this.#touched.delete(set);
   }
 

@@ -102,7 +102,7 @@ export class GroupView {
     if (!isFresh(basis, clock.monotonic())) return false;
     return sets.every(({ set }) => {
       const since = fence.openSince(set.uid);
-      return since !== undefined && basis.pods.provenAt >= since;
+      return since !== undefined && basis.pods.provenAt > since;
     });
   }
 

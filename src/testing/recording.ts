@@ -1,5 +1,5 @@
+import type { LogFields, Logger, LogLevel } from '#base/logger.ts';
 import type { EventNote, EventRecorder } from '#kubernetes/event-recorder.ts';
-import type { LogFields, Logger, LogLevel } from '#telemetry/logger.ts';
 
 /** One log event as it was written. */
 export interface LoggedLine {

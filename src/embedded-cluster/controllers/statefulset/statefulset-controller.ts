@@ -1,10 +1,10 @@
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Cached, Change, Informer } from '#kubernetes/informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { runWorkers } from '../run-workers.ts';
 import { type ApplyIo, applyPlan } from './apply-plan.ts';
 import { canAdopt } from './ownership.ts';
