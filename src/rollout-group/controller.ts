@@ -1,6 +1,7 @@
 import { type Millis, millis } from '#base/units.ts';
 import { runController } from '#control/run-controller.ts';
 import type { Change, Informer } from '#kubernetes/informer.ts';
+import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { groupOf } from './api.ts';
@@ -14,6 +15,8 @@ export interface RolloutGroupPorts extends GroupReconcilerPorts {
   readonly queue: WorkQueue;
   /** Period of the safety resync; reactions do not wait for it. 0 or less: none (D-14). */
   readonly resync: Millis;
+  /** Calls `wake` when what {@link GroupReconcilerPorts.budgetOver} answers may have changed. */
+  onBudgetsChange?(wake: () => void): void;
 }
 
 /** Groups worked on at once. */
@@ -43,9 +46,10 @@ export async function runRolloutGroups(
     for (const set of statefulSets.lister.list()) wakeGroup(set, queue);
     reconciler.knownKeys().forEach((key) => queue.add(key));
   };
+  ports.onBudgetsChange?.(wakeAll);
   wakeAll();
   const resync = resyncEvery(ports, wakeAll);
-  await runController(
+  const ended = runController(
     {
       queue,
       clock,
@@ -56,10 +60,11 @@ export async function runRolloutGroups(
           key,
           err: error instanceof Error ? error : new Error(String(error)),
         }),
+      isFatal: (error) => error instanceof RevisionWentBackError,
     },
     signal,
   );
-  resync.cancel();
+  await ended.finally(() => resync.cancel());
 }
 
 /** Both states of a change: a set that moved to another group concerns both groups. */
