@@ -140,8 +140,9 @@ test('withRateLimit() gives the place of a cancelled request to the next', async
   leave.abort(cause);
   await refused;
   clock.advance(seconds(1));
-  await third;
+  await settled();
   assert.equal(inner.requests.length, 2);
+  await third;
   assert.deepEqual(limited, ['apps']);
 });
 

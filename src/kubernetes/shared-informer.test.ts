@@ -534,6 +534,7 @@ test('a relist voids the proof, and its own end proves the new view (D-5)', asyn
   rig.client.watching.send('ERROR', { code: 410 });
   await rig.clock.advance(100);
   assert.equal(rig.informer.freshness.proof, undefined);
+  await rig.clock.advance(1_000);
   rig.client.watching.bookmark(rig.server.revision, true);
   await rig.clock.advance(50);
   assert.deepEqual(rig.informer.freshness.proof, {
