@@ -32,20 +32,13 @@ export async function runRolloutGroups(
 ): Promise<void> {
   const { queue, statefulSets, pods, log, clock } = ports;
   const reconciler = new GroupReconciler(ports);
-  const wake = (uid: string | undefined): void => {
-    if (uid === undefined) return;
-    for (const set of statefulSets.lister.by(indexes.uid, uid)) wakeGroup(set, queue);
-  };
-  statefulSets.onChange((change) => {
-    for (const set of statesOf(change)) wakeGroup(set, queue);
-  });
-  pods.onChange((change) => {
-    for (const pod of statesOf(change)) wake(pod.controllerUid);
-  });
-  const wakeAll = (): void => {
-    for (const set of statefulSets.lister.list()) wakeGroup(set, queue);
-    reconciler.knownKeys().forEach((key) => queue.add(key));
-  };
+  const owners = (pods: readonly PodView[]): readonly StatefulSetView[] =>
+    [...new Set(pods.map((pod) => pod.controllerUid))].flatMap((uid) =>
+      uid === undefined ? [] : statefulSets.lister.by(indexes.uid, uid),
+    );
+  statefulSets.onChange((change) => wake(statesOf(change), queue));
+  pods.onChange((change) => wake(owners(statesOf(change)), queue));
+  const wakeAll = (): void => wake(statefulSets.lister.list(), queue, reconciler.knownKeys());
   ports.onBudgetsChange?.(wakeAll);
   wakeAll();
   const resync = resyncEvery(ports, wakeAll);
@@ -72,9 +65,18 @@ function statesOf<T extends PodView | StatefulSetView>(change: Change<T>): reado
   return change.kind === 'updated' ? [change.old, change.object] : [change.object];
 }
 
-function wakeGroup(set: StatefulSetView, queue: WorkQueue): void {
-  const group = groupOf(set);
-  if (group !== undefined) queue.add(groupKey(set.namespace, group));
+/** Adds each key once: a second add of a key that a worker took at once would cost it another pass. */
+function wake(
+  sets: Iterable<StatefulSetView>,
+  queue: WorkQueue,
+  further: readonly string[] = [],
+): void {
+  const keys = new Set(further);
+  for (const set of sets) {
+    const group = groupOf(set);
+    if (group !== undefined) keys.add(groupKey(set.namespace, group));
+  }
+  for (const key of keys) queue.add(key);
 }
 
 function resyncEvery(ports: RolloutGroupPorts, wakeAll: () => void): { cancel(): void } {
