@@ -193,6 +193,25 @@ for (const [when, { streaming, after }] of Object.entries(fallbacks)) {
   });
 }
 
+test('a list in pages is as old as the request for its first page (D-3)', async () => {
+  const rig = new Rig();
+  const { clock, client, server } = rig;
+  server.streaming = 'refused';
+  server.pageSize = 1;
+  client.script = {
+    list: (query) => clock.sleep(millis(1_000)).then(() => server.list(query)),
+    watch: (query, stream) => server.watch(query, stream),
+  };
+  await rig.run();
+  await clock.advance(2_000);
+  assert.deepEqual(rig.informer.freshness.proof, {
+    revision: '3',
+    sentAt: 0,
+    by: 'consistent-read',
+  });
+  await rig.finish();
+});
+
 test('run() lists in pages when three streaming lists in a row broke off', async () => {
   const rig = new Rig();
   rig.server.streaming = 'silent';
