@@ -12,8 +12,25 @@ import {
 } from '#embedded-cluster/schema/core-kinds.ts';
 import { persistentVolumeClaim } from '#embedded-cluster/schema/persistent-volume-claim.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import {
+  defaultEvent,
+  defaultSecret,
+  prepareChangedNamespace,
+  prepareNewNamespace,
+} from './default-core.ts';
+import { defaultService, prepareChangedService, prepareNewService } from './default-service.ts';
+import { defaultClaimSpec } from './default-volume.ts';
 import { defineRow, statusSubresource } from './define-row.ts';
 import { fieldLabels } from './field-labels.ts';
+import { mapObjectAt, objectAt, textAt } from './members.ts';
+import {
+  validateConfigMap,
+  validatePersistentVolumeClaim,
+  validateSecret,
+  validateService,
+} from './validate-core.ts';
+import { labelName, subdomainName, validateMetadata } from './validate-metadata.ts';
+import { validateEvent, validateLease } from './validate-workload.ts';
 
 /** The rows beside workloads (SR-1, SR-3). */
 export const coreRows: readonly ResourceRow[] = Object.freeze([
@@ -22,6 +39,9 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     singular: 'namespace',
     shortNames: ['ns'],
     schema: namespace,
+    prepareForCreate: prepareNewNamespace,
+    prepareForUpdate: prepareChangedNamespace,
+    validate: (object) => validateMetadata(object, labelName),
     subresources: [
       { name: 'finalize', kind: 'Namespace', verbs: ['update'] },
       statusSubresource('Namespace'),
@@ -34,6 +54,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     singular: 'node',
     shortNames: ['no'],
     schema: node,
+    validate: (object) => validateMetadata(object, subdomainName),
     subresources: [statusSubresource('Node')],
     allowsUnconditionalUpdate: true,
     fieldLabels: fieldLabels(['spec.unschedulable'], 'false'),
@@ -44,6 +65,15 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     shortNames: ['svc'],
     categories: ['all'],
     schema: service,
+    subresources: [statusSubresource('Service')],
+    withDefaults: defaultService,
+    prepareForCreate: prepareNewService,
+    prepareForUpdate: prepareChangedService,
+    validate: validateService,
+    ineffectiveFields: (object) =>
+      ['NodePort', 'LoadBalancer'].includes(textAt(objectAt(object, 'spec'), 'type'))
+        ? ['spec.type']
+        : [],
     allowsUnconditionalUpdate: true,
   }),
   defineRow({
@@ -51,12 +81,15 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     singular: 'configmap',
     shortNames: ['cm'],
     schema: configMap,
+    validate: validateConfigMap,
     allowsUnconditionalUpdate: true,
   }),
   defineRow({
     type: resourceTypes.secrets,
     singular: 'secret',
     schema: secret,
+    withDefaults: defaultSecret,
+    validate: validateSecret,
     allowsUnconditionalUpdate: true,
     fieldLabels: fieldLabels(['type']),
   }),
@@ -65,6 +98,8 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     singular: 'event',
     shortNames: ['ev'],
     schema: event,
+    withDefaults: defaultEvent,
+    validate: validateEvent,
     allowsCreateOnUpdate: true,
     allowsUnconditionalUpdate: true,
     fieldLabels: {
@@ -88,12 +123,16 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     singular: 'serviceaccount',
     shortNames: ['sa'],
     schema: serviceAccount,
+    validate: (object) => validateMetadata(object, subdomainName),
   }),
   defineRow({
     type: resourceTypes.persistentVolumeClaims,
     singular: 'persistentvolumeclaim',
     shortNames: ['pvc'],
     schema: persistentVolumeClaim,
+    withDefaults: (object) => mapObjectAt(object, 'spec', defaultClaimSpec),
+    prepareForCreate: (object) => ({ ...object, status: { phase: 'Pending' } }),
+    validate: validatePersistentVolumeClaim,
     subresources: [statusSubresource('PersistentVolumeClaim')],
     allowsUnconditionalUpdate: true,
   }),
@@ -101,12 +140,14 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     type: resourceTypes.leases,
     singular: 'lease',
     schema: lease,
+    validate: validateLease,
     allowsCreateOnUpdate: true,
   }),
   defineRow({
     type: resourceTypes.selfSubjectAccessReviews,
     singular: 'selfsubjectaccessreview',
     schema: selfSubjectAccessReview,
+    prepareForCreate: (object) => ({ ...object, status: { allowed: true } }),
     verbs: ['create'],
   }),
 ]);

@@ -1,7 +1,9 @@
 import { pod } from '#embedded-cluster/schema/workload-kinds.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { defaultPod, prepareNewPod } from './default-pod.ts';
 import { defineRow, statusSubresource } from './define-row.ts';
 import { fieldLabels } from './field-labels.ts';
+import { validatePod } from './validate-pod.ts';
 
 /** Pods (SR-1). */
 export const podRow = defineRow({
@@ -18,6 +20,9 @@ export const podRow = defineRow({
   hasGeneration: true,
   allowsUnconditionalUpdate: true,
   isGraceful: true,
+  withDefaults: defaultPod,
+  prepareForCreate: prepareNewPod,
+  validate: validatePod,
   fieldLabels: fieldLabels([
     'spec.nodeName',
     'spec.restartPolicy',

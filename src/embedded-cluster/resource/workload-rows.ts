@@ -4,7 +4,11 @@ import {
   statefulSet,
 } from '#embedded-cluster/schema/workload-kinds.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { defaultStatefulSet, prepareNewStatefulSet } from './default-stateful-set.ts';
 import { defineRow, statusSubresource } from './define-row.ts';
+import { objectAt } from './members.ts';
+import { validateStatefulSet } from './validate-stateful-set.ts';
+import { validateControllerRevision, validatePodDisruptionBudget } from './validate-workload.ts';
 
 /** StatefulSets (SR-1). */
 export const statefulSetRow = defineRow({
@@ -25,6 +29,9 @@ export const statefulSetRow = defineRow({
   ],
   hasGeneration: true,
   allowsUnconditionalUpdate: true,
+  withDefaults: defaultStatefulSet,
+  prepareForCreate: prepareNewStatefulSet,
+  validate: validateStatefulSet,
 });
 
 /** ControllerRevisions (SR-1). */
@@ -32,6 +39,7 @@ export const controllerRevisionRow = defineRow({
   type: resourceTypes.controllerRevisions,
   singular: 'controllerrevision',
   schema: controllerRevision,
+  validate: validateControllerRevision,
   allowsUnconditionalUpdate: true,
 });
 
@@ -43,4 +51,11 @@ export const podDisruptionBudgetRow = defineRow({
   schema: podDisruptionBudget,
   subresources: [statusSubresource('PodDisruptionBudget')],
   hasGeneration: true,
+  prepareForCreate: (budget) => ({
+    ...budget,
+    status: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },
+  }),
+  validate: validatePodDisruptionBudget,
+  ineffectiveFields: (budget) =>
+    Object.keys(objectAt(budget, 'spec') ?? {}).map((member) => `spec.${member}`),
 });

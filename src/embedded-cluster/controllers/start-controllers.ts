@@ -1,0 +1,292 @@
+import type { Clock, Timer } from '#base/clock.ts';
+import { millis, seconds } from '#base/units.ts';
+import type { User } from '#embedded-cluster/cluster.ts';
+import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import type { Cached, Informer, InformerProblem } from '#kubernetes/informer.ts';
+import type { KubernetesObject } from '#kubernetes/object.ts';
+import type { Indexers } from '#kubernetes/object-cache.ts';
+import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
+import { apiVersionOf, type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
+import { createInformer } from '#kubernetes/shared-informer.ts';
+import type { Transport } from '#kubernetes/transport.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import type { Logger } from '#telemetry/logger.ts';
+import { discoverTypes, isDeletable, type ServedType } from './discover-types.ts';
+import { GarbageCollector } from './garbage-collector/garbage-collector.ts';
+import { type OwnedObject, parseOwned } from './garbage-collector/owner-graph.ts';
+import {
+  NamespaceController,
+  parseNamespace,
+  ServiceAccountController,
+} from './namespace/namespace-controller.ts';
+import { parsePod, parseRevision, parseSet } from './statefulset/parse-views.ts';
+import {
+  ownerIndexers,
+  StatefulSetController,
+  setIndexers,
+} from './statefulset/statefulset-controller.ts';
+import type { SetSwitches } from './statefulset/views.ts';
+
+/** The controllers that can be started. */
+export type ControllerName = 'statefulset' | 'garbage-collector' | 'namespace' | 'serviceaccount';
+
+/** Options of {@link startControllers}. */
+export interface ControllersOptions {
+  /** A connection per user (MS-1). */
+  readonly transportFor: (user: User) => Transport;
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly log: Logger;
+  /** Which controllers run. @default all */
+  readonly only?: readonly ControllerName[];
+  /** @default maxUnavailable on, as from version 1.35 */
+  readonly switches?: Partial<SetSwitches>;
+  /** Records the Events of a controller. @default none are written */
+  readonly recorderFor?: (client: Client, component: string) => EventRecorder;
+}
+
+/** The running controllers. */
+export interface Controllers {
+  /** Resolves when all caches are filled; rejects when they cannot be. */
+  readonly ready: Promise<void>;
+  /** Ends watches, queues and timers; resolves when all work under way has ended. */
+  stop(): Promise<void>;
+}
+
+/** Starts the controllers of a control plane that StatefulSets need, as ordinary API clients (MS-1). */
+export function startControllers(options: ControllersOptions): Controllers {
+  return new ControllerHost(options);
+}
+
+const everyController: readonly ControllerName[] = [
+  'statefulset',
+  'garbage-collector',
+  'namespace',
+  'serviceaccount',
+];
+
+const silentRecorder: EventRecorder = {
+  record: () => undefined,
+  flush: () => Promise.resolve(),
+};
+
+const rediscoverEvery = seconds(30);
+
+class ControllerHost implements Controllers {
+  readonly ready: Promise<void>;
+  readonly #options: ControllersOptions;
+  readonly #stop = new AbortController();
+  readonly #transports: Transport[] = [];
+  readonly #queues: WorkQueue[] = [];
+  readonly #recorders: EventRecorder[] = [];
+  readonly #runs: Promise<void>[] = [];
+  readonly #collected = new Set<string>();
+  #served: readonly ServedType[] = [];
+  #discovery: Timer | undefined;
+
+  constructor(options: ControllersOptions) {
+    this.#options = options;
+    this.ready = this.#start(new Set(options.only ?? everyController));
+    // Whoever awaits `ready` gets the failure; it is no unhandled one when nobody does.
+    this.ready.catch((error: unknown) => {
+      options.log.error('controllers did not start', {
+        error: error instanceof Error ? error : String(error),
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('the controllers were stopped'));
+    this.#discovery?.cancel();
+    for (const queue of this.#queues) queue.shutDown();
+    await Promise.allSettled(this.#runs);
+    await Promise.all(this.#recorders.map((recorder) => recorder.flush()));
+    await Promise.all(this.#transports.map((transport) => transport.close()));
+  }
+
+  async #start(wanted: ReadonlySet<ControllerName>): Promise<void> {
+    const starts: Promise<void>[] = [];
+    if (wanted.has('statefulset')) starts.push(this.#startStatefulSet());
+    if (wanted.has('namespace')) starts.push(this.#startNamespace());
+    if (wanted.has('serviceaccount')) starts.push(this.#startServiceAccount());
+    if (wanted.has('garbage-collector')) starts.push(this.#startGarbageCollector());
+    await Promise.all(starts);
+  }
+
+  async #startStatefulSet(): Promise<void> {
+    const { clock, log, switches } = this.#options;
+    const client = this.#connect('statefulset-controller');
+    const caches = {
+      sets: this.#informer(client, resourceTypes.statefulSets, {
+        project: parseSet,
+        indexers: setIndexers,
+      }),
+      pods: this.#informer(client, resourceTypes.pods, {
+        project: parsePod,
+        indexers: ownerIndexers,
+      }),
+      revisions: this.#informer(client, resourceTypes.controllerRevisions, {
+        project: parseRevision,
+        indexers: ownerIndexers,
+      }),
+      claims: this.#informer(client, resourceTypes.persistentVolumeClaims, {
+        project: parseIdentity,
+        indexers: {},
+      }),
+    };
+    const controller = new StatefulSetController({
+      client,
+      clock,
+      log,
+      caches,
+      queue: this.#queue('statefulset'),
+      events: this.#recorder(client, 'statefulset-controller'),
+      switches: { maxUnavailable: true, replacesUnavailableFirst: false, ...switches },
+    });
+    this.#runs.push(controller.run());
+    await this.#run(Object.values(caches));
+  }
+
+  async #startNamespace(): Promise<void> {
+    const client = this.#connect('namespace-controller');
+    const namespaces = this.#informer(client, resourceTypes.namespaces, {
+      project: parseNamespace,
+      indexers: {},
+    });
+    const contentTypes = async (): Promise<readonly ResourceType[]> => {
+      const served = await discoverTypes(client);
+      return served
+        .filter(isDeletable)
+        .map(({ type }) => type)
+        .filter((type) => type.isNamespaced);
+    };
+    const queue = this.#queue('namespace');
+    const { log } = this.#options;
+    const controller = new NamespaceController({ client, namespaces, queue, log, contentTypes });
+    this.#runs.push(controller.run());
+    await this.#run([namespaces]);
+  }
+
+  async #startServiceAccount(): Promise<void> {
+    const client = this.#connect('service-account-controller');
+    const namespaces = this.#informer(client, resourceTypes.namespaces, {
+      project: parseNamespace,
+      indexers: {},
+    });
+    const queue = this.#queue('serviceaccount');
+    const { log } = this.#options;
+    this.#runs.push(new ServiceAccountController({ client, namespaces, queue, log }).run());
+    await this.#run([namespaces]);
+  }
+
+  async #startGarbageCollector(): Promise<void> {
+    const client = this.#connect('generic-garbage-collector');
+    const { log, seed } = this.#options;
+    const collector = new GarbageCollector({
+      client,
+      log,
+      queue: this.#queue('garbage-collector'),
+      events: this.#recorder(client, 'garbage-collector-controller'),
+      random: new SeededRandom(seed).derive('garbage-collector'),
+      typeOf: (apiVersion, kind) =>
+        this.#served.find(({ type }) => apiVersionOf(type) === apiVersion && type.kind === kind)
+          ?.type,
+    });
+    await this.#collectNewTypes(client, collector);
+    // Nothing is judged before all caches are filled: an owner may be in the one that is not.
+    this.#runs.push(collector.run());
+    this.#rediscover(client, collector);
+  }
+
+  async #collectNewTypes(client: Client, collector: GarbageCollector): Promise<void> {
+    this.#served = await discoverTypes(client);
+    const fresh = this.#served.filter((served) => {
+      const { type } = served;
+      return (
+        isDeletable(served) && type.kind !== 'Event' && !this.#collected.has(collectedKey(type))
+      );
+    });
+    const informers = fresh.map(({ type }) => {
+      this.#collected.add(collectedKey(type));
+      const project = (object: KubernetesObject): OwnedObject => parseOwned(type, object);
+      const informer = this.#informer(client, type, { project, indexers: {} });
+      informer.onChange((change) => collector.objectChanged(change));
+      return informer;
+    });
+    await this.#run(informers);
+  }
+
+  #rediscover(client: Client, collector: GarbageCollector): void {
+    if (this.#stop.signal.aborted) return;
+    const look = async (): Promise<void> => {
+      try {
+        await this.#collectNewTypes(client, collector);
+      } catch (error) {
+        const why = error instanceof Error ? error : String(error);
+        this.#options.log.warn('discovery failed', { error: why });
+      }
+      this.#rediscover(client, collector);
+    };
+    this.#discovery = this.#options.clock.timer(rediscoverEvery, () => void look(), {
+      owner: 'garbage-collector-discovery',
+      background: true,
+    });
+  }
+
+  async #run(informers: readonly Informer<Cached>[]): Promise<void> {
+    for (const informer of informers) this.#runs.push(informer.run(this.#stop.signal));
+    await Promise.all(informers.map((informer) => informer.synced));
+  }
+
+  #connect(account: string): Client {
+    const groups = ['system:serviceaccounts', 'system:authenticated'];
+    const name = `system:serviceaccount:kube-system:${account}`;
+    const transport = this.#options.transportFor({ name, groups });
+    this.#transports.push(transport);
+    const { clock } = this.#options;
+    return createClient({ transport, clock, timeout: millis(0), userAgent: account });
+  }
+
+  #queue(name: string): WorkQueue {
+    const queue = createWorkQueue({ clock: this.#options.clock, name });
+    this.#queues.push(queue);
+    return queue;
+  }
+
+  #recorder(client: Client, component: string): EventRecorder {
+    const recorder = this.#options.recorderFor?.(client, component) ?? silentRecorder;
+    this.#recorders.push(recorder);
+    return recorder;
+  }
+
+  #informer<T extends Cached>(
+    client: Client,
+    type: ResourceType,
+    kept: {
+      readonly project: (object: KubernetesObject) => T;
+      readonly indexers: Indexers<T>;
+    },
+  ): Informer<T> {
+    const { clock, log } = this.#options;
+    const report = ({ reason, message }: InformerProblem): void => {
+      log.warn('informer problem', { type: type.plural, reason, problem: message });
+    };
+    return createInformer({ client, clock, type, report, isAbsentAllowed: true, ...kept });
+  }
+}
+
+function collectedKey(type: ResourceType): string {
+  return `${type.plural}.${type.group}`;
+}
+
+function parseIdentity({ metadata }: KubernetesObject): Cached {
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+  };
+}

@@ -1,0 +1,200 @@
+import type { JsonObject } from '#base/json.ts';
+import type { Instant } from '#base/units.ts';
+import { textAt } from '../read-json.ts';
+import { claimsOf, identityLabelsToFix, newPod, ordinalOf } from './pod-identity.ts';
+import type { PodSource, RevisionPlan } from './revisions.ts';
+import { isAvailable, isCreated, isReady, isUnavailable, revisionOf } from './set-status.ts';
+import { planUpdate } from './update-pass.ts';
+import type { SetPod, SetSnapshot, SetView } from './views.ts';
+
+/** One write of a pass. */
+export type PodAction =
+  | { readonly kind: 'create-pod'; readonly name: string; readonly body: JsonObject }
+  | { readonly kind: 'create-claim'; readonly name: string; readonly body: JsonObject }
+  | {
+      readonly kind: 'label-pod';
+      readonly name: string;
+      readonly uid: string;
+      readonly labels: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly kind: 'delete-pod';
+      readonly name: string;
+      readonly why: 'failed' | 'scale-down' | 'update';
+    };
+
+/** Writes that may be under way together: each inner list is one pod's, in order. */
+export type ActionGroup = readonly (readonly PodAction[])[];
+
+/** A place in the set: the pod that is there, or the revision that a new one would get. */
+export interface Slot {
+  readonly ordinal: number;
+  readonly pod: SetPod | undefined;
+}
+
+/** The pods of one pass, by what the pass does with them. */
+export interface Roll {
+  /** One for each wanted ordinal, ascending. */
+  readonly slots: readonly Slot[];
+  /** Pods outside the wanted ordinals, highest ordinal first. */
+  readonly condemned: readonly SetPod[];
+}
+
+/** What a pass needs to know. */
+export interface PassInput {
+  readonly snapshot: SetSnapshot;
+  readonly revisions: RevisionPlan;
+  readonly roll: Roll;
+  readonly now: Instant;
+}
+
+/** What a pass writes, and whether the ones after it run. */
+export interface PassOutcome {
+  readonly groups: readonly ActionGroup[];
+  readonly isLast: boolean;
+}
+
+const batchLimit = 500;
+
+/** Sorts the owned pods into the places of the set and those beyond it; names that do not parse are ignored (SS-3). */
+export function layOut(set: SetView, pods: readonly SetPod[]): Roll {
+  const end = set.ordinalsStart + set.replicas;
+  const present = new Map<number, SetPod>();
+  const condemned: { readonly ordinal: number; readonly pod: SetPod }[] = [];
+  for (const pod of pods) {
+    const ordinal = ordinalOf(pod.name, set.name);
+    if (ordinal === undefined) continue;
+    if (ordinal >= set.ordinalsStart && ordinal < end) present.set(ordinal, pod);
+    else condemned.push({ ordinal, pod });
+  }
+  const slots: Slot[] = [];
+  for (let ordinal = set.ordinalsStart; ordinal < end; ordinal += 1) {
+    slots.push({ ordinal, pod: present.get(ordinal) });
+  }
+  condemned.sort((a, b) => b.ordinal - a.ordinal);
+  return { slots, condemned: condemned.map(({ pod }) => pod) };
+}
+
+/** The revision that a new pod at `ordinal` is made from (SS-9). */
+export function sourceFor(set: SetView, revisions: RevisionPlan, ordinal: number): PodSource {
+  if (set.strategy !== 'RollingUpdate') return revisions.update;
+  const kept = set.rollingUpdate?.partition ?? set.status.currentReplicas;
+  return ordinal < set.ordinalsStart + kept ? revisions.current : revisions.update;
+}
+
+function missingClaims(snapshot: SetSnapshot, podName: string): readonly PodAction[] {
+  return claimsOf(snapshot.set, podName)
+    .filter((claim) => !snapshot.hasClaim(textAt(claim, 'metadata', 'name')))
+    .map((claim) => ({
+      kind: 'create-claim',
+      name: textAt(claim, 'metadata', 'name'),
+      body: claim,
+    }));
+}
+
+function createSlot({ snapshot, revisions }: PassInput, ordinal: number): readonly PodAction[] {
+  const { set } = snapshot;
+  const name = `${set.name}-${ordinal}`;
+  const body = newPod(set, sourceFor(set, revisions, ordinal), ordinal);
+  return [...missingClaims(snapshot, name), { kind: 'create-pod', name, body }];
+}
+
+/** Whether an ordered pass goes no further than this pod (SS-13). */
+function blocks(pod: SetPod, { snapshot, now }: PassInput): boolean {
+  return pod.isTerminating || !isReady(pod) || !isAvailable(pod, snapshot.set.minReady, now);
+}
+
+function fixPod(pod: SetPod, ordinal: number, snapshot: SetSnapshot): readonly PodAction[] {
+  const labels = identityLabelsToFix(pod, ordinal);
+  const claims = pod.isTerminating ? [] : missingClaims(snapshot, pod.name);
+  if (labels === undefined) return claims;
+  return [...claims, { kind: 'label-pod', name: pod.name, uid: pod.uid, labels }];
+}
+
+/** What pass 1 does at one place, and whether an ordered pass ends there (SS-13). */
+function replaceOrKeep(
+  input: PassInput,
+  slot: Slot,
+): { readonly actions: readonly PodAction[]; readonly ends: boolean } {
+  const { pod, ordinal } = slot;
+  const { snapshot } = input;
+  if (pod === undefined) return { actions: createSlot(input, ordinal), ends: true };
+  if (pod.phase === 'Failed' || pod.phase === 'Succeeded') {
+    const failed: PodAction = { kind: 'delete-pod', name: pod.name, why: 'failed' };
+    return { actions: pod.isTerminating ? [] : [failed], ends: true };
+  }
+  if (snapshot.set.isOrdered && blocks(pod, input)) {
+    const isPending = pod.phase === 'Pending' || !isCreated(pod);
+    return { actions: isPending ? missingClaims(snapshot, pod.name) : [], ends: true };
+  }
+  return { actions: fixPod(pod, ordinal, snapshot), ends: false };
+}
+
+/** `slots` cut into batches of 1, 2, 4 … 500 (SS-13). */
+function* slowStart(slots: readonly Slot[]): Generator<readonly Slot[]> {
+  let size = 1;
+  for (let start = 0; start < slots.length; ) {
+    yield slots.slice(start, start + size);
+    start += size;
+    size = Math.min(size * 2, batchLimit);
+  }
+}
+
+/** Pass 1: every place, ascending (SS-13). Ordered: one place after another; Parallel: batches of 1, 2, 4 … 500. */
+export function planPlaces(input: PassInput): PassOutcome {
+  const { slots } = input.roll;
+  const groups: ActionGroup[] = [];
+  if (input.snapshot.set.isOrdered) {
+    for (const slot of slots) {
+      const { actions, ends } = replaceOrKeep(input, slot);
+      if (actions.length > 0) groups.push([actions]);
+      if (ends) return { groups, isLast: true };
+    }
+    return { groups, isLast: false };
+  }
+  for (const batch of slowStart(slots)) {
+    const actions = batch
+      .map((slot) => replaceOrKeep(input, slot).actions)
+      .filter((ofPod) => ofPod.length > 0);
+    if (actions.length > 0) groups.push(actions);
+  }
+  return { groups, isLast: false };
+}
+
+/** The first unavailable pod of the whole set: places ascending, then the condemned, ascending (SS-14). */
+function firstUnavailable({ snapshot, roll, now }: PassInput): SetPod | undefined {
+  const { minReady } = snapshot.set;
+  const isOut = (pod: SetPod): boolean => isUnavailable(pod, minReady, now);
+  const slot = roll.slots.find(({ pod }) => pod === undefined || isOut(pod));
+  return slot === undefined ? roll.condemned.findLast((pod) => isOut(pod)) : slot.pod;
+}
+
+/** Pass 2: pods beyond the wanted ordinals, highest first (SS-14). Ordered: one, when the rest is healthy. */
+export function planCondemned(input: PassInput): PassOutcome {
+  const { condemned } = input.roll;
+  const remove = (pod: SetPod): readonly PodAction[] => [
+    { kind: 'delete-pod', name: pod.name, why: 'scale-down' },
+  ];
+  if (!input.snapshot.set.isOrdered) {
+    const all = condemned.filter((pod) => !pod.isTerminating).map((pod) => remove(pod));
+    return { groups: all.length === 0 ? [] : [all], isLast: false };
+  }
+  const highest = condemned[0];
+  if (highest === undefined) return { groups: [], isLast: false };
+  const isFirstUnavailable = highest === firstUnavailable(input);
+  if (highest.isTerminating || (blocks(highest, input) && !isFirstUnavailable)) {
+    return { groups: [], isLast: true };
+  }
+  return { groups: [[remove(highest)]], isLast: true };
+}
+
+/** Pass 3: old revisions from the highest ordinal down (SS-15…SS-17). */
+export function planOutdated(input: PassInput): PassOutcome {
+  const { set } = input.snapshot;
+  if (set.strategy === 'OnDelete') return { groups: [], isLast: true };
+  const revisionAt = ({ pod, ordinal }: Slot): string =>
+    pod === undefined ? sourceFor(set, input.revisions, ordinal).name : revisionOf(pod);
+  const names = planUpdate(input, revisionAt).map((slot) => `${set.name}-${slot.ordinal}`);
+  const deletes = names.map((name): ActionGroup => [[{ kind: 'delete-pod', name, why: 'update' }]]);
+  return { groups: deletes, isLast: true };
+}

@@ -1,0 +1,144 @@
+import type { JsonObject } from '#base/json.ts';
+import { Activity } from './activity.ts';
+import { Authorizer } from './authorizer.ts';
+import type { Cluster, ClusterOptions, ClusterTransport, Listener, User } from './cluster.ts';
+import { Faults } from './faults.ts';
+import { type DeliveryProfile, InProcessTransport } from './in-process-transport.ts';
+import { HttpListener, type ListenOptions } from './listener.ts';
+import { RecordingEventLog } from './recording-event-log.ts';
+import { ApiServer } from './rest/api-server.ts';
+import { newNamespace } from './rest/namespace-lifecycle.ts';
+import { RowIndex } from './rest/row-index.ts';
+import type { ServerContext, ServerRules } from './rest/server-context.ts';
+import { timestamp } from './rest/timestamp.ts';
+import { SeededRandom } from './seeded-random.ts';
+import { Store } from './store/store.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+const FIRST_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+
+/** The user of a transport that names none (SR-5). */
+export const ADMINISTRATOR: User = Object.freeze({
+  name: 'system:admin',
+  groups: Object.freeze(['system:masters', 'system:authenticated']),
+});
+
+/** Options of {@link createServer}. */
+export interface ServerOptions extends ClusterOptions {
+  readonly rules: ServerRules;
+  /** Whether revisions skip 0…3 per write (ST-1). @default false */
+  readonly isSparse?: boolean;
+}
+
+/** Options of {@link EmbeddedCluster.transport}. */
+export interface TransportOptions {
+  /** @default `system:admin` */
+  readonly user?: User | string;
+  /** Identifies the client in the event log and to faults. @default `client-<n>` */
+  readonly client?: string;
+  /** @default events arrive at once */
+  readonly delivery?: DeliveryProfile;
+}
+
+/** The API server in this process, with its faults and its rules. */
+export class EmbeddedCluster implements Cluster {
+  readonly clock: ServerOptions['clock'];
+  readonly eventLog: RecordingEventLog;
+  readonly faults: Faults;
+  readonly authorizer: Authorizer;
+  readonly random: SeededRandom;
+  /** For the rooms that extend the server: admission, eviction, custom resources. */
+  readonly context: ServerContext;
+  readonly #server: ApiServer;
+  readonly #transports: InProcessTransport[] = [];
+  readonly #listeners: HttpListener[] = [];
+  #clients = 0;
+
+  constructor(options: ServerOptions) {
+    this.clock = options.clock;
+    this.random = new SeededRandom(options.seed);
+    this.eventLog = new RecordingEventLog();
+    this.authorizer = new Authorizer();
+    this.context = newContext(options, this);
+    const { store } = this.context;
+    this.faults = new Faults(this.random.derive('faults'), (revision) => store.compact(revision));
+    this.#server = new ApiServer(this.context, this.faults, this.random);
+    for (const name of FIRST_NAMESPACES) this.#seedNamespace(name);
+  }
+
+  transport(user: User | string | TransportOptions = ADMINISTRATOR): ClusterTransport {
+    const options = isTransportOptions(user) ? user : { user };
+    this.#clients += 1;
+    const transport = new InProcessTransport({
+      server: this.#server,
+      client: options.client ?? `client-${this.#clients}`,
+      user: userOf(options.user ?? ADMINISTRATOR),
+      delivery: options.delivery,
+    });
+    this.#transports.push(transport);
+    return transport;
+  }
+
+  async listen(options: ListenOptions = {}): Promise<Listener> {
+    if (this.clock instanceof VirtualClock) {
+      throw new Error('Cannot listen with a virtual clock as sockets take real time (CK-5)');
+    }
+    const listener = await HttpListener.open(this.#server, this.random.derive('tokens'), options);
+    this.#listeners.push(listener);
+    return listener;
+  }
+
+  async close(): Promise<void> {
+    this.faults.live.endAll();
+    for (const transport of this.#transports.splice(0)) await transport.close();
+    for (const listener of this.#listeners.splice(0)) await listener.close();
+  }
+
+  #seedNamespace(name: string): void {
+    const metadata: JsonObject = {
+      name,
+      uid: this.context.random.uids.uuid(),
+      creationTimestamp: timestamp(this.clock.now()),
+    };
+    const after = newNamespace({ kind: 'Namespace', apiVersion: 'v1', metadata });
+    this.context.store.commit({ resource: 'namespaces', key: name, before: undefined, after });
+  }
+}
+
+/** An API server with `options.rules`; most callers want `createCluster`. */
+export function createServer(options: ServerOptions): EmbeddedCluster {
+  return new EmbeddedCluster(options);
+}
+
+function newContext(
+  options: ServerOptions,
+  parts: Pick<EmbeddedCluster, 'eventLog' | 'authorizer' | 'random'>,
+): ServerContext {
+  const { clock, rules, version = '1.36', isSparse = false } = options;
+  const { eventLog, authorizer, random } = parts;
+  return {
+    store: new Store({ random: random.derive('revisions'), now: () => clock.now(), isSparse }),
+    clock,
+    activity: clock instanceof VirtualClock ? clock.activity : new Activity(),
+    rules,
+    rows: new RowIndex(rules.resourceTable),
+    eventLog,
+    authorizer,
+    random: {
+      uids: random.derive('uids'),
+      names: random.derive('names'),
+      timeouts: random.derive('timeouts'),
+    },
+    admission: undefined,
+    subresourceHandlers: new Map(),
+    version,
+  };
+}
+
+function isTransportOptions(value: User | string | TransportOptions): value is TransportOptions {
+  return typeof value === 'object' && !('name' in value);
+}
+
+function userOf(user: User | string): User {
+  return typeof user === 'string' ? { name: user, groups: ['system:authenticated'] } : user;
+}

@@ -1,0 +1,65 @@
+import type { JsonValue } from '#base/json.ts';
+import type { Cause } from '#embedded-cluster/status-error.ts';
+
+function withDetail(text: string, detail: string): string {
+  return detail === '' ? text : `${text}: ${detail}`;
+}
+
+/** A field that must be given. */
+export function required(field: string, detail = ''): Cause {
+  return { reason: 'FieldValueRequired', message: withDetail('Required value', detail), field };
+}
+
+/** A field whose value breaks a rule, which `detail` states. */
+export function invalidValue(field: string, value: JsonValue | undefined, detail: string): Cause {
+  const seen = JSON.stringify(value ?? null);
+  return { reason: 'FieldValueInvalid', message: `Invalid value: ${seen}: ${detail}`, field };
+}
+
+/** A field that may not be set or changed. */
+export function forbiddenField(field: string, detail: string): Cause {
+  return { reason: 'FieldValueForbidden', message: `Forbidden: ${detail}`, field };
+}
+
+/** A field that takes only the values `supported`, which are listed sorted. */
+export function notSupported(field: string, value: string, supported: readonly string[]): Cause {
+  const list = supported
+    .toSorted()
+    .map((each) => JSON.stringify(each))
+    .join(', ');
+  return {
+    reason: 'FieldValueNotSupported',
+    message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`,
+    field,
+  };
+}
+
+/** A value that may occur once only. */
+export function duplicate(field: string, value: string): Cause {
+  return {
+    reason: 'FieldValueDuplicate',
+    message: `Duplicate value: ${JSON.stringify(value)}`,
+    field,
+  };
+}
+
+/** A reference within the object that leads nowhere. */
+export function notFoundValue(field: string, value: string): Cause {
+  return { reason: 'FieldValueNotFound', message: `Not found: ${JSON.stringify(value)}`, field };
+}
+
+/** A value of more than `limit` bytes. */
+export function tooLong(field: string, limit: number): Cause {
+  return {
+    reason: 'FieldValueTooLong',
+    message: `Too long: may not be more than ${limit} bytes`,
+    field,
+  };
+}
+
+/** A cause when `value` is a number below 0; absent values pass. */
+export function negativeCauses(field: string, value: JsonValue | undefined): readonly Cause[] {
+  return typeof value === 'number' && value < 0
+    ? [invalidValue(field, value, 'must be greater than or equal to 0')]
+    : [];
+}

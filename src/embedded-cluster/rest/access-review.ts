@@ -1,0 +1,26 @@
+import { objectField, textField } from '#embedded-cluster/json-fields.ts';
+import { decodeAnyBody } from './decode-body.ts';
+import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
+
+/** POST of a SelfSubjectAccessReview: answered from the rules that are enforced, and stored nowhere (SR-3). */
+export function reviewAccess(context: ServerContext, call: ApiCall): Reply {
+  const body = decodeAnyBody(call);
+  const spec = objectField(body, 'spec');
+  const asked = objectField(spec, 'resourceAttributes');
+  const allowed = context.authorizer.isAllowed({
+    user: call.request.user,
+    verb: textField(asked, 'verb'),
+    group: textField(asked, 'group'),
+    resource: textField(asked, 'resource'),
+    subresource: textField(asked, 'subresource'),
+    namespace: textField(asked, 'namespace'),
+    name: textField(asked, 'name'),
+  });
+  return replyWith(201, {
+    kind: 'SelfSubjectAccessReview',
+    apiVersion: 'authorization.k8s.io/v1',
+    metadata: { creationTimestamp: null },
+    spec,
+    status: allowed ? { allowed } : { allowed, reason: 'no rule of the user grants it' },
+  });
+}

@@ -1,0 +1,190 @@
+import type { FaultAction, Faults, FaultTarget } from '#embedded-cluster/faults.ts';
+import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import { openWatch } from '#embedded-cluster/watch/open-watch.ts';
+import { documentAnswer, errorAnswer, replyAnswer, textAnswer } from './answers.ts';
+import type { ApiAnswer, ApiRequest } from './api-request.ts';
+import { discover, versionDocument } from './discovery.ts';
+import { dispatch } from './dispatch.ts';
+import {
+  DroppedError,
+  suffer,
+  sufferBeforeWatch,
+  sufferInWatch,
+  viewRevisionOf,
+} from './faulted-call.ts';
+import { checkAccept } from './negotiation.ts';
+import { isDryRun } from './query.ts';
+import { type ResourceRoute, type Route, routeOf } from './router.ts';
+import { type ApiCall, type ServerContext, WRITE_VERBS } from './server-context.ts';
+import { resourceName } from './status.ts';
+
+const DROPPED = { kind: 'dropped' } as const;
+
+/** Answers API requests, whichever way they come; knows no sockets. */
+export class ApiServer {
+  readonly context: ServerContext;
+  readonly faults: Faults;
+  readonly #splits: SeededRandom;
+  readonly #audits: SeededRandom;
+
+  constructor(context: ServerContext, faults: Faults, random: SeededRandom) {
+    this.context = context;
+    this.faults = faults;
+    this.#splits = random.derive('splits');
+    this.#audits = random.derive('audits');
+  }
+
+  /** The answer to `request`. @throws what is neither a refusal nor a fault: a bug, or a broken invariant (FI-6) */
+  async answer(request: ApiRequest): Promise<ApiAnswer> {
+    const answer = await this.#route(request);
+    if (answer.kind === 'dropped') return answer;
+    return { ...answer, headers: { ...answer.headers, 'audit-id': this.#audits.uuid() } };
+  }
+
+  async #route(request: ApiRequest): Promise<ApiAnswer> {
+    let route: Route;
+    try {
+      route = routeOf(this.context.rows, request.method, request.path);
+      if (route.kind === 'resource') checkAccept(request.headers['accept']);
+    } catch (error) {
+      return errorAnswer(error);
+    }
+    switch (route.kind) {
+      case 'fixed':
+        return this.#fixed(route.path);
+      case 'discovery': {
+        const document = discover(this.context.rows, route.segments);
+        return document === undefined ? notFoundPage() : documentAnswer(document);
+      }
+      case 'resource':
+        return this.#resource(request, route);
+      default:
+        return notFoundPage();
+    }
+  }
+
+  #fixed(path: string): ApiAnswer {
+    if (path !== '/version') return textAnswer(200, 'ok');
+    return documentAnswer(versionDocument(this.context.version));
+  }
+
+  async #resource(request: ApiRequest, route: ResourceRoute): Promise<ApiAnswer> {
+    const { clock, eventLog } = this.context;
+    const startedAt = clock.now();
+    const call = this.#newCall(request, route);
+    const answer = await this.#guarded(call);
+    const { row, namespace, name } = route;
+    eventLog.answered({
+      callId: call.callId,
+      user: request.user.name,
+      client: request.client,
+      verb: route.verb,
+      resource: resourceName(row),
+      subresource: route.subresource?.name ?? '',
+      namespace,
+      name,
+      ...(call.preconditions === undefined ? {} : { preconditions: call.preconditions }),
+      startedAt,
+      endedAt: clock.now(),
+      outcome: outcomeOf(request, answer),
+    });
+    return answer;
+  }
+
+  #newCall(request: ApiRequest, route: ResourceRoute): ApiCall {
+    return {
+      callId: this.context.eventLog.nextCallId(),
+      route,
+      request,
+      warnings: [],
+      isDryRun: false,
+      viewRevision: this.faults.viewOf(request.client),
+      preconditions: undefined,
+    };
+  }
+
+  async #guarded(call: ApiCall): Promise<ApiAnswer> {
+    try {
+      return await this.#faulted(call);
+    } catch (error) {
+      if (error instanceof DroppedError) return DROPPED;
+      return errorAnswer(error, call.warnings);
+    }
+  }
+
+  async #faulted(call: ApiCall): Promise<ApiAnswer> {
+    const target = targetOf(call);
+    const action = this.faults.strike(target);
+    await suffer(this.context, call, { action, moment: 'before' });
+    this.context.authorizer.check(target);
+    const { request, route } = call;
+    const isWrite = WRITE_VERBS.has(route.verb);
+    if (isWrite) this.faults.hook('before', target);
+    if (!request.isAlive()) return DROPPED;
+    const answer = await this.#executed(call, action);
+    if (isWrite) this.faults.hook('after', target);
+    await suffer(this.context, call, { action, moment: 'after' });
+    return answer;
+  }
+
+  async #executed(call: ApiCall, action: FaultAction | undefined): Promise<ApiAnswer> {
+    const { route } = call;
+    const seen: ApiCall = {
+      ...call,
+      isDryRun: isDryRun(route.query.getAll('dryRun'), 'CreateOptions'),
+      viewRevision: viewRevisionOf(this.context, call.viewRevision, {
+        action,
+        resource: resourceName(route.row),
+      }),
+    };
+    if (route.verb === 'watch') return this.#watch(seen, action);
+    if (action?.kind === 'duplicate') await this.#firstOfTwo(seen);
+    try {
+      return replyAnswer(await dispatch(this.context, seen), call.warnings);
+    } finally {
+      call.preconditions = seen.preconditions;
+    }
+  }
+
+  async #watch(call: ApiCall, action: FaultAction | undefined): Promise<ApiAnswer> {
+    sufferBeforeWatch(action);
+    const session = await openWatch(this.context, call);
+    this.faults.live.add(session);
+    sufferInWatch(session, action, this.#splits);
+    const headers = { 'content-type': 'application/json' };
+    return { kind: 'watch', status: 200, headers, session };
+  }
+
+  /** The first of two executions of a duplicated request: its answer is lost, whatever it is. */
+  async #firstOfTwo(call: ApiCall): Promise<void> {
+    try {
+      await dispatch(this.context, call);
+    } catch (error) {
+      errorAnswer(error);
+    }
+  }
+}
+
+function notFoundPage(): ApiAnswer {
+  return textAnswer(404, '404 page not found\n');
+}
+
+function outcomeOf(request: ApiRequest, answer: ApiAnswer): number | 'dropped' | 'aborted' {
+  if (!request.isAlive()) return 'aborted';
+  return answer.kind === 'dropped' ? 'dropped' : answer.status;
+}
+
+function targetOf(call: ApiCall): FaultTarget {
+  const { row, namespace, name, subresource, verb } = call.route;
+  return {
+    user: call.request.user,
+    client: call.request.client,
+    callId: call.callId,
+    verb,
+    group: row.type.group,
+    resource: row.type.plural,
+    subresource: subresource?.name ?? '',
+    namespace,
+    name,
+  };
+}

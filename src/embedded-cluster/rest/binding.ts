@@ -1,0 +1,55 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { arrayField, objectField, textField } from '#embedded-cluster/json-fields.ts';
+import { decodeAnyBody } from './decode-body.ts';
+import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
+import { conflict, invalid } from './status.ts';
+import { timestamp } from './timestamp.ts';
+import { updateObject } from './update.ts';
+
+/** POST to a pod's /binding: sets the node and the condition PodScheduled (SU-3). */
+export async function bindPod(context: ServerContext, call: ApiCall): Promise<Reply> {
+  const node = textField(objectField(decodeAnyBody(call), 'target'), 'name');
+  const { row, name } = call.route;
+  if (node === '') {
+    throw invalid(row, name, [
+      { reason: 'FieldValueRequired', message: 'Required value', field: 'target.name' },
+    ]);
+  }
+  await updateObject(context, call, (stored) => bound(context, call, { stored, node }));
+  return replyWith(201, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    code: 201,
+  });
+}
+
+function bound(
+  context: ServerContext,
+  call: ApiCall,
+  binding: { readonly stored: JsonObject; readonly node: string },
+): JsonObject {
+  const { stored, node } = binding;
+  const spec = objectField(stored, 'spec');
+  const assigned = textField(spec, 'nodeName');
+  const { row, name } = call.route;
+  if (assigned !== '') {
+    throw conflict(row, name, `pod ${name} is already assigned to node "${assigned}"`);
+  }
+  const status = objectField(stored, 'status');
+  const others = arrayField(status, 'conditions').filter(
+    (condition) => !isJsonObject(condition) || condition['type'] !== 'PodScheduled',
+  );
+  const scheduled = {
+    type: 'PodScheduled',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: timestamp(context.clock.now()),
+  };
+  return {
+    ...stored,
+    spec: { ...spec, nodeName: node },
+    status: { ...status, conditions: [...others, scheduled] },
+  };
+}

@@ -1,0 +1,92 @@
+import type { JsonObject } from '#base/json.ts';
+import { metadataOf, textField } from '#embedded-cluster/json-fields.ts';
+import { STALE } from '#embedded-cluster/store/store.ts';
+import { Version } from '#embedded-cluster/store/version.ts';
+import type { ApiCall, ServerContext } from './server-context.ts';
+import { resourceName } from './status.ts';
+
+/** `<namespace>/<name>`, or `<name>` for cluster-scoped kinds. */
+export function keyOf(call: ApiCall, name: string): string {
+  const { namespace } = call.route;
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** The collection of the route's resource. */
+export function collectionOf(
+  context: ServerContext,
+  call: ApiCall,
+): ReturnType<ServerContext['store']['collection']> {
+  return context.store.collection(resourceName(call.route.row));
+}
+
+/** One write of a handler. */
+export interface Write {
+  readonly key: string;
+  readonly before: Version | undefined;
+  readonly after: JsonObject | undefined;
+}
+
+/**
+ * Commits and records `write`; a dry run only shows what would be (OB-12).
+ *
+ * @returns the new version, for a deletion the last one carrying the deletion's revision, for a change that
+ * changes nothing the stored one; {@link STALE} when another write came first
+ */
+export function commit(
+  context: ServerContext,
+  call: ApiCall,
+  write: Write,
+): Version | typeof STALE {
+  const { key, before, after } = write;
+  const shown = after ?? before?.object ?? {};
+  if (call.isDryRun) {
+    return new Version(
+      key,
+      { ...shown, metadata: { ...metadataOf(shown), resourceVersion: revisionText(before) } },
+      0,
+    );
+  }
+  const resource = resourceName(call.route.row);
+  const change = context.store.commit({ resource, ...write });
+  if (change === STALE) return STALE;
+  if (change === undefined) return before ?? new Version(key, shown, 0);
+  record(context, call, change);
+  return change.after ?? change.departed;
+}
+
+function revisionText(before: Version | undefined): string {
+  return before === undefined ? '' : String(before.revision);
+}
+
+function verbOf(change: {
+  readonly before?: unknown;
+  readonly after?: unknown;
+}): 'create' | 'update' | 'delete' {
+  if (change.before === undefined) return 'create';
+  return change.after === undefined ? 'delete' : 'update';
+}
+
+function record(
+  context: ServerContext,
+  call: ApiCall,
+  change: {
+    readonly revision: number;
+    readonly before: Version | undefined;
+    readonly after: Version | undefined;
+  },
+): void {
+  const metadata = metadataOf((change.after ?? change.before)?.object ?? {});
+  context.eventLog.committed({
+    at: context.clock.now(),
+    revision: change.revision,
+    verb: verbOf(change),
+    resource: resourceName(call.route.row),
+    namespace: textField(metadata, 'namespace'),
+    name: textField(metadata, 'name'),
+    uid: textField(metadata, 'uid'),
+    ...(change.before === undefined ? {} : { before: change.before.object }),
+    ...(change.after === undefined ? {} : { after: change.after.object }),
+    user: call.request.user.name,
+    callId: call.callId,
+  });
+}

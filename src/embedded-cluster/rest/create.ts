@@ -1,0 +1,135 @@
+import type { JsonObject } from '#base/json.ts';
+import { metadataOf, textField, without } from '#embedded-cluster/json-fields.ts';
+import { StatusError } from '#embedded-cluster/status-error.ts';
+import { STALE } from '#embedded-cluster/store/store.ts';
+import type { Version } from '#embedded-cluster/store/version.ts';
+import { collectionOf, commit, keyOf } from './commit.ts';
+import { decodeObject } from './decode-body.ts';
+import { assemble, generateName, hasStatus, newMetadata } from './metadata.ts';
+import { checkNamespaceForCreate, isNamespaceRow, newNamespace } from './namespace-lifecycle.ts';
+import { ownerCauses, withoutDuplicateOwners } from './owner-references.ts';
+import type { ApiCall, Reply, ServerContext } from './server-context.ts';
+import { alreadyExists, badRequest, invalid } from './status.ts';
+import { timestamp } from './timestamp.ts';
+
+/** Attempts to find a free generated name (OB-1). */
+const NAME_ATTEMPTS = 8;
+
+/** POST to a collection (OB-1). */
+export async function create(context: ServerContext, call: ApiCall): Promise<Reply> {
+  const object = decodeObject(call);
+  const version = await createObject(context, call, object);
+  return { status: 201, body: [version.bytes] };
+}
+
+/** Stores `object` as a new one; PUT that creates comes here too (OB-4). @throws {StatusError} */
+export async function createObject(
+  context: ServerContext,
+  call: ApiCall,
+  object: JsonObject,
+): Promise<Version> {
+  checkGiven(call, object);
+  const given = textField(metadataOf(object), 'name');
+  const attempts = given === '' ? NAME_ATTEMPTS : 1;
+  for (let attempt = 1; ; attempt += 1) {
+    const name = chooseName(context, call, object);
+    const existing = collectionOf(context, call).get(keyOf(call, name));
+    if (existing === undefined) return store(context, call, { name, object });
+    if (attempt >= attempts) {
+      const isTerminating = metadataOf(existing.object)['deletionTimestamp'] !== undefined;
+      throw alreadyExists(call.route.row, name, isTerminating);
+    }
+  }
+}
+
+function checkGiven(call: ApiCall, object: JsonObject): void {
+  const { namespace, row } = call.route;
+  const metadata = metadataOf(object);
+  const bodyNamespace = textField(metadata, 'namespace');
+  if (bodyNamespace !== '' && bodyNamespace !== namespace && row.type.isNamespaced) {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  if (textField(metadata, 'resourceVersion') !== '') {
+    // Not 400: the real server lets this storage error through as it is.
+    throw new StatusError(
+      { code: 500, reason: '' },
+      'resourceVersion should not be set on objects to be created',
+    );
+  }
+}
+
+function chooseName(context: ServerContext, call: ApiCall, object: JsonObject): string {
+  const metadata = metadataOf(object);
+  const name = textField(metadata, 'name');
+  if (name !== '') return name;
+  const base = textField(metadata, 'generateName');
+  if (base !== '') return generateName(base, context.random.names);
+  throw invalid(call.route.row, '', [
+    {
+      reason: 'FieldValueRequired',
+      message: 'Required value: name or generateName is required',
+      field: 'metadata.name',
+    },
+  ]);
+}
+
+async function store(
+  context: ServerContext,
+  call: ApiCall,
+  given: { readonly name: string; readonly object: JsonObject },
+): Promise<Version> {
+  const { row } = call.route;
+  const { name } = given;
+  checkNamespaceForCreate(context, call, name);
+  const born = newObject(context, call, given);
+  const object = await admitted(context, call, born);
+  const causes = [...ownerCauses(metadataOf(object)), ...row.validate(object)];
+  if (causes.length > 0) throw invalid(row, name, causes);
+  await context.admission?.validate({ call, operation: 'CREATE', name, object });
+  call.warnings.push(...ineffectiveWarnings(row.ineffectiveFields(object)));
+  const stored = commit(context, call, {
+    key: keyOf(call, name),
+    before: undefined,
+    after: object,
+  });
+  if (stored === STALE) throw alreadyExists(row, name, false);
+  return stored;
+}
+
+function newObject(
+  context: ServerContext,
+  call: ApiCall,
+  given: { readonly name: string; readonly object: JsonObject },
+): JsonObject {
+  const { row, namespace } = call.route;
+  const metadata = newMetadata(row, given.object, {
+    name: given.name,
+    namespace,
+    uid: context.random.uids.uuid(),
+    creationTimestamp: timestamp(context.clock.now()),
+  });
+  const owned = withoutDuplicateOwners(metadata);
+  call.warnings.push(...owned.warnings);
+  const content = hasStatus(row) ? without(given.object, 'status') : given.object;
+  const prepared = row.prepareForCreate(assemble(row, owned.metadata, content));
+  return isNamespaceRow(row) ? newNamespace(prepared) : prepared;
+}
+
+async function admitted(
+  context: ServerContext,
+  call: ApiCall,
+  object: JsonObject,
+): Promise<JsonObject> {
+  if (context.admission === undefined) return object;
+  const { name } = call.route;
+  const mutated = await context.admission.mutate({ call, operation: 'CREATE', name, object });
+  if (mutated === undefined || mutated === object) return object;
+  return call.route.row.prepareForCreate(mutated);
+}
+
+/** Warnings for fields that are stored but do nothing here (R0). */
+export function ineffectiveWarnings(fields: readonly string[]): readonly string[] {
+  return fields.map((field) => `embedded cluster: ${field} is stored but has no effect`);
+}

@@ -1,0 +1,114 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { textField } from '#embedded-cluster/json-fields.ts';
+import { StatusError } from '#embedded-cluster/status-error.ts';
+import { apiVersionOf } from '#kubernetes/resource-type.ts';
+import { duplicateKeys } from './duplicate-keys.ts';
+import { fieldValidationOf } from './query.ts';
+import type { ApiCall } from './server-context.ts';
+import { badRequest, unsupportedMediaType } from './status.ts';
+
+/** Bodies above this many bytes are refused (HT-7). */
+const MAXIMUM_BODY = 3 * 1024 * 1024;
+
+/** @throws {StatusError} 413 */
+export function checkBodySize(body: string): void {
+  if (body.length <= MAXIMUM_BODY || Buffer.byteLength(body) <= MAXIMUM_BODY) return;
+  throw new StatusError(
+    { code: 413, reason: 'RequestEntityTooLarge' },
+    `Request entity too large: limit is ${MAXIMUM_BODY}`,
+  );
+}
+
+/** The media type of the body, without parameters; JSON when none is given. */
+export function mediaTypeOf(call: ApiCall): string {
+  const [type = ''] = (call.request.headers['content-type'] ?? '').split(';');
+  return type.trim() === '' ? 'application/json' : type.trim().toLowerCase();
+}
+
+function checkMediaType(call: ApiCall): void {
+  const type = mediaTypeOf(call);
+  if (type === 'application/json') return;
+  const hint =
+    type === 'application/vnd.kubernetes.protobuf'
+      ? ' (set the ContentType of the client to application/json)'
+      : '';
+  throw unsupportedMediaType(`${type}${hint}`, ['application/json']);
+}
+
+/** Parses `text` as a JSON object. @throws {StatusError} 400 */
+export function parseJsonObject(text: string): JsonObject {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw badRequest(`the object provided is not valid JSON: ${why}`);
+  }
+  if (isJsonObject(parsed)) return parsed;
+  throw badRequest('the object provided is unrecognized (must be a JSON object)');
+}
+
+/** The body as a JSON object, of whatever kind; an empty body is an empty object. @throws {StatusError} 400, 413, 415 */
+export function decodeAnyBody(call: ApiCall): JsonObject {
+  const { body } = call.request;
+  checkBodySize(body);
+  if (body.trim() === '') return {};
+  checkMediaType(call);
+  return parseJsonObject(body);
+}
+
+/** What a body must be. */
+export interface ExpectedKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** @throws {StatusError} 400 when `object` says that it is something else */
+export function checkKind(object: JsonObject, expected: ExpectedKind): void {
+  const apiVersion = textField(object, 'apiVersion');
+  const kind = textField(object, 'kind');
+  if (apiVersion !== '' && apiVersion !== expected.apiVersion) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
+    );
+  }
+  if (kind !== '' && kind !== expected.kind) {
+    throw badRequest(
+      `${kind} in version "${apiVersion}" cannot be handled as a ${expected.kind}: the kind in the data does not match`,
+    );
+  }
+}
+
+/** Drops unknown fields of `object` as the request's fieldValidation says. @throws {StatusError} 400 when it is Strict */
+export function dropUnknownFields(
+  call: ApiCall,
+  object: JsonObject,
+  duplicates: readonly string[] = [],
+): JsonObject {
+  const { row, query } = call.route;
+  const decoded = row.decode(object);
+  const problems = [
+    ...decoded.unknown.map((path) => `unknown field "${path}"`),
+    ...duplicates.map((path) => `duplicate field "${path}"`),
+  ];
+  const mode = fieldValidationOf(query);
+  if (problems.length === 0 || mode === 'Ignore') return decoded.object;
+  if (mode === 'Strict') {
+    const { kind } = row.type;
+    throw badRequest(
+      `${kind} in version "${row.type.version}" cannot be handled as a ${kind}: strict decoding error: ${problems.join(', ')}`,
+    );
+  }
+  call.warnings.push(...problems);
+  return decoded.object;
+}
+
+/** The body as an object of the route's kind, unknown fields dropped. @throws {StatusError} 400, 413, 415 */
+export function decodeObject(call: ApiCall): JsonObject {
+  const { body } = call.request;
+  const object = decodeAnyBody(call);
+  const { type } = call.route.row;
+  checkKind(object, { apiVersion: apiVersionOf(type), kind: type.kind });
+  const duplicates = fieldValidationOf(call.route.query) === 'Ignore' ? [] : duplicateKeys(body);
+  return dropUnknownFields(call, object, duplicates);
+}

@@ -1,0 +1,94 @@
+import type { JsonObject } from '#base/json.ts';
+import { metadataOf, textField } from '#embedded-cluster/json-fields.ts';
+import { STALE } from '#embedded-cluster/store/store.ts';
+import type { Version } from '#embedded-cluster/store/version.ts';
+import { collectionOf, commit, keyOf } from './commit.ts';
+import { type DeleteOptions, deleteOptionsOf } from './delete-options.ts';
+import { planDeletion } from './deletion.ts';
+import { checkNamespaceDeletable } from './namespace-lifecycle.ts';
+import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
+import { failedPrecondition, notFound, staleVersion, successStatus } from './status.ts';
+
+const MAXIMUM_ATTEMPTS = 100;
+
+/** What a delete left. */
+export interface Deletion {
+  readonly version: Version;
+  /** Whether the object is still stored. */
+  readonly stays: boolean;
+}
+
+/** DELETE of one object (OB-8, OB-9). */
+export async function deleteOne(context: ServerContext, call: ApiCall): Promise<Reply> {
+  const options = deleteOptionsOf(call);
+  const { uid, resourceVersion } = options;
+  call.preconditions = {
+    ...(uid === '' ? {} : { uid }),
+    ...(resourceVersion === '' ? {} : { resourceVersion }),
+  };
+  const deletion = await deleteNamed(context, call, { name: call.route.name, options });
+  const { row, name } = call.route;
+  if (deletion.stays || row.isGraceful) {
+    const status = deletion.stays && options.orphanDependents === false ? 202 : 200;
+    return { status, body: [deletion.version.bytes] };
+  }
+  const storedUid = textField(metadataOf(deletion.version.object), 'uid');
+  return replyWith(200, successStatus(row, name, storedUid));
+}
+
+/** Deletes the object `name` of the route's collection. @throws {StatusError} 403, 404, 409 */
+export async function deleteNamed(
+  context: ServerContext,
+  call: ApiCall,
+  target: { readonly name: string; readonly options: DeleteOptions },
+): Promise<Deletion> {
+  const { row } = call.route;
+  const { name, options } = target;
+  const key = keyOf(call, name);
+  checkNamespaceDeletable(row, name);
+  for (let attempt = 0; attempt < MAXIMUM_ATTEMPTS; attempt += 1) {
+    const before = collectionOf(context, call).get(key);
+    if (before === undefined) throw notFound(row, name);
+    checkPreconditions(call, before.object, target);
+    const plan = planDeletion(row, before.object, { options, now: context.clock.now() });
+    if (plan.kind === 'unchanged') return { version: before, stays: true };
+    await admit(context, call, before.object);
+    const after = plan.kind === 'mark' ? plan.object : undefined;
+    const dry = options.isDryRun ? { ...call, isDryRun: true } : call;
+    const version = commit(context, dry, { key, before, after });
+    if (version !== STALE) return { version, stays: after !== undefined };
+  }
+  throw staleVersion(row, name);
+}
+
+async function admit(context: ServerContext, call: ApiCall, oldObject: JsonObject): Promise<void> {
+  if (context.admission === undefined) return;
+  const attributes = { call, operation: 'DELETE', name: call.route.name, oldObject } as const;
+  await context.admission.mutate(attributes);
+  await context.admission.validate(attributes);
+}
+
+function checkPreconditions(
+  call: ApiCall,
+  stored: JsonObject,
+  target: { readonly name: string; readonly options: DeleteOptions },
+): void {
+  const { options, name } = target;
+  const metadata = metadataOf(stored);
+  const uid = textField(metadata, 'uid');
+  const version = textField(metadata, 'resourceVersion');
+  if (options.uid !== '' && options.uid !== uid) {
+    throw failedPrecondition(
+      call.route.row,
+      name,
+      `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (options.resourceVersion !== '' && options.resourceVersion !== version) {
+    throw failedPrecondition(
+      call.route.row,
+      name,
+      `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`,
+    );
+  }
+}

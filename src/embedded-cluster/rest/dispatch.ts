@@ -1,0 +1,47 @@
+import { reviewAccess } from './access-review.ts';
+import { bindPod } from './binding.ts';
+import { create } from './create.ts';
+import { deleteOne } from './delete.ts';
+import { deleteCollection } from './delete-collection.ts';
+import { list } from './list.ts';
+import { isNamespaceRow } from './namespace-lifecycle.ts';
+import { get, patch, put } from './put-and-patch.ts';
+import type { ApiCall, Reply, ServerContext } from './server-context.ts';
+import { methodNotAllowed, notServed } from './status.ts';
+
+/** Executes a request that is not a watch. @throws {StatusError} */
+export async function dispatch(context: ServerContext, call: ApiCall): Promise<Reply> {
+  switch (call.route.verb) {
+    case 'get':
+      return get(context, call);
+    case 'list':
+      return list(context, call);
+    case 'create':
+      return dispatchCreate(context, call);
+    case 'update':
+      return put(context, call);
+    case 'patch':
+      return patch(context, call);
+    case 'delete':
+      return deleteOne(context, call);
+    case 'deletecollection':
+      return deleteCollection(context, call);
+    case 'watch':
+      throw methodNotAllowed();
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+async function dispatchCreate(context: ServerContext, call: ApiCall): Promise<Reply> {
+  const { row, subresource } = call.route;
+  if (subresource === undefined) {
+    const isReview = row.type.plural === 'selfsubjectaccessreviews';
+    return isReview ? reviewAccess(context, call) : create(context, call);
+  }
+  const handler = context.subresourceHandlers.get(`${row.type.plural}/${subresource.name}`);
+  if (handler !== undefined) return handler(context, call);
+  if (subresource.name === 'binding') return bindPod(context, call);
+  if (subresource.name === 'finalize' && isNamespaceRow(row)) return put(context, call);
+  throw notServed();
+}

@@ -1,0 +1,82 @@
+import type { JsonObject } from '#base/json.ts';
+import { metadataOf, textField, without } from '#embedded-cluster/json-fields.ts';
+import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
+import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import { apiVersionOf } from '#kubernetes/resource-type.ts';
+
+/** Characters of generated names: none that could spell a word. */
+const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+const SUFFIX_LENGTH = 5;
+const LONGEST_GENERATED_BASE = 58;
+
+/** Metadata members that a client may not choose. */
+const SYSTEM_MEMBERS = [
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+  'managedFields',
+] as const;
+
+/** Whether the kind has a `/status`. */
+export function hasStatus(row: ResourceRow): boolean {
+  return row.subresources.some(({ name }) => name === 'status');
+}
+
+/** Whether the kind is a custom resource: those have no strategic merge. */
+export function isCustom(row: ResourceRow): boolean {
+  return row.listMerge === undefined;
+}
+
+/** `object` with `kind`, `apiVersion` and `metadata` in front, as the server writes it. */
+export function assemble(row: ResourceRow, metadata: JsonObject, object: JsonObject): JsonObject {
+  return {
+    kind: row.type.kind,
+    apiVersion: apiVersionOf(row.type),
+    metadata,
+    ...without(object, 'kind', 'apiVersion', 'metadata'),
+  };
+}
+
+/** A name made of `base` and five random characters (OB-1). */
+export function generateName(base: string, random: SeededRandom): string {
+  return `${base.slice(0, LONGEST_GENERATED_BASE)}${random.text(SUFFIX_LENGTH, NAME_ALPHABET)}`;
+}
+
+/** What the server decides about a new object. */
+export interface Birth {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly creationTimestamp: string;
+}
+
+/** Metadata of a new object: the client's, but for what the server decides (OB-1, OB-18). */
+export function newMetadata(row: ResourceRow, object: JsonObject, birth: Birth): JsonObject {
+  const given = without(metadataOf(object), 'name', 'namespace', ...SYSTEM_MEMBERS);
+  const generateNameText = textField(given, 'generateName');
+  return {
+    name: birth.name,
+    ...(generateNameText === '' ? {} : { generateName: generateNameText }),
+    ...(row.type.isNamespaced ? { namespace: birth.namespace } : {}),
+    uid: birth.uid,
+    resourceVersion: '',
+    ...(row.hasGeneration ? { generation: 1 } : {}),
+    creationTimestamp: birth.creationTimestamp,
+    ...without(given, 'generateName'),
+  };
+}
+
+/** Metadata of an update: the client's, but for what belongs to the stored object (OB-3). */
+export function updatedMetadata(old: JsonObject, wanted: JsonObject): JsonObject {
+  const stored = metadataOf(old);
+  const given = without(metadataOf(wanted), 'name', 'namespace', 'generateName', ...SYSTEM_MEMBERS);
+  const kept: Record<string, JsonObject[string]> = {};
+  for (const member of ['name', 'generateName', 'namespace', ...SYSTEM_MEMBERS]) {
+    if (stored[member] !== undefined) kept[member] = stored[member];
+  }
+  return { ...kept, ...given };
+}

@@ -1,0 +1,94 @@
+import type { JsonObject } from '#base/json.ts';
+import { isSameJson, metadataOf, textField } from '#embedded-cluster/json-fields.ts';
+import { apiVersionOf } from '#kubernetes/resource-type.ts';
+import { collectionOf, keyOf } from './commit.ts';
+import { createObject } from './create.ts';
+import {
+  checkBodySize,
+  checkKind,
+  decodeAnyBody,
+  decodeObject,
+  dropUnknownFields,
+  mediaTypeOf,
+} from './decode-body.ts';
+import { scaleOf, withScale } from './scale.ts';
+import type { ApiCall, Reply, ServerContext } from './server-context.ts';
+import { badRequest, notFound } from './status.ts';
+import { updateObject } from './update.ts';
+
+/** PUT of an object, its status or its finalizers (OB-3, OB-4, OB-6). */
+export async function put(context: ServerContext, call: ApiCall): Promise<Reply> {
+  if (call.route.subresource?.name === 'scale') return putScale(context, call);
+  const { row, name, subresource } = call.route;
+  const wanted = decodeObject(call);
+  if (textField(metadataOf(wanted), 'name') === '') {
+    throw badRequest(
+      `the name of the object must be given and equal the name on the URL (${name})`,
+    );
+  }
+  const isMissing = collectionOf(context, call).get(keyOf(call, name)) === undefined;
+  if (isMissing && row.allowsCreateOnUpdate && subresource === undefined) {
+    const created = await createObject(context, call, wanted);
+    return { status: 201, body: [created.bytes] };
+  }
+  const version = await updateObject(context, call, () => wanted);
+  return { status: 200, body: [version.bytes] };
+}
+
+/** PATCH of an object, its status or its scale (PA-1, PA-2, PA-6). */
+export async function patch(context: ServerContext, call: ApiCall): Promise<Reply> {
+  checkBodySize(call.request.body);
+  if (call.route.subresource?.name === 'scale') return patchScale(context, call);
+  const { row } = call.route;
+  const expected = { apiVersion: apiVersionOf(row.type), kind: row.type.kind };
+  const version = await updateObject(context, call, (stored) => {
+    const patched = applied(context, call, stored);
+    checkKind(patched, expected);
+    // What was stored has no unknown fields: an untouched result need not be decoded again.
+    return isSameJson(patched, stored) ? patched : dropUnknownFields(call, patched);
+  });
+  return { status: 200, body: [version.bytes] };
+}
+
+function applied(context: ServerContext, call: ApiCall, object: JsonObject): JsonObject {
+  return context.rules.applyPatch({
+    contentType: mediaTypeOf(call),
+    body: call.request.body,
+    object,
+    row: call.route.row,
+  });
+}
+
+async function putScale(context: ServerContext, call: ApiCall): Promise<Reply> {
+  const scale = decodeAnyBody(call);
+  checkKind(scale, { apiVersion: 'autoscaling/v1', kind: 'Scale' });
+  const version = await updateObject(context, call, (stored) => withScale(call, stored, scale));
+  return scaleReply(version.object);
+}
+
+async function patchScale(context: ServerContext, call: ApiCall): Promise<Reply> {
+  const version = await updateObject(context, call, (stored) => {
+    const scale = scaleOf(stored);
+    return withScale(call, stored, applied(context, call, scale));
+  });
+  return scaleReply(version.object);
+}
+
+function scaleReply(object: JsonObject): Reply {
+  return { status: 200, body: [Buffer.from(JSON.stringify(scaleOf(object)))] };
+}
+
+/** GET of an object or of a subresource that is a part of it. */
+export function get(context: ServerContext, call: ApiCall): Reply {
+  const { row, name, subresource } = call.route;
+  const collection = collectionOf(context, call);
+  const key = keyOf(call, name);
+  const { viewRevision } = call;
+  const version =
+    viewRevision === undefined
+      ? collection.get(key)
+      : collection.at(viewRevision)?.find((candidate) => candidate.key === key);
+  if (version === undefined) throw notFound(row, name);
+  if (subresource?.name === 'scale') return scaleReply(version.object);
+  return { status: 200, body: [version.bytes] };
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { Activity } from '#embedded-cluster/activity.ts';
+import type { Authorizer } from '#embedded-cluster/authorizer.ts';
+import type { RecordingEventLog } from '#embedded-cluster/recording-event-log.ts';
+import type { ResourceRow, Verb } from '#embedded-cluster/resource-row.ts';
+import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import type { Store } from '#embedded-cluster/store/store.ts';
+import type { ApiRequest } from './api-request.ts';
+import type { ResourceRoute } from './router.ts';
+import type { RowIndex } from './row-index.ts';
+
+/** What the server takes from elsewhere: the rules of kinds, selectors and patches. */
+export interface ServerRules {
+  readonly resourceTable: readonly ResourceRow[];
+  /** @throws {StatusError} 400 */
+  readonly parseLabelSelector: (
+    text: string,
+  ) => (labels: Readonly<Record<string, string>>) => boolean;
+  /** @throws {StatusError} 400 */
+  readonly parseFieldSelector: (
+    text: string,
+    fieldLabels: Readonly<Record<string, (object: JsonObject) => string>>,
+  ) => (object: JsonObject) => boolean;
+  /** @throws {StatusError} */
+  readonly applyPatch: (patch: {
+    readonly contentType: string;
+    readonly body: string;
+    readonly object: JsonObject;
+    readonly row: ResourceRow;
+  }) => JsonObject;
+}
+
+/** One write on its way through admission (AD-1). */
+export interface AdmissionAttributes {
+  readonly call: ApiCall;
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  /** Empty while the name is still to be generated, and for objects of a deleted collection (OB-11). */
+  readonly name: string;
+  /** Absent for DELETE. */
+  readonly object?: JsonObject;
+  /** Absent for CREATE. */
+  readonly oldObject?: JsonObject;
+}
+
+/** The chain of admission webhooks; a server without one admits everything. */
+export interface Admission {
+  /** The object as the mutating webhooks leave it. @throws {StatusError} a denial */
+  mutate(attributes: AdmissionAttributes): Promise<JsonObject | undefined>;
+  /** @throws {StatusError} a denial */
+  validate(attributes: AdmissionAttributes): Promise<void>;
+}
+
+/** A handler for a subresource that the server itself does not know, such as `pods/eviction`. */
+export type SubresourceHandler = (context: ServerContext, call: ApiCall) => Promise<Reply>;
+
+/** All that a handler works with. */
+export interface ServerContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly activity: Activity;
+  readonly rules: ServerRules;
+  readonly rows: RowIndex;
+  readonly eventLog: RecordingEventLog;
+  readonly authorizer: Authorizer;
+  readonly random: {
+    readonly uids: SeededRandom;
+    readonly names: SeededRandom;
+    readonly timeouts: SeededRandom;
+  };
+  /** Set by the room of webhooks. */
+  admission: Admission | undefined;
+  /** Keyed `resource/subresource`, such as `pods/eviction`. */
+  readonly subresourceHandlers: Map<string, SubresourceHandler>;
+  /** Minor version, such as `1.36`. */
+  readonly version: string;
+}
+
+/** One request while it is being answered. */
+export interface ApiCall {
+  readonly callId: number;
+  readonly route: ResourceRoute;
+  readonly request: ApiRequest;
+  /** Texts of Warning headers, collected on the way. */
+  readonly warnings: string[];
+  /** Whether nothing may be committed (OB-12). */
+  readonly isDryRun: boolean;
+  /** The revision at which this client's reads are held (FI-5, FI-2 `stale`). */
+  readonly viewRevision: number | undefined;
+  /** Preconditions of a delete, for the event log. */
+  preconditions: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
+}
+
+/** What a handler answers. */
+export interface Reply {
+  readonly status: number;
+  readonly body: readonly Uint8Array[];
+}
+
+/** `object` as an answer. */
+export function replyWith(status: number, object: JsonObject): Reply {
+  return { status, body: [Buffer.from(JSON.stringify(object))] };
+}
+
+/** Verbs that change something. */
+export const WRITE_VERBS: ReadonlySet<Verb> = new Set([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+]);

@@ -1,0 +1,126 @@
+import type { JsonObject } from '#base/json.ts';
+import { metadataOf, textField } from '#embedded-cluster/json-fields.ts';
+import { STALE } from '#embedded-cluster/store/store.ts';
+import type { Version } from '#embedded-cluster/store/version.ts';
+import { collectionOf, commit, keyOf } from './commit.ts';
+import { ineffectiveWarnings } from './create.ts';
+import { isHeld } from './namespace-lifecycle.ts';
+import { ownerCauses } from './owner-references.ts';
+import type { ApiCall, ServerContext } from './server-context.ts';
+import { badRequest, conflict, invalid, notFound, staleVersion } from './status.ts';
+import { finalizerCauses, updatedObject } from './updated-object.ts';
+
+/** Internal attempts of a write without resourceVersion before it gives up with 409. */
+const MAXIMUM_ATTEMPTS = 100;
+
+/** Makes the wanted object from the stored one; called again when another write came first (PA-2). */
+export type Wanted = (stored: JsonObject) => JsonObject;
+
+/** Reads, changes and commits the route's object. @throws {StatusError} */
+export async function updateObject(
+  context: ServerContext,
+  call: ApiCall,
+  wanted: Wanted,
+): Promise<Version> {
+  const { name, row } = call.route;
+  const key = keyOf(call, name);
+  for (let attempt = 0; attempt < MAXIMUM_ATTEMPTS; attempt += 1) {
+    const before = collectionOf(context, call).get(key);
+    if (before === undefined) throw notFound(row, name);
+    const after = await prepared(context, call, { before, wanted: wanted(before.object) });
+    const version = commit(context, call, { key, before, after });
+    if (version !== STALE) return version;
+  }
+  throw staleVersion(row, name);
+}
+
+/** @throws {StatusError} 400, 409 or 422 when `wanted` may not replace `stored` */
+export function checkReplacement(call: ApiCall, stored: JsonObject, wanted: JsonObject): void {
+  const { row, name, namespace } = call.route;
+  const given = metadataOf(wanted);
+  const givenName = textField(given, 'name');
+  if (givenName !== name && givenName !== '') {
+    throw badRequest(
+      `the name of the object (${givenName}) does not match the name on the URL (${name})`,
+    );
+  }
+  const givenNamespace = textField(given, 'namespace');
+  if (givenNamespace !== '' && givenNamespace !== namespace) {
+    throw badRequest(
+      `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${namespace})`,
+    );
+  }
+  checkVersion(call, metadataOf(stored), given);
+  const uid = textField(given, 'uid');
+  const storedUid = textField(metadataOf(stored), 'uid');
+  if (uid !== '' && uid !== storedUid) {
+    throw conflict(
+      row,
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${storedUid}`,
+    );
+  }
+}
+
+function checkVersion(call: ApiCall, stored: JsonObject, given: JsonObject): void {
+  const { row, name } = call.route;
+  const version = textField(given, 'resourceVersion');
+  if (version === '' || version === '0') {
+    if (row.allowsUnconditionalUpdate) return;
+    throw invalid(row, name, [
+      {
+        reason: 'FieldValueInvalid',
+        message: 'Invalid value: 0: must be specified for an update',
+        field: 'metadata.resourceVersion',
+      },
+    ]);
+  }
+  if (version !== textField(stored, 'resourceVersion')) throw staleVersion(row, name);
+}
+
+async function prepared(
+  context: ServerContext,
+  call: ApiCall,
+  update: { readonly before: Version; readonly wanted: JsonObject },
+): Promise<JsonObject | undefined> {
+  const { row, name } = call.route;
+  const old = update.before.object;
+  checkReplacement(call, old, update.wanted);
+  const next = updatedObject(call, old, update.wanted);
+  const object = await admitted(context, call, { old, next });
+  const causes = [
+    ...ownerCauses(metadataOf(object)),
+    ...finalizerCauses(old, object),
+    ...row.validate(object, old),
+  ];
+  if (causes.length > 0) throw invalid(row, name, causes);
+  const attributes = { call, operation: 'UPDATE', name, object, oldObject: old } as const;
+  await context.admission?.validate(attributes);
+  call.warnings.push(...ineffectiveWarnings(row.ineffectiveFields(object)));
+  return isReleased(call, object) ? undefined : object;
+}
+
+async function admitted(
+  context: ServerContext,
+  call: ApiCall,
+  update: { readonly old: JsonObject; readonly next: JsonObject },
+): Promise<JsonObject> {
+  if (context.admission === undefined) return update.next;
+  const mutated = await context.admission.mutate({
+    call,
+    operation: 'UPDATE',
+    name: call.route.name,
+    object: update.next,
+    oldObject: update.old,
+  });
+  if (mutated === undefined || mutated === update.next) return update.next;
+  return updatedObject(call, update.old, mutated);
+}
+
+/** Whether this update takes the last hold from an object that waits to be deleted (OB-10). */
+function isReleased(call: ApiCall, object: JsonObject): boolean {
+  const metadata = metadataOf(object);
+  if (metadata['deletionTimestamp'] === undefined) return false;
+  const grace = metadata['deletionGracePeriodSeconds'] ?? 0;
+  return grace === 0 && !isHeld(call.route.row, object);
+}

@@ -1,0 +1,29 @@
+import { seconds } from '#base/units.ts';
+import type { ApiCall, ServerContext } from './server-context.ts';
+import { tooLargeRevision } from './status.ts';
+
+/** How long a read waits for a revision that has not come yet (LW-1). */
+const PATIENCE = seconds(3);
+
+/** How often it looks; a real server is woken by its watch cache. */
+const LOOK_EVERY = seconds(0.05);
+
+/** Resolves once `revision` is there. @throws {StatusError} 504 after 3 s of clock time */
+export async function waitForRevision(
+  context: ServerContext,
+  call: ApiCall,
+  revision: number,
+): Promise<void> {
+  const { clock, store, activity } = context;
+  const current = (): number => call.viewRevision ?? store.revision;
+  const end = clock.monotonic() + PATIENCE;
+  while (current() < revision) {
+    if (clock.monotonic() >= end) throw tooLargeRevision(revision, current());
+    await activity.parked(ownerOf(call), clock.sleep(LOOK_EVERY, { owner: 'wait for revision' }));
+  }
+}
+
+/** How the requests of one client are counted as activity. */
+export function ownerOf(call: ApiCall): string {
+  return `request of ${call.request.client}`;
+}

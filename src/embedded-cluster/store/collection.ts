@@ -1,0 +1,119 @@
+import type { JsonObject } from '#base/json.ts';
+import type { Change } from './change.ts';
+import { History } from './history.ts';
+import type { Version } from './version.ts';
+import { VersionIndex } from './version-index.ts';
+
+/** Called with each change, in order, synchronously at the commit. */
+export type ChangeListener = (change: Change) => void;
+
+/** The objects of one resource, their log and their indexes. */
+export class Collection {
+  /** `plural` or `plural.group`. */
+  readonly resource: string;
+  readonly history: History;
+  readonly #versions = new Map<string, Version>();
+  readonly #indexes = new Map<string, VersionIndex>();
+  readonly #listeners = new Set<ChangeListener>();
+  #sorted: Version[] = [];
+  #past: { readonly revision: number; readonly versions: readonly Version[] } | undefined;
+
+  constructor(resource: string, startRevision: number) {
+    this.resource = resource;
+    this.history = new History(startRevision);
+  }
+
+  get size(): number {
+    return this.#versions.size;
+  }
+
+  get(key: string): Version | undefined {
+    return this.#versions.get(key);
+  }
+
+  /** Versions in key order; with `namespace` only those in it (ST-2, ST-7). */
+  list(namespace = ''): readonly Version[] {
+    return inNamespace(this.#sorted, namespace);
+  }
+
+  /**
+   * Versions filed under `value` by the index `name`, in key order; `keysOf` says where an object is filed and
+   * is used only when the index is asked for the first time.
+   */
+  indexed(
+    index: { readonly name: string; readonly keysOf: (object: JsonObject) => readonly string[] },
+    value: string,
+  ): readonly Version[] {
+    let known = this.#indexes.get(index.name);
+    if (known === undefined) {
+      known = new VersionIndex(index.keysOf);
+      for (const version of this.#sorted) known.add(version);
+      this.#indexes.set(index.name, known);
+    }
+    return known.get(value);
+  }
+
+  /** The state at `revision`, rebuilt by undoing the log; undefined when it no longer reaches back (ST-5). */
+  at(revision: number, namespace = ''): readonly Version[] | undefined {
+    if (revision < this.history.forgottenTo) return undefined;
+    if (this.#past?.revision !== revision) {
+      this.#past = { revision, versions: this.#undoTo(revision) };
+    }
+    return inNamespace(this.#past.versions, namespace);
+  }
+
+  /** Stores a change and tells the listeners. */
+  apply(change: Change): void {
+    const { before, after, key } = change;
+    const at = positionOf(this.#sorted, key);
+    if (after === undefined) {
+      this.#versions.delete(key);
+      this.#sorted.splice(at, 1);
+    } else {
+      this.#versions.set(key, after);
+      if (before === undefined) this.#sorted.splice(at, 0, after);
+      else this.#sorted[at] = after;
+    }
+    for (const index of this.#indexes.values()) index.replace(before, after);
+    this.history.append(change);
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  /** @returns a function that ends the listening */
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  #undoTo(revision: number): readonly Version[] {
+    const undone = this.history.since(revision);
+    if (undone.length === 0) return [...this.#sorted];
+    const versions = new Map(this.#versions);
+    for (const { key, before } of undone.toReversed()) {
+      if (before === undefined) versions.delete(key);
+      else versions.set(key, before);
+    }
+    return [...versions.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+}
+
+/** Index of the first version whose key is not before `key`. */
+function positionOf(sorted: readonly Version[], key: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const version = sorted[middle];
+    if (version !== undefined && version.key < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function inNamespace(sorted: readonly Version[], namespace: string): readonly Version[] {
+  if (namespace === '') return sorted;
+  // '0' is the character after '/': the first key behind all of this namespace.
+  return sorted.slice(positionOf(sorted, `${namespace}/`), positionOf(sorted, `${namespace}0`));
+}

@@ -1,0 +1,167 @@
+import type { JsonObject } from '#base/json.ts';
+import { millis, seconds } from '#base/units.ts';
+import { collectionOf } from '#embedded-cluster/rest/commit.ts';
+import { selectionOf } from '#embedded-cluster/rest/selection.ts';
+import type { ApiCall, ServerContext } from '#embedded-cluster/rest/server-context.ts';
+import { resourceName, tooOldRevision } from '#embedded-cluster/rest/status.ts';
+import { waitForRevision } from '#embedded-cluster/rest/wait-for-revision.ts';
+import { type Change, type ChangeType, encodeLine } from '#embedded-cluster/store/change.ts';
+import type { Version } from '#embedded-cluster/store/version.ts';
+import { bookmark } from './bookmark.ts';
+import { errorLine } from './error-line.ts';
+import { type WatchQuery, watchQueryOf } from './watch-query.ts';
+import { WatchSession } from './watch-session.ts';
+
+/** Time between bookmarks, and before the deadline (LW-8). */
+const BOOKMARK_EVERY = seconds(60);
+const LAST_BOOKMARK_BEFORE_END = seconds(2);
+
+/** Timeouts that the server chooses lie between this and twice as much, in seconds (LW-5). */
+const DEFAULT_TIMEOUT_SECONDS = 1_800;
+
+/** Opens the watch that `call` asks for (LW-5…LW-12). @throws {StatusError} 400, 422, 504 */
+export async function openWatch(context: ServerContext, call: ApiCall): Promise<WatchSession> {
+  const query = watchQueryOf(call.route.query);
+  if (query.hasInitialEvents) await waitForRevision(context, call, query.revision);
+  const opening = new WatchOpening(context, call, query);
+  opening.start();
+  return opening.session;
+}
+
+/** One watch from its opening to its end. */
+class WatchOpening {
+  readonly session: WatchSession;
+  readonly #context: ServerContext;
+  readonly #call: ApiCall;
+  readonly #query: WatchQuery;
+  readonly #matches: ((object: JsonObject) => boolean) | undefined;
+  readonly #prefix: string;
+  readonly #cleanups: (() => void)[] = [];
+  /** Changes up to here are not sent. */
+  #floor = 0;
+
+  constructor(context: ServerContext, call: ApiCall, query: WatchQuery) {
+    this.#context = context;
+    this.#call = call;
+    this.#query = query;
+    this.#matches = selectionOf(context, call).matches;
+    const { namespace, row } = call.route;
+    this.#prefix = namespace === '' ? '' : `${namespace}/`;
+    this.session = new WatchSession({
+      clock: context.clock,
+      user: call.request.user.name,
+      client: call.request.client,
+      resource: resourceName(row),
+      namespace,
+      onClose: () => this.#close(),
+    });
+  }
+
+  start(): void {
+    const { history } = collectionOf(this.#context, this.#call);
+    const { hasInitialEvents } = this.#query;
+    const from = hasInitialEvents ? this.#sendInitialState() : this.#startRevision();
+    if (from < history.forgottenTo && !hasInitialEvents) {
+      this.session.fail(errorLine(tooOldRevision(from, history.forgottenTo)));
+      return;
+    }
+    this.#floor = from;
+    const { viewRevision } = this.#call;
+    for (const change of history.since(from)) {
+      if (viewRevision !== undefined && change.revision > viewRevision) this.session.pause();
+      this.#send(change);
+    }
+    if (viewRevision !== undefined) this.session.pause();
+    const collection = collectionOf(this.#context, this.#call);
+    this.#cleanups.push(collection.onChange((change) => this.#send(change)));
+    this.#setTimers();
+  }
+
+  #startRevision(): number {
+    // Without revision and without initial events a watch starts now.
+    return this.#query.revision || (this.#call.viewRevision ?? this.#context.store.revision);
+  }
+
+  /** @returns the revision of the state that was sent */
+  #sendInitialState(): number {
+    const { store } = this.#context;
+    const revision = this.#call.viewRevision ?? store.revision;
+    const collection = collectionOf(this.#context, this.#call);
+    const { namespace, row } = this.#call.route;
+    const versions =
+      this.#call.viewRevision === undefined
+        ? collection.list(namespace)
+        : (collection.at(revision, namespace) ?? []);
+    for (const version of versions) {
+      if (this.#matches === undefined || this.#matches(version.object)) {
+        const bytes = encodeLine('ADDED', version.bytes);
+        this.session.pushInitial({ bytes, revision: version.revision });
+      }
+    }
+    if (this.#query.allowsBookmarks) this.session.pushInitial(bookmark(row, revision, true));
+    return revision;
+  }
+
+  #send(change: Change): void {
+    if (change.revision <= this.#floor || !change.key.startsWith(this.#prefix)) return;
+    const type = this.#typeOf(change);
+    if (type === undefined) return;
+    this.session.push({ bytes: change.line(type), revision: change.revision });
+  }
+
+  /** What `change` means to this watch; undefined when it is none of its business (LW-7). */
+  #typeOf({ before, after }: Change): ChangeType | undefined {
+    const was = this.#isSelected(before);
+    const is = this.#isSelected(after);
+    if (is) return was ? 'MODIFIED' : 'ADDED';
+    return was ? 'DELETED' : undefined;
+  }
+
+  #isSelected(version: Version | undefined): boolean {
+    if (version === undefined) return false;
+    return this.#matches === undefined || this.#matches(version.object);
+  }
+
+  #setTimers(): void {
+    const { clock, random } = this.#context;
+    const timeoutSeconds =
+      this.#query.timeoutSeconds ??
+      DEFAULT_TIMEOUT_SECONDS + random.timeouts.below(DEFAULT_TIMEOUT_SECONDS);
+    const timeout = seconds(timeoutSeconds);
+    const background = { owner: 'watch', background: true };
+    const end = clock.timer(timeout, () => this.session.end(), background);
+    this.#cleanups.push(() => end.cancel());
+    if (!this.#query.allowsBookmarks) return;
+    const last = clock.timer(
+      millis(timeout - LAST_BOOKMARK_BEFORE_END),
+      () => this.#sendBookmark(),
+      background,
+    );
+    this.#cleanups.push(() => last.cancel());
+    this.#scheduleBookmark();
+  }
+
+  #scheduleBookmark(): void {
+    const options = { owner: 'bookmark', background: true };
+    const timer = this.#context.clock.timer(
+      BOOKMARK_EVERY,
+      () => {
+        this.#sendBookmark();
+        this.#scheduleBookmark();
+      },
+      options,
+    );
+    this.#cleanups.push(() => timer.cancel());
+  }
+
+  /** Behind all events so far, so its revision is never ahead of one still to be sent (LW-8). */
+  #sendBookmark(): void {
+    if (this.session.state !== 'open') return;
+    const revision = Math.max(this.#context.store.revision, this.#floor);
+    this.session.pushBookmark(bookmark(this.#call.route.row, revision));
+  }
+
+  #close(): void {
+    for (const cleanup of this.#cleanups.splice(0)) cleanup();
+  }
+}
