@@ -5,13 +5,16 @@ import type { Cluster, ClusterOptions, ClusterTransport, Listener, User } from '
 import { Faults } from './faults.ts';
 import { type DeliveryProfile, InProcessTransport } from './in-process-transport.ts';
 import { HttpListener, type ListenOptions } from './listener.ts';
+import { applyPatch } from './patch/apply-patch.ts';
 import { RecordingEventLog } from './recording-event-log.ts';
+import { resourceTable } from './resource/table.ts';
 import { ApiServer } from './rest/api-server.ts';
-import { newNamespace } from './rest/namespace-lifecycle.ts';
 import { RowIndex } from './rest/row-index.ts';
 import type { ServerContext, ServerRules } from './rest/server-context.ts';
 import { timestamp } from './rest/timestamp.ts';
 import { SeededRandom } from './seeded-random.ts';
+import { parseFieldSelector } from './selector/field-selector.ts';
+import { parseLabelSelector } from './selector/label-selector.ts';
 import { Store } from './store/store.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -95,14 +98,23 @@ export class EmbeddedCluster implements Cluster {
   }
 
   #seedNamespace(name: string): void {
+    const row = this.context.rows.find('v1', 'namespaces');
+    if (row === undefined) return;
     const metadata: JsonObject = {
       name,
       uid: this.context.random.uids.uuid(),
       creationTimestamp: timestamp(this.clock.now()),
     };
-    const after = newNamespace({ kind: 'Namespace', apiVersion: 'v1', metadata });
+    const after = row.prepareForCreate({ kind: 'Namespace', apiVersion: 'v1', metadata });
     this.context.store.commit({ resource: 'namespaces', key: name, before: undefined, after });
   }
+}
+
+/** A cluster that serves the built-in resources (EM-1); nothing of it is shared with another. */
+export async function createCluster(options: ClusterOptions): Promise<EmbeddedCluster> {
+  const rules = { resourceTable, parseLabelSelector, parseFieldSelector, applyPatch };
+  await Promise.resolve();
+  return createServer({ ...options, rules });
 }
 
 /** An API server with `options.rules`; most callers want `createCluster`. */

@@ -121,10 +121,14 @@ export class ApiServer {
     const isWrite = WRITE_VERBS.has(route.verb);
     if (isWrite) this.faults.hook('before', target);
     if (!request.isAlive()) return DROPPED;
-    const answer = await this.#executed(call, action);
-    if (isWrite) this.faults.hook('after', target);
-    await suffer(this.context, call, { action, moment: 'after' });
-    return answer;
+    try {
+      const answer = await this.#executed(call, action);
+      await suffer(this.context, call, { action, moment: 'after' });
+      return answer;
+    } finally {
+      // Refused writes count too: so the n-th write is the same one before and after.
+      if (isWrite) this.faults.hook('after', target);
+    }
   }
 
   async #executed(call: ApiCall, action: FaultAction | undefined): Promise<ApiAnswer> {

@@ -6,7 +6,7 @@ import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
 import { decodeObject } from './decode-body.ts';
 import { assemble, generateName, hasStatus, newMetadata } from './metadata.ts';
-import { checkNamespaceForCreate, isNamespaceRow, newNamespace } from './namespace-lifecycle.ts';
+import { checkNamespaceForCreate } from './namespace-lifecycle.ts';
 import { ownerCauses, withoutDuplicateOwners } from './owner-references.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
 import { alreadyExists, badRequest, invalid } from './status.ts';
@@ -113,8 +113,7 @@ function newObject(
   const owned = withoutDuplicateOwners(metadata);
   call.warnings.push(...owned.warnings);
   const content = hasStatus(row) ? without(given.object, 'status') : given.object;
-  const prepared = row.prepareForCreate(assemble(row, owned.metadata, content));
-  return isNamespaceRow(row) ? newNamespace(prepared) : prepared;
+  return row.prepareForCreate(assemble(row, owned.metadata, content));
 }
 
 async function admitted(

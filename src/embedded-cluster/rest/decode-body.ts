@@ -3,6 +3,7 @@ import { textField } from '#embedded-cluster/json-fields.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
+import { parseJson } from './parse-json.ts';
 import { fieldValidationOf } from './query.ts';
 import type { ApiCall } from './server-context.ts';
 import { badRequest, unsupportedMediaType } from './status.ts';
@@ -35,15 +36,8 @@ function checkMediaType(call: ApiCall): void {
   throw unsupportedMediaType(`${type}${hint}`, ['application/json']);
 }
 
-/** Parses `text` as a JSON object. @throws {StatusError} 400 */
-export function parseJsonObject(text: string): JsonObject {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw badRequest(`the object provided is not valid JSON: ${why}`);
-  }
+function parseJsonObject(text: string): JsonObject {
+  const parsed = parseJson(text);
   if (isJsonObject(parsed)) return parsed;
   throw badRequest('the object provided is unrecognized (must be a JSON object)');
 }

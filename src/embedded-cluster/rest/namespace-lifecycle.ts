@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { metadataOf, objectField, textField, textsField } from '#embedded-cluster/json-fields.ts';
+import { metadataOf, objectField, textsField } from '#embedded-cluster/json-fields.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
 import type { ApiCall, ServerContext } from './server-context.ts';
@@ -39,21 +39,6 @@ export function checkNamespaceForCreate(context: ServerContext, call: ApiCall, n
     },
     `${resourceName(row)} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
   );
-}
-
-/** A new namespace with its finalizer, its name label and its phase (GC-5, OB-2). */
-export function newNamespace(object: JsonObject): JsonObject {
-  const metadata = metadataOf(object);
-  const labels = {
-    ...objectField(metadata, 'labels'),
-    'kubernetes.io/metadata.name': textField(metadata, 'name'),
-  };
-  return {
-    ...object,
-    metadata: { ...metadata, labels },
-    spec: { finalizers: ['kubernetes'] },
-    status: { phase: 'Active' },
-  };
 }
 
 /** @throws {StatusError} 403 for the namespaces that a cluster cannot be without (GC-5) */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isSameJson, metadataOf, textField } from '#embedded-cluster/json-fields.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
 import { collectionOf, keyOf } from './commit.ts';
@@ -11,6 +11,7 @@ import {
   dropUnknownFields,
   mediaTypeOf,
 } from './decode-body.ts';
+import { parseJson } from './parse-json.ts';
 import { scaleOf, withScale } from './scale.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
 import { badRequest, notFound } from './status.ts';
@@ -53,10 +54,15 @@ export async function patch(context: ServerContext, call: ApiCall): Promise<Repl
 function applied(context: ServerContext, call: ApiCall, object: JsonObject): JsonObject {
   return context.rules.applyPatch({
     contentType: mediaTypeOf(call),
-    body: call.request.body,
+    body: patchBody(call),
     object,
     row: call.route.row,
   });
+}
+
+/** Only JSON is parsed: what else arrives is refused by its type, not by its syntax. */
+function patchBody(call: ApiCall): JsonValue {
+  return mediaTypeOf(call).endsWith('json') ? parseJson(call.request.body) : null;
 }
 
 async function putScale(context: ServerContext, call: ApiCall): Promise<Reply> {

@@ -23,7 +23,7 @@ export function selectionOf(context: ServerContext, call: ApiCall): Selection {
   const checks: ((object: JsonObject) => boolean)[] = [];
   if (name !== '') checks.push((object) => textField(metadataOf(object), 'name') === name);
   if (fieldSelector !== '') {
-    checks.push(context.rules.parseFieldSelector(fieldSelector, row.fieldLabels));
+    checks.push(context.rules.parseFieldSelector(fieldSelector, row));
   }
   if (labelSelector !== '') {
     const matchesLabels = context.rules.parseLabelSelector(labelSelector);

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { Activity } from '#embedded-cluster/activity.ts';
 import type { Authorizer } from '#embedded-cluster/authorizer.ts';
 import type { RecordingEventLog } from '#embedded-cluster/recording-event-log.ts';
@@ -18,14 +18,11 @@ export interface ServerRules {
     text: string,
   ) => (labels: Readonly<Record<string, string>>) => boolean;
   /** @throws {StatusError} 400 */
-  readonly parseFieldSelector: (
-    text: string,
-    fieldLabels: Readonly<Record<string, (object: JsonObject) => string>>,
-  ) => (object: JsonObject) => boolean;
-  /** @throws {StatusError} */
+  readonly parseFieldSelector: (text: string, row: ResourceRow) => (object: JsonObject) => boolean;
+  /** @throws {StatusError} 400, 413, 415, 422 */
   readonly applyPatch: (patch: {
     readonly contentType: string;
-    readonly body: string;
+    readonly body: JsonValue;
     readonly object: JsonObject;
     readonly row: ResourceRow;
   }) => JsonObject;

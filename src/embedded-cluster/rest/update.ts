@@ -83,7 +83,7 @@ async function prepared(
   call: ApiCall,
   update: { readonly before: Version; readonly wanted: JsonObject },
 ): Promise<JsonObject | undefined> {
-  const { row, name } = call.route;
+  const { row, name, subresource } = call.route;
   const old = update.before.object;
   checkReplacement(call, old, update.wanted);
   const next = updatedObject(call, old, update.wanted);
@@ -91,7 +91,8 @@ async function prepared(
   const causes = [
     ...ownerCauses(metadataOf(object)),
     ...finalizerCauses(old, object),
-    ...row.validate(object, old),
+    // What /binding sets is immutable to everybody else.
+    ...(subresource?.name === 'binding' ? [] : row.validate(object, old)),
   ];
   if (causes.length > 0) throw invalid(row, name, causes);
   const attributes = { call, operation: 'UPDATE', name, object, oldObject: old } as const;

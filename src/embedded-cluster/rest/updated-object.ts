@@ -18,6 +18,8 @@ export function updatedObject(call: ApiCall, old: JsonObject, wanted: JsonObject
   switch (subresource?.name) {
     case 'status':
       return updatedStatus(row, old, wanted);
+    case 'binding':
+      return assemble(row, metadataOf(old), wanted);
     case 'finalize':
       return assemble(row, metadataOf(old), { ...old, spec: wanted['spec'] });
     default:

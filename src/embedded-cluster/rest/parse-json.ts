@@ -1,0 +1,12 @@
+import type { JsonValue } from '#base/json.ts';
+import { badRequest } from './status.ts';
+
+/** Parses `text`. @throws {StatusError} 400 when it is not JSON */
+export function parseJson(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw badRequest(`the object provided is not valid JSON: ${why}`);
+  }
+}
