@@ -154,10 +154,10 @@ class Demo {
 }
 
 function commandsToTry(kubeconfig: string): readonly string[] {
-  const kubectl = `kubectl --kubeconfig ${kubeconfig} -n ${demoNamespace}`;
   return [
-    `${kubectl} get pods -w -L controller-revision-hash`,
-    `${kubectl} delete pod ingester-zone-b-0`,
+    `export KUBECONFIG=${kubeconfig}`,
+    `kubectl -n ${demoNamespace} get pods -w`,
+    `kubectl -n ${demoNamespace} delete pod ingester-zone-b-0`,
   ];
 }
 

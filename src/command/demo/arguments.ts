@@ -17,16 +17,21 @@ export function parseArguments(args: readonly string[], table: OptionTable): Par
     const [, name = '', attached] = /^--([a-z-]+)(?:=(.*))?$/s.exec(arg) ?? [];
     const kind = Object.hasOwn(table, name) ? table[name] : undefined;
     if (kind === undefined) return invalid(unknownSentence(arg, table));
-    if (kind === 'flag') {
-      if (attached !== undefined) return invalid(`--${name} takes no value: got "${attached}"`);
-      options.set(name, 'true');
-      continue;
-    }
-    const value = attached ?? rest.shift();
-    if (value === undefined || value === '') return invalid(`--${name} needs a value`);
+    const value = kind === 'flag' ? flagValue(attached) : (attached ?? rest.shift());
+    if (value === undefined || value === '') return invalid(valueSentence(name, attached));
     options.set(name, value);
   }
   return { kind: 'valid', options };
+}
+
+/** `true`; undefined for a flag that was given a value. */
+function flagValue(attached: string | undefined): string | undefined {
+  return attached === undefined ? 'true' : undefined;
+}
+
+function valueSentence(name: string, attached: string | undefined): string {
+  const isFlag = attached !== undefined && attached !== '';
+  return isFlag ? `--${name} takes no value: got "${attached}"` : `--${name} needs a value`;
 }
 
 function unknownSentence(arg: string, table: OptionTable): string {

@@ -62,6 +62,7 @@ export class PictureDisplay implements Display {
   #phase = 'starting a cluster';
   #startedAt: Millis | undefined;
   #summary: readonly string[] = [];
+  #isOver = false;
 
   /** @param hints the lines below the picture, for the path of the kubeconfig */
   constructor(clock: Clock, hints: (kubeconfig: string) => readonly string[]) {
@@ -96,8 +97,10 @@ export class PictureDisplay implements Display {
     this.#draw();
   }
 
+  /** Leaves the picture, with what the last run came to as its last lines. */
   close(): void {
     this.#timer.cancel();
+    this.#isOver = true;
     this.#draw();
     this.#picture.close();
     process.off('exit', this.#restore);
@@ -124,8 +127,8 @@ export class PictureDisplay implements Display {
       zones: stage?.observer.zones ?? [],
       because: stage?.narrator.reason,
       summary: this.#summary,
-      facts: this.#facts,
-      hints: stage === undefined ? [] : this.#hints(stage.kubeconfig),
+      facts: this.#isOver ? [] : this.#facts,
+      hints: stage === undefined || this.#isOver ? [] : this.#hints(stage.kubeconfig),
     };
     this.#picture.draw(screenLines(state, this.#picture.size));
   }

@@ -55,8 +55,10 @@ export class GroupObserver {
     const before = this.#zones.get(name);
     const zone = this.#refresh(name);
     if (zone === undefined) return;
+    // What completes the installation is part of it.
+    const details = this.proof.hasBegun ? this.#details(commit, before, zone) : [];
     this.proof.observe(this.zones, this.areAll(isComplete));
-    this.#tell({ commit, before, zone, at });
+    this.#tell(zone, [...details, ...this.#installation(zone)], at);
   }
 
   /** The name of the set that `commit` is about; undefined when it is none of the group. */
@@ -77,19 +79,14 @@ export class GroupObserver {
     return zone;
   }
 
-  #tell(change: {
-    readonly commit: Commit;
-    readonly before: ZoneView | undefined;
-    readonly zone: ZoneView;
-    readonly at: Millis;
-  }): void {
-    const { commit, before, zone, at } = change;
-    const details = this.proof.hasBegun ? this.#details(commit, before, zone) : [];
-    if (!this.#wasInstalled.has(zone.set) && isComplete(zone)) {
-      this.#wasInstalled.add(zone.set);
-      details.push({ kind: 'installed', pods: zone.cells.length });
-    }
-    for (const detail of details) this.#options.onFact({ at, zone: zone.zone, ...detail });
+  #tell({ zone }: ZoneView, details: readonly FactDetail[], at: Millis): void {
+    for (const detail of details) this.#options.onFact({ at, zone, ...detail });
+  }
+
+  #installation(zone: ZoneView): readonly FactDetail[] {
+    if (this.#wasInstalled.has(zone.set) || !isComplete(zone)) return [];
+    this.#wasInstalled.add(zone.set);
+    return [{ kind: 'installed', pods: zone.cells.length }];
   }
 
   #details(commit: Commit, before: ZoneView | undefined, zone: ZoneView): FactDetail[] {
@@ -97,28 +94,32 @@ export class GroupObserver {
   }
 
   #podDetails(commit: Commit): FactDetail[] {
-    const { before, after, name: pod, user: by, uid } = commit;
-    if (after === undefined) {
-      const isNews = before !== undefined && !isTerminating(before);
-      return isNews ? [{ kind: 'deleted', pod, by, because: undefined }] : [];
-    }
-    if (before === undefined) {
+    const { before, after, name: pod, user: by } = commit;
+    if (after !== undefined && before === undefined) {
       this.proof.created(pod, imageOf(after));
       return [];
     }
-    if (isTerminating(after)) {
-      return isTerminating(before) ? [] : [{ kind: 'deleted', pod, by, because: undefined }];
+    if (before === undefined || isTerminating(before)) return [];
+    if (after === undefined || isTerminating(after)) {
+      return [{ kind: 'deleted', pod, by, because: undefined }];
     }
-    if (isReady(after) !== isReady(before)) {
-      return isReady(after)
-        ? [{ kind: 'ready', pod, revision: revisionOf(after) }]
-        : [{ kind: 'unready', pod }];
-    }
+    return isReady(after) === isReady(before)
+      ? this.#troubleDetails(commit, after)
+      : [readinessDetail(pod, after)];
+  }
+
+  #troubleDetails({ name: pod, uid }: Commit, after: JsonObject): FactDetail[] {
     const trouble = troubleOf(after);
     if (trouble === '' || this.#troubled.has(uid)) return [];
     this.#troubled.add(uid);
     return [{ kind: 'broken', pod, trouble, image: imageOf(after) }];
   }
+}
+
+function readinessDetail(pod: string, after: JsonObject): FactDetail {
+  return isReady(after)
+    ? { kind: 'ready', pod, revision: revisionOf(after) }
+    : { kind: 'unready', pod };
 }
 
 function setDetails(commit: Commit, before: ZoneView | undefined, zone: ZoneView): FactDetail[] {

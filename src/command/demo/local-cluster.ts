@@ -67,7 +67,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     kubelet.behaviours.add({ match: { image: '*:broken' }, behave: 'imagePullBackOff' });
     await Promise.all([controllers.ready, kubelet.ready]);
     const file = await writeKubeconfig(listener.kubeconfig(), options.kubeconfig);
-    ends.push(file.remove);
+    ends.push(() => file.remove());
     const open = (user?: User): Transport => connectTo(listener, { clock, user });
     const transport = open();
     ends.push(() => transport.close());

@@ -62,10 +62,14 @@ export function setImage(set: JsonObject): string {
   return imageOf(objectAt(set, 'spec', 'template'));
 }
 
+/** The name of the first container of `set`. */
+export function setContainer(set: JsonObject): string {
+  return textAt(objectsAt(set, 'spec', 'template', 'spec', 'containers')[0], 'name');
+}
+
 /** A strategic merge patch that gives the first container of `set` another image. */
 export function imagePatch(set: JsonObject, image: string): JsonObject {
-  const [container] = objectsAt(set, 'spec', 'template', 'spec', 'containers');
-  const containers = [{ name: textAt(container, 'name'), image }];
+  const containers = [{ name: setContainer(set), image }];
   return { spec: { template: { spec: { containers } } } };
 }
 

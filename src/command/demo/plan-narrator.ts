@@ -1,7 +1,7 @@
 import type { Because } from '#base/because.ts';
 import type { Millis } from '#base/units.ts';
 import type { Plan } from '#control/decision.ts';
-import { primaryHold } from '#control/primary-hold.ts';
+import { type Hold, primaryHold } from '#control/primary-hold.ts';
 import { type Fact, operatorUser } from './facts.ts';
 
 /** Where told facts go, and how a set is called. */
@@ -46,7 +46,7 @@ export class PlanNarrator {
     this.#reason = deletions[0]?.because ?? hold?.because;
     // What else is held while pods go is no news: the deletions say what is going on.
     if (deletions.length > 0) return;
-    const key = hold === undefined ? '' : `${hold.set.uid} ${hold.because.reason}`;
+    const key = hold === undefined ? '' : holdKey(hold);
     if (hold !== undefined && key !== this.#lastHold) {
       const zone = this.#options.zoneOf(hold.set.name);
       this.#options.onFact({ at, zone, kind: 'waits', because: hold.because });
@@ -65,4 +65,13 @@ export class PlanNarrator {
       this.#options.onFact(isDeletion ? { ...fact, because: becauseOf.get(fact.pod) } : fact);
     }
   }
+}
+
+/** Pods on their way, in the words of the operator. */
+const underWay = /\((?:terminating|pending|not ready|does not exist)/;
+
+/** What has to change about a hold to make it news: whom it is about, its reason, or that only broken pods are left. */
+function holdKey({ set, because }: Hold): string {
+  const isStuck = /BackOff|Err/.test(because.message) && !underWay.test(because.message);
+  return `${set.uid} ${because.reason} ${isStuck ? 'stuck' : ''}`;
 }

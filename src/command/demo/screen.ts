@@ -37,7 +37,7 @@ export function screenLines(state: ScreenState, size: ScreenSize): readonly Styl
     headLines(state),
     zoneLines(state.zones, columns),
     [legend()],
-    state.summary.length > 0 ? summaryLines(state.summary) : reasonLines(state, columns),
+    state.summary.length > 0 ? summaryLines(state.summary, columns) : reasonLines(state, columns),
     state.facts.slice(-shownFacts).map(factSpans),
     state.hints.map((hint) => [span(`  ${hint}`, 'faint')]),
   ];
@@ -64,12 +64,10 @@ function headLines({ phase, clock, zones }: ScreenState): readonly StyledLine[] 
   const title = [span('rollout-operator', 'bold'), span(`  ${phase}`)];
   const cells = zones.flatMap((zone) => zone.cells);
   const updated = cells.filter(({ isUpdated }) => isUpdated).length;
+  if (clock === undefined) return [title, []];
   const progress = `  ${updated} of ${cells.length} pods updated`;
-  const time =
-    clock === undefined
-      ? ''
-      : `, ${secondsText(clock.elapsed)} (physical limit ${secondsText(clock.limit)})`;
-  return cells.length === 0 ? [title] : [title, [span(progress), span(time, 'faint')]];
+  const time = `, ${secondsText(clock.elapsed)} (physical limit ${secondsText(clock.limit)})`;
+  return [title, [span(progress), span(time, 'faint')]];
 }
 
 function zoneLines(zones: readonly ZoneView[], columns: number): readonly StyledLine[] {
@@ -128,8 +126,10 @@ function legend(): StyledLine {
   });
 }
 
-function summaryLines(summary: readonly string[]): readonly StyledLine[] {
-  return summary.map((line) => [span('  '), span(line, 'bold')]);
+function summaryLines(summary: readonly string[], columns: number): readonly StyledLine[] {
+  return summary
+    .flatMap((line) => wrap(line, { width: columns - 2, most: 3 }))
+    .map((line) => [span('  '), span(line, 'bold')]);
 }
 
 function reasonLines({ because, zones }: ScreenState, columns: number): readonly StyledLine[] {

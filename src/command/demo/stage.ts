@@ -46,6 +46,7 @@ export class Stage {
   readonly #startedAt: Monotonic;
   readonly #waiters = new Set<Waiter>();
   readonly #ending = new AbortController();
+  #hasRolled = false;
   #operator: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -126,6 +127,7 @@ export class Stage {
 
   /** Gives the pod template of every zone another image. */
   async changeImage(image: string): Promise<void> {
+    this.#hasRolled = true;
     for (const set of this.#sets) {
       const key = { namespace: demoNamespace, name: textAt(set, 'metadata', 'name') };
       const body = { kind: 'strategic', document: imagePatch(set, image) } as const;
@@ -190,7 +192,7 @@ export class Stage {
 
   /** While the group is being installed, and when all ends, what the operator waits for is no news. */
   #planned(plan: Plan): void {
-    const isNews = this.observer.proof.hasBegun && !this.#ending.signal.aborted;
+    const isNews = this.#hasRolled && !this.#ending.signal.aborted;
     if (isNews) this.narrator.planned(plan, this.elapsed);
   }
 

@@ -15,9 +15,9 @@ export function span(text: string, style: Style = 'plain'): Span {
   return { text, style };
 }
 
-/** The columns that `line` takes; every character that the demo shows takes one. */
+/** The columns that `line` takes; every character that the demo shows is one unit and takes one. */
 export function widthOf(line: StyledLine): number {
-  return line.reduce((sum, { text }) => sum + [...text].length, 0);
+  return line.reduce((sum, { text }) => sum + text.length, 0);
 }
 
 /** `line` cut to `width` columns; what was cut ends in `…`. */
@@ -26,9 +26,9 @@ export function cut(line: StyledLine, width: number): StyledLine {
   const kept: Span[] = [];
   let room = Math.max(0, width - 1);
   for (const { text, style } of line) {
-    const characters = [...text].slice(0, room);
-    room -= characters.length;
-    if (characters.length > 0) kept.push({ text: characters.join(''), style });
+    const shown = text.slice(0, room);
+    room -= shown.length;
+    if (shown !== '') kept.push({ text: shown, style });
   }
   return width > 0 ? [...kept, span('…', 'faint')] : [];
 }
@@ -42,7 +42,7 @@ export function wrap(
   let line = '';
   for (const word of text.split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
-    if ([...longer].length <= width || lines.length === most - 1 || line === '') {
+    if (longer.length <= width || lines.length === most - 1 || line === '') {
       line = longer;
     } else {
       lines.push(line);
