@@ -66,7 +66,7 @@ function brokenVerdict({ proof, brokenImage }: Outcome): readonly Verdict[] {
   const limit = Math.min(...proof.zones.map((zone) => zone.limit));
   const isKept = reached.length <= 1 && most <= limit;
   const line = isKept
-    ? `the broken image reached ${most} pods of ${reached.length} zone`
+    ? `the broken image reached ${most} pods of ${reached.length} zone, where ${limit} may be unavailable`
     : `broken promise: the broken image reached ${most} pods of a zone, and ${reached.length} zones`;
   return [{ isKept, line }];
 }
