@@ -49,8 +49,14 @@ const refusals: Record<string, { args: readonly string[]; text: string }> = {
     args: ['--scenario=fire'],
     text: '--scenario must be rollout or broken-image: got "fire"\n',
   },
-  'a half pod': { args: ['--pods=1.5'], text: '--pods must be an integer from 1 to 500: got "1.5"\n' },
-  'no pods at all': { args: ['--pods=0'], text: '--pods must be an integer from 1 to 500: got "0"\n' },
+  'a half pod': {
+    args: ['--pods=1.5'],
+    text: '--pods must be an integer from 1 to 500: got "1.5"\n',
+  },
+  'no pods at all': {
+    args: ['--pods=0'],
+    text: '--pods must be an integer from 1 to 500: got "0"\n',
+  },
   'a speed that is no number': {
     args: ['--speed=fast'],
     text: '--speed must be a number from 0.1 to 100: got "fast"\n',

@@ -113,7 +113,10 @@ test('GroupObserver tells the trouble of a pod once, though its reason flips', (
     .commit('a-0', pod('a', {}))
     .commit('a-0', pod('a', { waiting: 'ErrImagePull' }))
     .commit('a-0', pod('a', { waiting: 'ImagePullBackOff' }));
-  assert.deepEqual(story.told, ['1.00 s  a  a-0  no longer ready', '1.00 s  a  a-0  ErrImagePull: db:r1']);
+  assert.deepEqual(story.told, [
+    '1.00 s  a  a-0  no longer ready',
+    '1.00 s  a  a-0  ErrImagePull: db:r1',
+  ]);
 });
 
 test('GroupObserver counts a pod that goes at once, without a sign before, as deleted', () => {

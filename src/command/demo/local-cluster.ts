@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { parse, parseDocument } from 'yaml';
 import type { Clock } from '#base/clock.ts';
 import { isJsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
@@ -19,6 +19,8 @@ import { connect } from '#kubernetes/connection.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import type { Logger } from '#telemetry/logger.ts';
+import { selfSigned } from './self-signed.ts';
+import { openTlsFront } from './tls-front.ts';
 
 /** How the cluster of this process is set up. */
 export interface LocalClusterOptions {
@@ -56,8 +58,11 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     for (const end of ends.splice(0).toReversed()) await end();
   };
   try {
+    const listener = await cluster.listen();
+    const identity = selfSigned(clock.now());
     const { port } = options;
-    const listener = await cluster.listen(port === undefined ? {} : { port });
+    const front = await openTlsFront(new URL(listener.url), { ...identity, port });
+    ends.push(() => front.close());
     const transportFor = (user: User): Transport => cluster.transport({ user, client: user.name });
     const common = { transportFor, clock, seed, log };
     const controllers = startControllers(common);
@@ -66,18 +71,35 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     ends.push(() => kubelet.stop());
     kubelet.behaviours.add({ match: { image: '*:broken' }, behave: 'imagePullBackOff' });
     await Promise.all([controllers.ready, kubelet.ready]);
-    const file = await writeKubeconfig(listener.kubeconfig(), options.kubeconfig);
+    const file = await writeKubeconfig(
+      secured(listener.kubeconfig(), { url: front.url, cert: identity.cert }),
+      options.kubeconfig,
+    );
     ends.push(() => file.remove());
     const open = (user?: User): Transport => connectTo(listener, { clock, user });
     const transport = open();
     ends.push(() => transport.close());
     const client = createClient({ transport, clock, timeout: millis(10_000), userAgent: 'demo' });
-    const { url } = listener;
+    const { url } = front;
     return { eventLog: cluster.eventLog, url, kubeconfig: file.path, connect: open, client, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** `kubeconfig` with the address `url`, whose certificate is `cert`. */
+function secured(
+  kubeconfig: string,
+  { url, cert }: { readonly url: string; readonly cert: string },
+): string {
+  const cluster = {
+    server: url,
+    'certificate-authority-data': Buffer.from(cert).toString('base64'),
+  };
+  const document = parseDocument(kubeconfig);
+  document.setIn(['clusters', 0, 'cluster'], cluster);
+  return document.toString({ lineWidth: 0 });
 }
 
 function connectTo(

@@ -39,7 +39,10 @@ test('changed() sets replicas and limit of a member of a group, and nothing else
 const images: Record<string, { image: string; want: string }> = {
   'raises the minor version': { image: 'reg.example/db:2.10.3', want: 'reg.example/db:2.11.0' },
   'replaces a tag that is no version': { image: 'db:broken', want: 'db:1.0.0' },
-  'adds a tag where there is none': { image: 'reg.example:5000/db', want: 'reg.example:5000/db:1.0.0' },
+  'adds a tag where there is none': {
+    image: 'reg.example:5000/db',
+    want: 'reg.example:5000/db:1.0.0',
+  },
 };
 
 for (const [fact, { image, want }] of Object.entries(images)) {
