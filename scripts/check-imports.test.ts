@@ -41,6 +41,10 @@ describe('checkImports() layers', () => {
       path: 'src/command/demo.ts',
       source: `import { x } from '#operator.ts';`,
     },
+    'the operator by a relative path': {
+      path: 'src/command/demo.ts',
+      source: `import { x } from '../operator.ts';`,
+    },
     'commands in main': { path: 'src/main.ts', source: `await import('#command/run.ts');` },
     'what a comment or a string names': {
       path: 'src/base/a.ts',

@@ -55,10 +55,17 @@ function layerProblem(from: string, { specifier, file }: Import, graph: Graph): 
   if (other === undefined) {
     return isTest(from) ? undefined : `imports ${file}, which is no part of the program`;
   }
-  if (specifier.startsWith('..') && other !== room) {
+  if (leavesFolder(specifier, room, file)) {
     return `imports another folder as ${specifier}; write #${file.slice('src/'.length)}`;
   }
   return isTest(from) || other === room ? undefined : roomProblem(room, other);
+}
+
+/** Whether a relative import goes into another folder of src/; a file at the top of src/ is in none. */
+function leavesFolder(specifier: string, room: string, file: string): boolean {
+  return (
+    specifier.startsWith('..') && !file.startsWith(`src/${room}/`) && file.split('/').length > 2
+  );
 }
 
 function roomProblem(room: string, other: string): string | undefined {

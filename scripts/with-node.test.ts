@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -130,4 +138,16 @@ describe('with-node.sh', () => {
       assert.deepEqual(await once(run, 'exit'), [3, null]);
     });
   }
+});
+
+test('package.json starts every program in the process that npm knows', () => {
+  const path = join(import.meta.dirname, '..', 'package.json');
+  const { scripts } = JSON.parse(readFileSync(path, 'utf8')) as { scripts: Record<string, string> };
+  // npm hands SIGTERM to the shell that it starts for a script. Without `exec` that shell dies alone, and the
+  // program runs on.
+  const orphaning = Object.entries(scripts).filter(
+    ([, command]) =>
+      command.includes('with-node.sh') && !command.startsWith('exec sh scripts/with-node.sh '),
+  );
+  assert.deepEqual(orphaning, []);
 });

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isConflict } from '#kubernetes/api-error.ts';
 import type { CallOptions, Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Decision } from './decision.ts';
@@ -12,7 +13,7 @@ export type CurrentRevisionOutcome = 'written' | 'outdated';
  * Writes `status.currentRevision` as RC-61 asks: a fresh GET and a PUT of `/status`, as the Role of an existing
  * installation permits (D-1). The PUT carries the resourceVersion just read, so that nothing is lost.
  *
- * @returns `outdated`, and writes nothing, when the set is not what was decided on any more
+ * @returns `outdated`, and nothing is written, when the set is not what was decided on any more, or changes meanwhile
  */
 export async function applyCurrentRevision(
   decision: SetCurrentRevision,
@@ -28,10 +29,13 @@ export async function applyCurrentRevision(
     status['currentRevision'] === decision.from;
   if (!isSame) return 'outdated';
   const body: JsonObject = { ...set, status: { ...status, currentRevision: decision.to } };
-  await client.replace(
-    resourceTypes.statefulSets,
-    { namespace, name },
-    { ...options, body, subresource: 'status' },
-  );
-  return 'written';
+  try {
+    const write = { ...options, body, subresource: 'status' } as const;
+    await client.replace(resourceTypes.statefulSets, { namespace, name }, write);
+    return 'written';
+  } catch (error) {
+    // The StatefulSet controller writes the same status at the same time: plan again, it is no failure (KW-9).
+    if (isConflict(error)) return 'outdated';
+    throw error;
+  }
 }

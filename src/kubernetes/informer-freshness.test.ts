@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { monotonic } from '#base/units.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
+import type { OwnWrite } from './freshness.ts';
 import { InformerFreshness } from './informer-freshness.ts';
 import { RevisionWentBackError } from './revision.ts';
 
@@ -223,4 +224,83 @@ test('whenSeen() rejects with the reason of its signal', async () => {
   const wait = freshness.whenSeen('12', controller.signal);
   controller.abort(new Error('shutting down'));
   await assert.rejects(wait, { message: 'shutting down' });
+});
+
+const anyMove = fc.oneof(
+  fc.record({ kind: fc.constantFrom('commit', 'write', 'no-change', 'read', 'relist') }),
+  fc.record({ kind: fc.constant('deliver'), count: fc.nat(4) }),
+  fc.record({ kind: fc.constant('answer'), which: fc.nat(3) }),
+);
+
+/** A server with one late watch, whose answers arrive in any order. */
+class ProofRun {
+  readonly clock = new FakeClock();
+  readonly freshness = new InformerFreshness(this.clock, 'pods');
+  /** The server's revision at each millisecond. */
+  readonly revisions = [10];
+  #delivered = 10;
+  #answers: (() => void)[] = [];
+
+  constructor() {
+    this.freshness.listed('10', at(0));
+  }
+
+  get revision(): number {
+    return this.revisions.at(-1) ?? 0;
+  }
+
+  async move(move: { kind: string; count?: number; which?: number }): Promise<void> {
+    await this.clock.advance(1);
+    const sentAt = this.clock.monotonic();
+    const before = this.revision;
+    this.revisions.push(['commit', 'write'].includes(move.kind) ? before + 1 : before);
+    this.send(move.kind, { sentAt, before: String(before), answered: String(this.revision) });
+    if (move.kind === 'relist') this.relist(sentAt);
+    if (move.kind === 'deliver') this.deliver(move.count ?? 0);
+    if (move.kind === 'answer') this.#answers.splice(move.which ?? 0, 1)[0]?.();
+    this.check();
+  }
+
+  send(kind: string, write: OwnWrite): void {
+    const { sentAt, answered } = write;
+    // A write that changes nothing may be answered from a cache that lags.
+    const stale = { ...write, answered: String(Number(answered) - 1) };
+    const answers: Record<string, () => void> = {
+      write: () => this.freshness.ownWrite(write),
+      'no-change': () => this.freshness.ownWrite(stale),
+      read: () => this.freshness.consistentRead(answered, sentAt),
+    };
+    const answer = answers[kind];
+    if (answer !== undefined) this.#answers.push(answer);
+  }
+
+  relist(sentAt: ReturnType<typeof at>): void {
+    this.freshness.reset();
+    this.check();
+    this.#delivered = this.revision;
+    this.freshness.listed(String(this.revision), sentAt);
+  }
+
+  deliver(count: number): void {
+    this.#delivered = Math.min(this.revision, this.#delivered + count);
+    this.freshness.delivered(String(this.#delivered));
+  }
+
+  /** What was committed before the proof's request was sent is in the view. */
+  check(): void {
+    const { proof } = this.freshness;
+    if (proof === undefined) return;
+    const committed = this.revisions[proof.sentAt - 1] ?? 0;
+    assert.ok(this.#delivered >= committed, `proof of ${proof.sentAt} lacks ${committed}`);
+  }
+}
+
+test('proof never claims more than the view contains, whatever the order of answers and events', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyMove, { maxLength: 60, size: 'max' }), async (moves) => {
+      const run = new ProofRun();
+      for (const move of moves) await run.move(move);
+    }),
+    { numRuns: 100 },
+  );
 });

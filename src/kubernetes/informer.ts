@@ -31,7 +31,10 @@ export type InformerReason =
   /** The resource type is not installed, and need not be. */
   | 'TypeAbsent';
 
-/** What went wrong in an informer; it goes on. One failure is reported once, until it changes or ends. */
+/**
+ * What went wrong in an informer; it goes on. A list or watch that keeps failing is reported once, until the failure
+ * changes or ends; a failing handler or projection each time.
+ */
 export interface InformerProblem extends Because<InformerReason> {
   readonly cause?: unknown;
 }

@@ -74,9 +74,16 @@ const maxFruitless = 2;
 /** Streaming lists that fail in a row, for whatever reason, before pages are tried. */
 const maxFailedStreams = 3;
 
-/** A streaming list was answered, but its end was never marked: the server does not know streaming lists. */
+/** A streaming list was answered, but its end was not marked. */
 class UnmarkedListError extends Error {
   override readonly name = 'UnmarkedListError';
+  /** Whether the server does not know streaming lists; else it may have ended the answer as it was stopping. */
+  readonly isConclusive: boolean;
+
+  constructor(message: string, isConclusive: boolean) {
+    super(message);
+    this.isConclusive = isConclusive;
+  }
 }
 
 /**
@@ -96,6 +103,8 @@ export class Reflector {
   #isStreamingKnownBad = false;
   #isAbsent = false;
   #failedStreams = 0;
+  /** Whether the watch under way, or the last one, told anything new. */
+  #hasProgressed = false;
   #fruitless = 0;
   #reported: string | undefined;
 
@@ -116,6 +125,7 @@ export class Reflector {
     const { clock } = this.#options;
     const start = clock.monotonic();
     const wasListing = this.#position === undefined;
+    this.#hasProgressed = false;
     try {
       await this.#listAndWatch(signal);
       if (this.#isAbsent) return absentRetry;
@@ -153,14 +163,18 @@ export class Reflector {
   }
 
   #canFallBack(error: unknown): boolean {
-    const isUnmarked = error instanceof UnmarkedListError;
-    const isRefused = isStreamingRefused(error);
-    // A 404 is about the type, and silence may be a fault of the moment: both say nothing of the server's skill.
-    if (isUnmarked || (isRefused && statusOf(error) !== 404)) this.#isStreamingKnownBad = true;
     this.#failedStreams += 1;
-    const isServerFault = (statusOf(error) ?? 500) >= 500;
-    const isStubborn = isServerFault && this.#failedStreams >= maxFailedStreams;
-    return isUnmarked || isRefused || isStubborn || error instanceof WatchSilentError;
+    if (error instanceof UnmarkedListError) {
+      this.#isStreamingKnownBad ||= error.isConclusive;
+      return true;
+    }
+    if (isStreamingRefused(error)) {
+      // A 404 is about the type and says nothing of the server's skill.
+      this.#isStreamingKnownBad ||= statusOf(error) !== 404;
+      return true;
+    }
+    if (error instanceof WatchSilentError) return true;
+    return this.#failedStreams >= maxFailedStreams && (statusOf(error) ?? 500) >= 500;
   }
 
   async #streamList(signal: AbortSignal): Promise<void> {
@@ -170,7 +184,7 @@ export class Reflector {
       signal,
     );
     if (this.#position !== undefined) return;
-    throw new UnmarkedListError('the streaming list ended without marking its end');
+    throw new UnmarkedListError('the streaming list ended without marking its end', false);
   }
 
   /** Consistent pages: without resourceVersion, so that the first is read at the newest revision (D-5). */
@@ -282,13 +296,15 @@ export class Reflector {
     } else if (event.isInitialEventsEnd) {
       this.#listEnded({ revision: event.revision, sentAt, by: 'streaming-list' });
     } else {
-      throw new UnmarkedListError('the streaming list sent a bookmark before it marked its end');
+      throw new UnmarkedListError('the streaming list sent a bookmark without the mark', true);
     }
   }
 
   #progressed(revision: string): void {
-    if (this.#position === undefined) return;
-    this.#position = newerRevision(this.#position, revision);
+    const before = this.#position;
+    if (before === undefined) return;
+    this.#position = newerRevision(before, revision);
+    if (this.#position !== before) this.#hasProgressed = true;
     if (this.#fruitless > 0 || this.#reported !== undefined) this.#worked();
   }
 
@@ -318,12 +334,13 @@ export class Reflector {
     this.#options.report({ reason, message, cause });
   }
 
-  /** A watch that lasted is resumed at once; one that did not waits ever longer. */
+  /** A watch that lasted is resumed at once, one that told something new soon; any other waits ever longer. */
   #delayAfter(start: Monotonic, asked: Millis): Millis {
     if (this.#options.clock.monotonic() - start >= healthyAfter) {
       this.#backoff.reset();
       return asked;
     }
+    if (this.#hasProgressed) this.#backoff.reset();
     return millis(Math.max(asked, this.#backoff.next()));
   }
 

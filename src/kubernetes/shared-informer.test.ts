@@ -248,6 +248,29 @@ test('run() lets other work go on while it decodes one huge chunk', async () => 
   await rig.finish();
 });
 
+test('run() lists as a stream again after a server that stopped had ended such a list', async () => {
+  const rig = new Rig();
+  rig.server.streaming = 'unmarked';
+  await rig.run();
+  rig.server.streaming = 'marked';
+  rig.client.watching.send('ERROR', { code: 410 });
+  await rig.clock.advance(100);
+  assert.equal(rig.client.watching.query.sendInitialEvents, true);
+  await rig.finish();
+});
+
+test('run() resumes within 100 ms a watch that breaks again and again but tells something new', async () => {
+  const rig = await running();
+  for (let round = 0; round < 8; round += 1) {
+    rig.server.put('a', `round ${round}`);
+    await rig.clock.settle();
+    rig.client.watching.break();
+    await rig.clock.advance(100);
+  }
+  assert.equal(rig.watches(), 9);
+  await rig.finish();
+});
+
 test('run() starts over when page 2 of a list is gone (410)', async () => {
   const rig = new Rig();
   rig.server.streaming = 'refused';

@@ -151,7 +151,7 @@ function eventOf(type: unknown, object: JsonObject): WatchEvent {
 }
 
 /** Whether `object` has the metadata that every stored object has: a name, a uid and a revision. */
-export function isKubernetesObject(object: JsonObject): object is KubernetesObject {
+function isKubernetesObject(object: JsonObject): object is KubernetesObject {
   const metadata = object['metadata'];
   return (
     isJsonObject(metadata) &&

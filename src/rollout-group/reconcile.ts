@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { type Millis, millis } from '#base/units.ts';
 import { applyCurrentRevision } from '#control/apply-current-revision.ts';
 import { applyDeletions, type DeletionReport, OverruledError } from '#control/apply-deletions.ts';
@@ -14,7 +15,6 @@ import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { isPaused } from './api.ts';
 import { GroupView } from './group-view.ts';
@@ -98,7 +98,8 @@ export class GroupReconciler {
       const ready = await view.secure(observed, signal);
       if (ready.kind === 'held') return { plan: ready.plan, error: undefined, isOutrun: false };
       const { plan, basis } = ready;
-      await this.#writeRevisions(plan.decisions, signal);
+      const isCurrent = await this.#writeRevisions(plan.decisions, signal);
+      if (!isCurrent) return { plan, error: undefined, isOutrun: true };
       const report = await this.#delete({ deletions: deletionsOf(plan), basis, open }, signal);
       return { plan, error: report?.error, isOutrun: (report?.outrun ?? 0) > 0 };
     } catch (error) {
@@ -106,7 +107,8 @@ export class GroupReconciler {
     }
   }
 
-  async #writeRevisions(decisions: readonly Decision[], signal: AbortSignal): Promise<void> {
+  /** @returns false when a set was not what was decided on any more; then nothing else is done in this pass */
+  async #writeRevisions(decisions: readonly Decision[], signal: AbortSignal): Promise<boolean> {
     for (const decision of decisions) {
       if (decision.kind !== 'set-current-revision') continue;
       const fields = {
@@ -116,8 +118,10 @@ export class GroupReconciler {
       };
       this.#ports.log.debug('updating the current revision', fields);
       const outcome = await applyCurrentRevision(decision, this.#ports.client, { signal });
-      if (outcome === 'written') this.#ports.log.info('updated the current revision', fields);
+      if (outcome === 'outdated') return false;
+      this.#ports.log.info('updated the current revision', fields);
     }
+    return true;
   }
 
   async #delete(

@@ -60,7 +60,9 @@ export class History {
     this.#lastRevision = commit.revision;
     if (commit.resource === 'pods') {
       this.#podCommits.push(commit, true);
-      this.#index(commit, record(this.#pods, commit, podFacts));
+      const isNew = !this.#pods.has(`${commit.namespace}/${commit.name}`);
+      const track = record(this.#pods, commit, podFacts);
+      if (isNew) this.#index(commit, track);
     } else if (commit.resource === 'statefulsets.apps') {
       this.#setCommits.push(commit, true);
       record(this.#sets, commit, setFacts);

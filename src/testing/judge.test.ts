@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, instant, millis, minutes, seconds } from '#base/units.ts';
-import { type JudgeOptions, judge } from './judge.ts';
+import type { Commit } from '#embedded-cluster/event-log.ts';
+import { setFacts } from './facts.ts';
+import { completionBound, waves } from './invariants/completion.ts';
+import type { Violation } from './invariants/invariant.ts';
+import { follow, Judge, type JudgeOptions, judge } from './judge.ts';
 import { type GroupOptions, ingesterGroup, rawPod } from './objects.ts';
+import type { StallStatement } from './reasons.ts';
 import { operatorUser, Story } from './story.ts';
 import { T0 } from './views.ts';
 
@@ -28,9 +33,16 @@ function rollZone(story: Story, zone: string): Story {
 }
 
 function broken(story: Story, options: Partial<JudgeOptions> = {}): readonly string[] {
-  const ours = (user: string): boolean => user === operatorUser;
-  const judgement = judge(story, { ours, statements: story.statements, ...options });
-  return [...new Set(judgement.violations.map((each) => each.id))].sort();
+  const all = { ours: isOurs, statements: story.statements, ...options };
+  return ids(judge(story, all).violations);
+}
+
+function isOurs(user: string): boolean {
+  return user === operatorUser;
+}
+
+function ids(violations: readonly Violation[]): readonly string[] {
+  return [...new Set(violations.map((each) => each.id))].sort();
 }
 
 interface Case {
@@ -54,6 +66,8 @@ function outdatedView(story: Story): number {
   story.changeSet(zoneB, { metadata: { annotations: { 'rollout-max-unavailable': '1' } } }, 'user');
   return seen;
 }
+
+const paused = { metadata: { annotations: { 'grafana.com/rollout-paused': 'true' } } };
 
 const exclusion: Record<string, Case> = {
   'EXCL-1 passes a rollout zone by zone': {
@@ -96,6 +110,10 @@ const exclusion: Record<string, Case> = {
       .remove(a0),
     want: [],
   },
+  'EXCL-1 passes a removal after the disrupted set was deleted': {
+    story: outdatedGroup().remove(a0).setGone(zoneA).remove(b0),
+    want: [],
+  },
   'EXCL-1 takes no removal by somebody else for ours': {
     story: outdatedGroup().remove(a0, { user: 'kubectl' }).remove(b0, { user: 'kubectl' }),
     want: [],
@@ -109,10 +127,7 @@ const exclusion: Record<string, Case> = {
     want: ['EXCL-2'],
   },
   'EXCL-2 flags it although that zone is paused': {
-    story: new Story(ingesterGroup({ annotations: { 'grafana.com/rollout-paused': 'true' } }))
-      .changeSet(zoneB, { status: { updateRevision: 'next-hash' } })
-      .ready(a0, false)
-      .remove(b0),
+    story: outdatedGroup().changeSet(zoneA, paused, 'user').ready(a0, false).remove(b0),
     want: ['EXCL-2'],
   },
   'EXCL-2 passes what happened after the view': {
@@ -170,6 +185,28 @@ const maxUnavailable: Record<string, Case> = {
       .changeSet(zoneA, { status: { replicas: 1 } })
       .remove(a0),
     want: [],
+  },
+  'MAXU-1 does not count a scale-down that is under way either': {
+    story: outdatedGroup({ maxUnavailable: '1' })
+      .changeSet(zoneA, { spec: { replicas: 2 } }, operatorUser)
+      .remove(a0),
+    want: [],
+  },
+  'MAXU-1 passes what only the view showed as available': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).remove(a0);
+      const seen = story.revision;
+      return story.ready(a1, false).remove(a1, { seen });
+    })(),
+    want: ['MAXU-2'],
+  },
+  'MAXU-2 flags the removal of a pod that the view did not contain': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).ready(a1, false);
+      const seen = story.revision;
+      return story.replaced(a0, 'prev-hash').remove(a0, { seen });
+    })(),
+    want: ['MAXU-2', 'REV-1'],
   },
   'MAXU-1 and MAXU-2 forbid new ones after the limit was lowered, and do not undo open ones': {
     story: outdatedGroup()
@@ -243,12 +280,37 @@ const revisions: Record<string, Case> = {
     story: outdatedGroup().remove(a0, { resourceVersion: undefined }),
     want: ['REV-1'],
   },
+  'REV-1 takes the touch of a terminating pod for no removal (D-8)': {
+    story: outdatedGroup().remove(a0).touch(a0),
+    want: [],
+  },
   'REV-1 flags a commit on another uid': {
     story: outdatedGroup().remove(a0, { uid: 'another' }),
     want: ['REV-1'],
   },
   'REV-1 flags a refused delete without a uid': {
-    story: outdatedGroup().call({ verb: 'delete', name: a0, outcome: 409 }),
+    story: outdatedGroup().call({
+      verb: 'delete',
+      name: a0,
+      preconditions: { resourceVersion: '1' },
+      outcome: 409,
+    }),
+    want: ['REV-1'],
+  },
+  'REV-1 passes a delete that was refused unread': {
+    story: outdatedGroup().call({ verb: 'delete', name: a0, outcome: 503 }),
+    want: [],
+  },
+  'REV-1 flags a delete without preconditions that is answered': {
+    story: outdatedGroup().call({ verb: 'delete', name: a0 }),
+    want: ['REV-1'],
+  },
+  'REV-1 flags a removal without preconditions whose answer was lost': {
+    story: outdatedGroup().remove(a0, {
+      uid: undefined,
+      resourceVersion: undefined,
+      outcome: 'dropped',
+    }),
     want: ['REV-1'],
   },
   'REV-1 flags a delete of the collection': {
@@ -310,6 +372,14 @@ const revisions: Record<string, Case> = {
     story: outdatedGroup().remove(a0).wait(seconds(1)).remove(a0, { isFinal: true }),
     want: ['REV-3'],
   },
+  'REV-3 takes a change of the dying pod for no arrival': {
+    story: outdatedGroup()
+      .remove(a0)
+      .wait(seconds(1))
+      .touch(a0, 'kubelet')
+      .remove(a0, { isFinal: true }),
+    want: ['REV-3'],
+  },
   'REV-3 passes a second deletion after the slot got an outdated pod again': {
     story: outdatedGroup().remove(a0).replaced(a0, 'prev-hash').remove(a0),
     want: [],
@@ -320,9 +390,53 @@ const revisions: Record<string, Case> = {
   },
 };
 
+const holds: Record<string, Case> = {
+  'RC-40 flags a deletion in a paused set': {
+    story: outdatedGroup().changeSet(zoneA, paused, 'user').remove(a0),
+    want: ['RC-40'],
+  },
+  'RC-40 passes a deletion beside a paused set': {
+    story: outdatedGroup().changeSet(zoneB, paused, 'user').remove(a0),
+    want: [],
+  },
+  'RC-40 judges by the pause in the view': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = story.revision;
+      return story.changeSet(zoneA, paused, 'user').remove(a0, { seen });
+    })(),
+    want: [],
+  },
+  'RC-23 flags a deletion beside a set with another strategy': {
+    story: outdatedGroup()
+      .changeSet(zoneB, { spec: { updateStrategy: { type: 'RollingUpdate' } } }, 'user')
+      .remove(a0),
+    want: ['RC-23'],
+  },
+};
+
 const proofs: Record<string, Case> = {
   'D-7 flags a removal without a statement': {
     story: outdatedGroup().remove(a0, { isSilent: true }),
+    want: ['D-7'],
+  },
+  'D-7 flags a view that is older than its proof': {
+    story: outdatedGroup().ready(a2).remove(a0, { seen: 8, proof: 9 }),
+    want: ['D-7'],
+  },
+  'D-7 passes a view that is newer than its proof, and judges by the view': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).remove(a0);
+      const proof = story.revision;
+      return story.replaced(a0).remove(a1, { proof });
+    })(),
+    want: [],
+  },
+  'D-7 flags a revision that the client got after it had sent': {
+    story: outdatedGroup()
+      .wait(seconds(2))
+      .ready(a2)
+      .remove(a0, { sentBefore: seconds(1) }),
     want: ['D-7'],
   },
   'D-7 flags a revision that the client had not been given': {
@@ -336,18 +450,8 @@ function calm(extra: Story): Story {
 }
 const complete = (by: number): Partial<JudgeOptions> => ({ completion: { by: instant(by) } });
 const stalled = (): Story => outdatedGroup().ready(a0, false).ready(b0, false);
-const says = (reason: string, set?: string): Partial<JudgeOptions> => ({
-  stalls: {
-    said: [
-      {
-        at: T0,
-        namespace: 'test',
-        group: 'ingester',
-        reason,
-        ...(set === undefined ? {} : { set }),
-      },
-    ],
-  },
+const says = (said: Partial<StallStatement>): Partial<JudgeOptions> => ({
+  stalls: { said: [{ at: T0, namespace: 'test', group: 'ingester', reason: '', ...said }] },
   end: after(T0, seconds(61)),
 });
 
@@ -387,6 +491,16 @@ const ends: Record<string, Case> = {
     options: { stalls: { said: [] }, end: after(T0, seconds(61)) },
     want: ['LIVE-2'],
   },
+  'LIVE-2 passes a reason that is given before the minute is over': {
+    story: stalled(),
+    options: says({ reason: 'MultipleZonesUnavailable', at: after(T0, seconds(60)) }),
+    want: [],
+  },
+  'LIVE-2 flags a reason that is given later': {
+    story: stalled(),
+    options: says({ reason: 'MultipleZonesUnavailable', at: after(T0, seconds(61)) }),
+    want: ['LIVE-2'],
+  },
   'LIVE-2 passes a stall of less than a minute': {
     story: stalled(),
     options: { stalls: { said: [] }, end: after(T0, seconds(59)) },
@@ -399,47 +513,47 @@ const ends: Record<string, Case> = {
   },
   'LIVE-2 passes MultipleZonesUnavailable when two zones are': {
     story: stalled(),
-    options: says('MultipleZonesUnavailable'),
+    options: says({ reason: 'MultipleZonesUnavailable' }),
     want: [],
   },
   'LIVE-2 flags MultipleZonesUnavailable when one zone is': {
     story: outdatedGroup().ready(a0, false),
-    options: says('MultipleZonesUnavailable'),
+    options: says({ reason: 'MultipleZonesUnavailable' }),
     want: ['LIVE-2'],
   },
   'LIVE-2 passes ZoneNotReady for the zone that it names': {
     story: outdatedGroup().ready(a0, false),
-    options: says('ZoneNotReady', zoneA),
+    options: says({ reason: 'ZoneNotReady', set: zoneA }),
     want: [],
   },
   'LIVE-2 flags ZoneNotReady for another zone': {
     story: outdatedGroup().ready(a0, false),
-    options: says('ZoneNotReady', zoneB),
+    options: says({ reason: 'ZoneNotReady', set: zoneB }),
     want: ['LIVE-2'],
   },
   'LIVE-2 passes MaxUnavailableReached at the limit': {
     story: outdatedGroup({ maxUnavailable: '1' }).ready(a0, false),
-    options: says('MaxUnavailableReached'),
+    options: says({ reason: 'MaxUnavailableReached' }),
     want: [],
   },
   'LIVE-2 flags MaxUnavailableReached below the limit': {
     story: outdatedGroup().ready(a0, false),
-    options: says('MaxUnavailableReached'),
+    options: says({ reason: 'MaxUnavailableReached' }),
     want: ['LIVE-2'],
   },
   'LIVE-2 flags Paused when nothing is': {
     story: stalled(),
-    options: says('Paused'),
+    options: says({ reason: 'Paused' }),
     want: ['LIVE-2'],
   },
   'LIVE-2 passes MinReadySecondsPending while a ready pod ripens': {
     story: outdatedGroup({ minReadySeconds: 120 }).remove(a0).replaced(a0),
-    options: says('MinReadySecondsPending'),
+    options: says({ reason: 'MinReadySecondsPending' }),
     want: [],
   },
   'LIVE-2 flags a reason that nobody can check': {
     story: stalled(),
-    options: says('Mysterious'),
+    options: says({ reason: 'Mysterious' }),
     want: ['LIVE-2'],
   },
   'QUIE-1 passes reads, Events and Lease renewals': {
@@ -490,6 +604,7 @@ for (const [fact, { story, options, want }] of Object.entries({
   ...exclusion,
   ...maxUnavailable,
   ...revisions,
+  ...holds,
   ...proofs,
   ...ends,
 })) {
@@ -497,3 +612,95 @@ for (const [fact, { story, options, want }] of Object.entries({
     assert.deepEqual(broken(story, options), want);
   });
 }
+
+test('judge() finds the same in a history told call by call, answers last', () => {
+  const story = outdatedGroup().remove(a0).remove(b0).remove(a1, { uid: undefined });
+  const live = new Judge({ ours: isOurs, statements: story.statements });
+  for (const delivery of story.deliveries) live.delivered(delivery);
+  for (const commit of story.commits) live.committed(commit);
+  for (const call of story.calls) live.called(call);
+  live.ended(story.now, story.revision);
+  assert.deepEqual(ids(live.violations), broken(story));
+});
+
+test('judge() takes an answered list for a delivery (D-4)', () => {
+  const story = outdatedGroup();
+  const lists = ['pods', 'statefulsets.apps'].map((resource) => ({ verb: 'list', resource }));
+  for (const list of lists) story.call(list);
+  story.remove(a0);
+  const { commits, calls, statements } = story;
+  const judgement = judge({ commits, calls, deliveries: [] }, { ours: isOurs, statements });
+  assert.deepEqual(ids(judgement.violations), []);
+});
+
+test('judge() takes no list for a delivery of what came after it', () => {
+  const story = outdatedGroup();
+  const lists = ['pods', 'statefulsets.apps'].map((resource) => ({ verb: 'list', resource }));
+  for (const list of lists) story.call(list);
+  story.wait(seconds(1)).ready(a1, false).remove(a0);
+  const { commits, calls, statements } = story;
+  const judgement = judge({ commits, calls, deliveries: [] }, { ours: isOurs, statements });
+  assert.deepEqual(ids(judgement.violations), ['D-7']);
+});
+
+test('judge() reads each set of pods at the revision that its list had (D-4)', () => {
+  const story = outdatedGroup().ready(b0, false);
+  const early = story.revision;
+  story.ready(b0).remove(a0, { isSilent: true });
+  const statefulsets = story.revision - 1;
+  const told = (pods: Readonly<Record<string, number>>): readonly string[] => {
+    const proofs = { pods, statefulsets };
+    const statements = [{ podUid: `${a0}-uid`, sentAt: T0, proofs }];
+    return ids(judge(story, { ours: isOurs, statements }).violations);
+  };
+  assert.deepEqual(told({ [zoneA]: early, [zoneB]: early + 1 }), []);
+  assert.deepEqual(told({ [zoneA]: early + 1, [zoneB]: early }), ['EXCL-2']);
+});
+
+test('follow() judges an event log as it grows', () => {
+  const story = outdatedGroup().remove(a0).remove(b0);
+  const listeners: ((commit: Commit) => void)[] = [];
+  const onCommit = (listener: (commit: Commit) => void): (() => void) => {
+    listeners.push(listener);
+    return () => listeners.pop();
+  };
+  const { calls, deliveries } = story;
+  const log = { commits: [], calls, deliveries, onCommit, stopRecording: () => {} };
+  const following = follow(log, { ours: isOurs, statements: story.statements });
+  for (const commit of story.commits) listeners[0]?.(commit);
+  assert.deepEqual(ids(following.judge.violations), ['EXCL-1']);
+  assert.deepEqual(ids(following.finish(story.now).violations), ['EXCL-1', 'EXCL-2']);
+  assert.equal(listeners.length, 0);
+});
+
+test('report() shows the commits around a violation and what was not judged', () => {
+  const story = outdatedGroup().wait(seconds(2)).remove(a0).wait(seconds(1)).remove(b0);
+  const text = judge(story, { ours: isOurs }).report();
+  const lines = text.split('\n');
+  assert.equal(lines[0], '1 violations in 10 commits and 2 calls.');
+  assert.match(text, /Not judged: EXCL-2, MAXU-2, D-7 \(no statements\), LIVE-1 and LIVE-3/);
+  assert.match(text, /EXCL-1 at t\+3\.000s: We took pod ingester-zone-b-0/);
+  assert.match(
+    text,
+    /^> t\+3\.000s rev 10 rollout-operator \(ours\): update pods test\/ingester-zone-b-0/m,
+  );
+});
+
+test('judge() refuses commits that are not in order of revision', () => {
+  const story = outdatedGroup();
+  assert.throws(
+    () =>
+      judge({ calls: [], deliveries: [], commits: story.commits.toReversed() }, { ours: isOurs }),
+    /Cannot apply the commit of revision 7 as revision 8 came before it/,
+  );
+});
+
+test('completionBound() is B of LIVE-1', () => {
+  const bound = { waves: 6, podReady: seconds(10), controller: seconds(1), recovery: seconds(60) };
+  assert.equal(completionBound(bound), 252_000);
+});
+
+test('waves() rounds each set up', () => {
+  const { sets } = ingesterGroup({ replicas: 3, maxUnavailable: '2' });
+  assert.equal(waves(sets.map(setFacts)), 6);
+});

@@ -1,9 +1,10 @@
 import { type Instant, instant, type Millis, seconds } from '#base/units.ts';
-import type { Call, Commit, Delivery } from '#embedded-cluster/event-log.ts';
+import type { Call, Commit, Delivery, EventLog } from '#embedded-cluster/event-log.ts';
 import { History } from './history.ts';
 import { Completion, type CompletionOptions } from './invariants/completion.ts';
 import { Effort, type EffortOptions, Quiescence, type QuietOptions } from './invariants/effort.ts';
 import { FreshExclusion, GroupExclusion } from './invariants/exclusion.ts';
+import { RespectedHolds } from './invariants/holds.ts';
 import type { Invariant, Violation } from './invariants/invariant.ts';
 import { FreshMaxUnavailable, MaxUnavailable } from './invariants/max-unavailable.ts';
 import { Receipts, StatedProof } from './invariants/proof.ts';
@@ -126,6 +127,7 @@ export class Judge {
       new Incarnation(rests),
       new TargetRevision(rests),
       new OneKillPerSlot(history),
+      new RespectedHolds(history),
     ];
   }
 
@@ -173,6 +175,37 @@ export function judge(recorded: RecordedHistory, options: JudgeOptions): Judgeme
   judge.ended(options.end ?? lastInstant(recorded), recorded.commits.at(-1)?.revision ?? 0);
   const { violations } = judge;
   return { violations, report: () => reportText(recorded, options, violations) };
+}
+
+/** A judge that sits beside a running cluster. */
+export interface Following {
+  /** Knows the strict violations at once; the fresh ones, which need the calls, after `finish`. */
+  readonly judge: Judge;
+  /** Ends the history at `at` and judges what the calls tell. */
+  finish(at: Instant): Judgement;
+}
+
+/**
+ * Judges `log` from its next commit on; for simulations that stop at the first violation. New statements go to
+ * `judge.stated`, before their requests.
+ */
+export function follow(log: EventLog, options: JudgeOptions): Following {
+  const judge = new Judge(options);
+  let lastRevision = 0;
+  const stop = log.onCommit((commit) => {
+    lastRevision = commit.revision;
+    judge.committed(commit);
+  });
+  const finish = (at: Instant): Judgement => {
+    stop();
+    for (const delivery of log.deliveries) judge.delivered(delivery);
+    for (const call of log.calls) judge.announce(call);
+    for (const call of log.calls) judge.called(call);
+    judge.ended(at, lastRevision);
+    const { violations } = judge;
+    return { violations, report: () => reportText(log, options, violations) };
+  };
+  return { judge, finish };
 }
 
 // Commits first at equal times: a call is answered after what it stored.

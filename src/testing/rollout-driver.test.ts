@@ -39,7 +39,7 @@ test('judge() flags nothing in any rollout by a correct operator', () => {
       const judgement = judged(run(world));
       assert.equal(judgement.violations.length, 0, judgement.report());
     }),
-    { numRuns: 300, seed: 20261120 },
+    { numRuns: 150, seed: 20261120 },
   );
 });
 
@@ -69,9 +69,9 @@ for (const [mistake, id] of Object.entries(mistakes)) {
           judgement.report(),
         );
       }),
-      { numRuns: 100, seed: 20261120 },
+      { numRuns: 40, seed: 20261120 },
     );
-    assert.ok(erred > 50, `only ${erred} of 100 worlds let the operator err`);
+    assert.ok(erred > 20, `only ${erred} of 40 worlds let the operator err`);
   });
 }
 

@@ -24,7 +24,7 @@ interface Slot {
 
 /**
  * A rollout of one group by a simple correct operator: it removes an outdated pod when every other zone is whole and
- * the limit of its zone has room. `choices` decide who acts next, on what, and how long that takes. With a
+ * the limit of its zone has room, and any that is unready (D-11). Pods crash now and then. `choices` decide who acts next, on what, and how long that takes. With a
  * `mistake` the operator makes it as soon as the situation allows; `hasErred` says whether it did.
  */
 export class RolloutDriver {
@@ -44,8 +44,12 @@ export class RolloutDriver {
     this.story.wait(millis(choice % 997));
     const slots = this.#slots();
     if (this.#mistake !== undefined && !this.hasErred && this.#err(slots)) return;
+    if (choice % 13 === 0) {
+      this.#crash(slots[choice % slots.length]);
+      return;
+    }
     const broken = slots.filter((slot) => slot.state !== 'available');
-    const candidate = candidates(slots)[0];
+    const candidate = replaceable(slots) ?? candidates(slots)[0];
     const isEnvironment = candidate === undefined || (choice % 2 === 0 && broken.length > 0);
     if (!isEnvironment) this.story.remove(candidate.pod);
     else this.#environment(broken[choice % Math.max(1, broken.length)]);
@@ -78,6 +82,10 @@ export class RolloutDriver {
     if (slot?.state === 'missing') this.story.create(slot.pod, { revision: slot.set.target ?? '' });
     else if (slot?.state === 'terminating') this.story.gone(slot.pod);
     else if (slot?.state === 'unready') this.story.ready(slot.pod);
+  }
+
+  #crash(slot: Slot | undefined): void {
+    if (slot?.state === 'available') this.story.ready(slot.pod, false);
   }
 
   #err(slots: readonly Slot[]): boolean {
@@ -121,6 +129,11 @@ export class RolloutDriver {
         return {};
     }
   }
+}
+
+/** An unready, outdated pod: replacing it costs nothing (D-11). */
+function replaceable(slots: readonly Slot[]): Slot | undefined {
+  return slots.find((slot) => slot.state === 'unready' && slot.isOutdated);
 }
 
 function candidates(slots: readonly Slot[]): readonly Slot[] {

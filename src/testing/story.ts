@@ -18,12 +18,16 @@ export interface RemovalOptions {
   readonly resourceVersion?: string | undefined;
   /** The revision that it says it had seen. @default the last one */
   readonly seen?: number;
+  /** The revision that proves its view young. @default what it had seen */
+  readonly proof?: number;
   /** How long before its arrival the request was sent. @default 0 */
   readonly sentBefore?: Millis;
   /** Says nothing of its proof. @default false */
   readonly isSilent?: boolean;
   /** Evicts instead. @default false */
   readonly isEviction?: boolean;
+  /** What the client is answered. @default 200 */
+  readonly outcome?: Call['outcome'];
   /** Without a grace period: the pod is deleted at once. @default false */
   readonly isFinal?: boolean;
   /** @default {@link operatorUser} */
@@ -113,7 +117,8 @@ export class Story {
       subresource: options.isEviction === true ? 'eviction' : '',
       resource: 'pods',
       name,
-      preconditions: preconditions(pod, options),
+      outcome: options.outcome ?? 200,
+      ...preconditions(pod, options),
     });
     if (options.isFinal === true) return this.#end(name, { user, callId });
     const metadata = { ...metadataOf(pod), deletionTimestamp: '2026-01-01T00:00:00Z' };
@@ -124,6 +129,14 @@ export class Story {
   /** The kubelet has ended the pod: it is deleted for good. */
   gone(name: string, user = 'kubelet'): this {
     return this.#end(name, author(user));
+  }
+
+  /** The set is deleted; its pods stay. */
+  setGone(name: string): this {
+    const before = this.set(name);
+    this.#objects.delete(`statefulsets.apps/${name}`);
+    this.#commit({ verb: 'delete', resource: 'statefulsets.apps', before, ...author('user') });
+    return this;
   }
 
   /** The StatefulSet controller makes the pod anew, not ready, with a uid of its own. */
@@ -154,6 +167,16 @@ export class Story {
     return this.gone(name).create(name, { revision }).ready(name);
   }
 
+  /** An annotation of the pod changes. */
+  touch(name: string, user = operatorUser): this {
+    const pod = this.pod(name);
+    const annotations = { touched: String(this.#revision) };
+    const callId = this.#call({ user, verb: 'patch', resource: 'pods', name });
+    const metadata = { ...metadataOf(pod), annotations };
+    this.#store('pods', { ...pod, metadata }, { user, callId });
+    return this;
+  }
+
   /** A call of ours that stores nothing. */
   call(call: Partial<Call>): this {
     this.#call({ user: operatorUser, verb: 'get', resource: 'pods', name: '', ...call });
@@ -172,7 +195,8 @@ export class Story {
     this.statements.push({
       podUid: textAt(pod, 'metadata', 'uid') ?? '',
       sentAt: after(this.now, millis(0 - (options.sentBefore ?? 0))),
-      proofs: { pods: seen, statefulsets: seen },
+      proofs: { pods: options.proof ?? seen, statefulsets: options.proof ?? seen },
+      views: { pods: seen, statefulsets: seen },
     });
   }
 
@@ -246,18 +270,17 @@ function metadataOf(object: JsonObject): JsonObject {
   return isJsonObject(metadata) ? metadata : {};
 }
 
-function preconditions(
-  pod: JsonObject,
-  options: RemovalOptions,
-): { readonly uid?: string; readonly resourceVersion?: string } {
-  const right = {
-    uid: textAt(pod, 'metadata', 'uid'),
-    resourceVersion: textAt(pod, 'metadata', 'resourceVersion'),
-    ...('uid' in options ? { uid: options.uid } : {}),
-    ...('resourceVersion' in options ? { resourceVersion: options.resourceVersion } : {}),
-  };
+function preconditions(pod: JsonObject, options: RemovalOptions): Pick<Call, 'preconditions'> {
+  const uid = 'uid' in options ? options.uid : textAt(pod, 'metadata', 'uid');
+  const resourceVersion =
+    'resourceVersion' in options
+      ? options.resourceVersion
+      : textAt(pod, 'metadata', 'resourceVersion');
+  if (uid === undefined && resourceVersion === undefined) return {};
   return {
-    ...(right.uid === undefined ? {} : { uid: right.uid }),
-    ...(right.resourceVersion === undefined ? {} : { resourceVersion: right.resourceVersion }),
+    preconditions: {
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    },
   };
 }

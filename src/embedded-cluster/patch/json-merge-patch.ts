@@ -1,5 +1,6 @@
-import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
+import { ownMember, setMember } from '#embedded-cluster/schema/own-member.ts';
 
 /** `target` after a JSON merge patch: null deletes, objects merge, all else replaces (PA-4, RFC 7386). */
 export function applyJsonMergePatch(target: JsonValue, patch: JsonValue): JsonValue {
@@ -14,27 +15,4 @@ export function applyJsonMergePatch(target: JsonValue, patch: JsonValue): JsonVa
     }
   }
   return merged;
-}
-
-/** The own member of `object`; never one of its prototype. */
-export function ownMember(object: JsonObject, member: string): JsonValue | undefined {
-  return Object.hasOwn(object, member) ? object[member] : undefined;
-}
-
-/** Sets an own member, also where its name is `__proto__`, as JSON.parse does. */
-export function setMember(
-  object: Record<string, JsonValue | undefined>,
-  member: string,
-  value: JsonValue,
-): void {
-  if (member === '__proto__') {
-    Object.defineProperty(object, member, {
-      value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  } else {
-    object[member] = value;
-  }
 }

@@ -1,5 +1,6 @@
 import type { JsonArray, JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonArray, isJsonObject } from '#base/json.ts';
+import { setMember } from '#embedded-cluster/schema/own-member.ts';
 
 /** Member of a map, or of a list element, that says how the patch is meant: `merge`, `replace` or `delete`. */
 export const patchDirective = '$patch';
@@ -49,7 +50,7 @@ function mapWithoutDirectives(patch: JsonObject): JsonObject | undefined {
   for (const [member, value] of Object.entries(patch)) {
     if (value === null || value === undefined || isDirective(member)) continue;
     const kept = withoutDirectives(value);
-    if (kept !== undefined) content[member] = kept;
+    if (kept !== undefined) setMember(content, member, kept);
   }
   return content;
 }

@@ -1,6 +1,7 @@
 import type { JsonArray, JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonArray, isJsonObject } from '#base/json.ts';
 import type { ListMerge } from '#embedded-cluster/resource-row.ts';
+import { ownMember, setMember } from '#embedded-cluster/schema/own-member.ts';
 import { badRequest, patchRejected } from '#embedded-cluster/status-errors.ts';
 import { identityOf, inMergeOrder } from './list-order.ts';
 import {
@@ -53,9 +54,9 @@ function mergedMap(live: JsonObject, patch: JsonObject, place: Place): JsonObjec
   }
   const result: Members = retained(live, patch, place);
   for (const member of mergedMembers(patch)) {
-    const value = mergedMember(result[member], { patch, member }, place);
+    const value = mergedMember(ownMember(result, member), { patch, member }, place);
     if (value === undefined) delete result[member];
-    else result[member] = value;
+    else setMember(result, member, value);
   }
   return result;
 }

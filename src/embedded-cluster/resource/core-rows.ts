@@ -53,6 +53,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     type: resourceTypes.nodes,
     singular: 'node',
     shortNames: ['no'],
+    // Upstream stores the status of a new Node too: that is how a kubelet registers.
     schema: node,
     validate: (object) => validateMetadata(object, subdomainName),
     subresources: [statusSubresource('Node')],

@@ -1,4 +1,4 @@
-import type { JsonArray, JsonObject, JsonValue } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 import { defaultPodSpec, withServiceAccount } from './default-pod-spec.ts';
 import {
@@ -87,12 +87,4 @@ function withHostPorts(spec: JsonObject): JsonObject {
       withMissing(port, { hostPort: port['containerPort'] ?? 0 }),
     );
   return mapListAt(mapListAt(spec, 'initContainers', change), 'containers', change);
-}
-
-/** The containers of a pod of all kinds but the ephemeral. */
-export function containersOf(spec: JsonObject): JsonArray {
-  const initial = listAt(spec, 'initContainers');
-  return initial.length === 0
-    ? listAt(spec, 'containers')
-    : [...initial, ...listAt(spec, 'containers')];
 }

@@ -1,6 +1,7 @@
 import type { JsonArray, JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonArray, isJsonObject } from '#base/json.ts';
 import type { FieldSchema, LeafKind, LeafSchema, ListSchema } from './field-schema.ts';
+import { setMember } from './own-member.ts';
 import { canonicalQuantity } from './quantity.ts';
 import type { Trail } from './trail.ts';
 
@@ -77,7 +78,7 @@ function withMembers(
     const old = value[member];
     const next = old === undefined ? undefined : decode(member, old, at);
     if (copy === undefined && next !== old) copy = firstMembers(value, members, i);
-    if (copy !== undefined && next !== undefined) copy[member] = next;
+    if (copy !== undefined && next !== undefined) setMember(copy, member, next);
   }
   return copy ?? value;
 }
@@ -87,7 +88,7 @@ function firstMembers(value: JsonObject, members: readonly string[], count: numb
   for (let i = 0; i < count; i += 1) {
     const member = members[i] ?? '';
     const old = value[member];
-    if (old !== undefined) copy[member] = old;
+    if (old !== undefined) setMember(copy, member, old);
   }
   return copy;
 }
@@ -152,6 +153,12 @@ function leafDecoder({ kind, keepsZero }: LeafSchema): Decode {
 const decodeText: Decode = (value, at) =>
   typeof value === 'string' ? value : at.mismatch(value, 'string');
 
+const decodeBytes: Decode = (value, at) => {
+  if (typeof value !== 'string') return at.mismatch(value, 'string');
+  const isBase64 = value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
+  return isBase64 ? value : at.mismatch(value, 'base64 bytes');
+};
+
 const decodeTime: Decode = (value, at) => {
   if (typeof value !== 'string') return at.mismatch(value, 'string');
   if (value === '' || /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(value)) {
@@ -162,7 +169,7 @@ const decodeTime: Decode = (value, at) => {
 
 const leafDecoders: Readonly<Record<LeafKind, Decode>> = {
   text: decodeText,
-  bytes: decodeText,
+  bytes: decodeBytes,
   time: decodeTime,
   json: (value) => value,
   ignored: () => undefined,

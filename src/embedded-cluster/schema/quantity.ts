@@ -1,6 +1,6 @@
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
-const alreadyCanonical = /^[1-9]\d?(?:m|k|M|G|T|Ki|Mi|Gi|Ti)?$/;
+const alreadyCanonical = /^[1-9]\d{0,2}(?:m|k|M|G|T|Ki|Mi|Gi|Ti)?$/;
 const pattern = /^([+-]?)(\d*)(?:\.(\d*))?(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d+)?$/;
 const nano = 1_000_000_000n;
 
@@ -27,25 +27,34 @@ export function quantityNanos(text: string): bigint | undefined {
 
 function nanosOf(whole: string, fraction: string, suffix: string): bigint {
   const digits = BigInt(`0${whole}${fraction}`);
-  const scaled = digits * nano * multiplierOf(suffix).times;
-  const divisor = 10n ** BigInt(fraction.length) * multiplierOf(suffix).per;
+  const { times, per } = multiplierOf(suffix);
+  const scaled = digits * nano * times;
+  if (fraction === '' && per === 1n) return scaled;
+  const divisor = 10n ** BigInt(fraction.length) * per;
   return (scaled + divisor - 1n) / divisor;
 }
 
-function multiplierOf(suffix: string): { readonly times: bigint; readonly per: bigint } {
-  const binary = binarySuffixes.indexOf(suffix);
-  if (binary >= 0) return { times: 1024n ** BigInt(binary), per: 1n };
-  const exponent = decimalExponent(suffix);
+interface Multiplier {
+  readonly times: bigint;
+  readonly per: bigint;
+}
+
+function powerOfTen(exponent: number): Multiplier {
   return exponent >= 0
     ? { times: 10n ** BigInt(exponent), per: 1n }
     : { times: 1n, per: 10n ** BigInt(-exponent) };
 }
 
-function decimalExponent(suffix: string): number {
-  const index = decimalSuffixes.indexOf(suffix);
-  if (index >= 0) return (index - 3) * 3;
+const multipliers: ReadonlyMap<string, Multiplier> = new Map([
+  ...binarySuffixes.map((suffix, i) => [suffix, { times: 1024n ** BigInt(i), per: 1n }] as const),
+  ...decimalSuffixes.map((suffix, i) => [suffix, powerOfTen((i - 3) * 3)] as const),
+]);
+
+function multiplierOf(suffix: string): Multiplier {
   // Bounded: a larger exponent has no meaning, and its power would not fit into memory.
-  return Math.max(-30, Math.min(30, Number(suffix.slice(1))));
+  return (
+    multipliers.get(suffix) ?? powerOfTen(Math.max(-30, Math.min(30, Number(suffix.slice(1)))))
+  );
 }
 
 function formatted(magnitude: bigint, suffix: string): string {

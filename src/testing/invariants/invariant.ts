@@ -2,7 +2,7 @@ import type { Instant } from '#base/units.ts';
 import type { Call, Commit } from '#embedded-cluster/event-log.ts';
 import type { Removal, ScaleDown } from '../removal.ts';
 
-/** The predicates of reliability §3 that are judged here; `D-7` is the statement of proof itself, `WRITES` is D-16. */
+/** The predicates of reliability §3 that are judged here; `D-7` is the statement of proof itself, `WRITES` is D-16, `RC-…` are rules of spec rollout-groups. */
 export type InvariantId =
   | 'EXCL-1'
   | 'EXCL-2'
@@ -16,7 +16,9 @@ export type InvariantId =
   | 'LIVE-3'
   | 'QUIE-1'
   | 'WRITES'
-  | 'D-7';
+  | 'D-7'
+  | 'RC-23'
+  | 'RC-40';
 
 /** One broken promise. */
 export interface Violation {

@@ -39,7 +39,7 @@ export class Incarnation implements Invariant {
   }
 
   onCall(call: Call): void {
-    if (!isPodRemoval(call) || !this.#options.ours(call.user)) return;
+    if (!isPodRemoval(call) || !this.#options.ours(call.user) || !isRead(call)) return;
     const point = { at: call.endedAt, revision: this.#lastRevision };
     const pod = `${call.namespace}/${call.name}`;
     const { uid, resourceVersion } = call.preconditions ?? {};
@@ -60,12 +60,13 @@ export class Incarnation implements Invariant {
   onAnswered(removal: Removal, call: Call): void {
     this.#unanswered.delete(removal.commit.revision);
     const wanted = call.preconditions?.uid;
-    if (wanted === undefined || wanted === removal.commit.uid) return;
     const { namespace, name, uid } = removal.commit;
+    // Without a uid `onCall` has said so, unless the call looks as if it had been refused unread.
+    if (wanted === uid || (wanted === undefined && isRead(call))) return;
     this.#findings.add(
       'REV-1',
       removal.commit,
-      `We removed pod ${namespace}/${name} with uid ${uid} by a request for uid ${wanted}`,
+      `We removed pod ${namespace}/${name} with uid ${uid} by a request for uid ${wanted ?? '(none)'}`,
     );
   }
 
@@ -165,20 +166,30 @@ export class OneKillPerSlot implements Invariant {
     }
   }
 
+  onRemoval(removal: Removal): void {
+    this.#countOf(removal).deletions += 1;
+  }
+
   onAnswered(removal: Removal, call: Call): void {
-    if (call.subresource === 'eviction') return;
-    const { commit, pod } = removal;
-    const now = viewAt(commit.revision - 1, commit.at);
-    const owner = pod.controllerUid ?? '';
-    const target = (removal.set ?? this.#history.setByUid(owner, now))?.target ?? '';
-    const count = this.#count(slotKey(pod), target);
-    count.deletions += 1;
+    const count = this.#countOf(removal);
+    if (call.subresource === 'eviction') {
+      count.deletions -= 1;
+      return;
+    }
     if (count.deletions <= 1 + count.arrivals) return;
+    const { commit } = removal;
     this.#findings.add(
       'REV-3',
       commit,
-      `We deleted in slot ${commit.namespace}/${commit.name} ${count.deletions} times for target ${target}; ${1 + count.arrivals} are explained`,
+      `We deleted in slot ${commit.namespace}/${commit.name} ${count.deletions} times for one target; ${1 + count.arrivals} are explained`,
     );
+  }
+
+  #countOf(removal: Removal): SlotCount {
+    const { commit, pod } = removal;
+    const before = viewAt(commit.revision - 1, commit.at);
+    const set = removal.set ?? this.#history.setByUid(pod.controllerUid ?? '', before);
+    return this.#count(slotKey(pod), set?.target ?? '');
   }
 
   #count(slot: string, target: string): SlotCount {
@@ -192,6 +203,15 @@ export class OneKillPerSlot implements Invariant {
 
 function slotKey(pod: PodFacts): string {
   return `${pod.controllerUid ?? ''}/${pod.namespace}/${pod.name}`;
+}
+
+/**
+ * Whether the record tells what the body of `call` said: a request that is refused before its body is read (403,
+ * 429, an injected fault) is recorded without preconditions, whether it had any or not.
+ */
+function isRead(call: Call): boolean {
+  const isSuccess = typeof call.outcome === 'number' && call.outcome < 300;
+  return isSuccess || call.preconditions !== undefined || call.verb === 'deletecollection';
 }
 
 /** Whether `call` asks to delete or evict a pod, or pods by the collection. */

@@ -98,7 +98,7 @@ export class ExplainedStall implements Invariant {
     const uid = (pod ?? old)?.controllerUid;
     if (uid === undefined) return undefined;
     const set = this.#history.setByUid(uid, latestView(commit.at));
-    return set === undefined ? undefined : domainOf(set);
+    return set?.group === undefined ? undefined : domainOf(set);
   }
 
   #movedSet(commit: Commit): Domain | undefined {
