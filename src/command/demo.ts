@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { type DemoOptions, parseDemoArguments, type Scenario } from './demo/demo-options.ts';
 import { type Display, LineDisplay, PictureDisplay } from './demo/display.ts';

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parse, parseDocument } from 'yaml';
 import type { Clock } from '#base/clock.ts';
 import { isJsonObject } from '#base/json.ts';
+import type { Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import type { Listener, User } from '#embedded-cluster/cluster.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
@@ -18,7 +19,6 @@ import type { Client } from '#kubernetes/client.ts';
 import { connect } from '#kubernetes/connection.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { Transport } from '#kubernetes/transport.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { selfSigned } from './self-signed.ts';
 import { openTlsFront } from './tls-front.ts';
 

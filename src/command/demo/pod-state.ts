@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { objectsAt, textAt, valueAt } from '#embedded-cluster/controllers/read-json.ts';
+import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 
 /** What a place of a zone looks like from the server's side. */
 export type PodState = 'ready' | 'starting' | 'broken' | 'terminating' | 'gone';
@@ -50,7 +50,7 @@ export function imageOf(podOrTemplate: JsonObject): string {
 /** uid of the owner that controls `pod`; empty when none does. */
 export function controllerUid(pod: JsonObject): string {
   const owner = objectsAt(pod, 'metadata', 'ownerReferences').find(
-    (reference) => valueAt(reference, 'controller') === true,
+    (reference) => reference['controller'] === true,
   );
   return textAt(owner, 'uid');
 }

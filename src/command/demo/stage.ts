@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
+import type { Logger } from '#base/logger.ts';
 import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import { readConfig } from '#config/read-config.ts';
 import type { Plan } from '#control/decision.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Logger } from '#telemetry/logger.ts';
+import { runOperator } from '#operator.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
-import { runOperator } from '../../operator.ts';
 import { createAll, exampleFolder, readManifests } from './apply-manifests.ts';
 import type { DemoOptions } from './demo-options.ts';
 import { type Fact, operatorUser } from './facts.ts';

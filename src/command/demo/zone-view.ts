@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { numberAt, textAt, valueAt } from '#embedded-cluster/controllers/read-json.ts';
+import { numberAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import {
   defaultMaxUnavailable,
   limitOf,
@@ -58,7 +58,7 @@ export function zoneView(
     current: textAt(set, 'status', 'currentRevision'),
     target,
     isObserved:
-      valueAt(set, 'metadata', 'generation') === valueAt(set, 'status', 'observedGeneration'),
+      numberAt(set, 'metadata', 'generation') === numberAt(set, 'status', 'observedGeneration'),
     limit: limitOfSet(set, replicas),
     unavailable: cells.filter(({ state }) => state !== 'ready').length,
     outdated: cells.filter(({ isUpdated }) => !isUpdated).length,
