@@ -95,7 +95,7 @@ describe('the demo as a process', () => {
     assert.equal(await demo.exitCode(), 0, demo.lines.join('\n'));
     const [time, ...rest] = demo.lines.slice(-4);
     assert.match(time ?? '', timed('the rollout of the fix'));
-    const reached = 'the broken image reached 1 pods of 1 zone, where 1 may be unavailable';
+    const reached = 'the broken image reached 1 pod of 1 zone, where 1 may be unavailable';
     assert.deepEqual(rest, [neverTwo, mostPods, reached]);
     const stuck =
       /zone-a {2}waits: .*ingester-zone-a-0 \(ImagePullBackOff\) \(MaxUnavailableReached\)$/;

@@ -28,7 +28,7 @@ export type ClusterArguments =
   | { readonly kind: 'exit'; readonly code: number; readonly text: string };
 
 /** What `--help` prints. */
-export const clusterHelp = `Usage: npm run cluster -- [options]
+const clusterHelp = `Usage: npm run cluster -- [options]
 
 Runs a Kubernetes API server with a StatefulSet controller, a scheduler and kubelets in this process until Ctrl-C,
 with the three zones of examples/ingester/ on it. Pods are played: no container is started, no image is pulled.

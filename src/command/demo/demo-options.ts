@@ -22,7 +22,7 @@ export type DemoArguments =
   | { readonly kind: 'exit'; readonly code: number; readonly text: string };
 
 /** What `--help` prints. */
-export const demoHelp = `Usage: npm start -- [options]
+const demoHelp = `Usage: npm start -- [options]
 
 Starts a Kubernetes cluster in this process, installs the three zones of examples/ingester/, runs the operator
 on it, changes the pod template and shows how the zones roll: one after the other, never two at once.

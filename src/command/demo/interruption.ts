@@ -14,12 +14,17 @@ export interface Interruption {
 /** As shells count: 128 and the number of the signal. */
 const exitCodes: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
+/** How long an orderly end may take, in milliseconds. */
+const patience = 5_000;
+
 /** Listens for SIGINT, SIGTERM, SIGHUP (the terminal was closed) and a standard output that nobody reads any more. */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
   let code: number | undefined;
   const interrupt = (value: number): void => {
     code ??= value;
+    // Whatever should hang, a person who asked for the end gets it; what must go then goes by the exit hooks.
+    setTimeout(() => process.exit(value), patience).unref();
     controller.abort(new Error('the program was interrupted'));
   };
   const signals = signalled((name) => interrupt(exitCodes[name] ?? 1));

@@ -31,10 +31,11 @@ export class Play {
     this.#image = options.stage.firstImage;
   }
 
-  /** Waits until the group is installed. */
+  /** Waits until the group is installed, and the operator knows. */
   async install(): Promise<void> {
     const { stage } = this.#options;
-    await this.#until('all zones are ready', () => stage.observer.areAll(isSettled));
+    const isInstalled = (): boolean => stage.observer.areAll(isSettled) && stage.isIdle;
+    await this.#until('all zones are ready', isInstalled);
   }
 
   /** Plays `scenario` to its end. @throws {Error} when it does not come to one */

@@ -47,6 +47,7 @@ export class Stage {
   readonly #waiters = new Set<Waiter>();
   readonly #ending = new AbortController();
   #hasRolled = false;
+  #isIdle = false;
   #operator: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -112,6 +113,11 @@ export class Stage {
   /** Since the demo began. */
   get elapsed(): Millis {
     return millis(this.#options.clock.monotonic() - this.#startedAt);
+  }
+
+  /** Whether the operator saw nothing to do when it looked last. */
+  get isIdle(): boolean {
+    return this.#isIdle;
   }
 
   /** The image that the manifests name. */
@@ -192,8 +198,10 @@ export class Stage {
 
   /** While the group is being installed, and when all ends, what the operator waits for is no news. */
   #planned(plan: Plan): void {
-    const isNews = this.#hasRolled && !this.#ending.signal.aborted;
-    if (isNews) this.narrator.planned(plan, this.elapsed);
+    if (this.#ending.signal.aborted) return;
+    this.#isIdle = plan.decisions.every(({ kind }) => kind === 'warn');
+    if (this.#hasRolled) this.narrator.planned(plan, this.elapsed);
+    this.#wake();
   }
 
   async #startOperator(): Promise<void> {

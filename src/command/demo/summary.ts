@@ -66,7 +66,11 @@ function brokenVerdict({ proof, brokenImage }: Outcome): readonly Verdict[] {
   const limit = Math.min(...proof.zones.map((zone) => zone.limit));
   const isKept = reached.length <= 1 && most <= limit;
   const line = isKept
-    ? `the broken image reached ${most} pods of ${reached.length} zone, where ${limit} may be unavailable`
-    : `broken promise: the broken image reached ${most} pods of a zone, and ${reached.length} zones`;
+    ? `the broken image reached ${podsText(most)} of ${reached.length} zone, where ${limit} may be unavailable`
+    : `broken promise: the broken image reached ${podsText(most)} of a zone, and ${reached.length} zones`;
   return [{ isKept, line }];
+}
+
+function podsText(count: number): string {
+  return count === 1 ? '1 pod' : `${count} pods`;
 }

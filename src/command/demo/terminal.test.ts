@@ -27,7 +27,7 @@ test('LivePicture draws below what is there, then over itself, and gives the cur
   picture.close();
   assert.deepEqual(output.written, [
     `${hide}one${toEnd}two${toEnd}${below}`,
-    `\r\u001B[2A` + `three${toEnd}${below}`,
+    `\r\u001B[2Athree${toEnd}${below}`,
     show,
   ]);
 });
@@ -46,7 +46,7 @@ test('LivePicture goes up over lines that a narrower terminal has wrapped', () =
   picture.draw([[span('123456789')], []]);
   output.columns = 4;
   picture.draw([[span('new')]]);
-  assert.equal(output.written[1], `\r\u001B[4A` + `new${toEnd}${below}`);
+  assert.equal(output.written[1], `\r\u001B[4Anew${toEnd}${below}`);
 });
 
 test('LivePicture leaves a column and a row free', () => {
