@@ -108,7 +108,8 @@ class Demo {
         await this.#tryOnce(play, display, scenario);
         const key = await new Promise<Key>((resolve) => {
           next = resolve;
-          signal.addEventListener('abort', () => resolve('quit'), { once: true });
+          if (signal.aborted) resolve('quit');
+          else signal.addEventListener('abort', () => resolve('quit'), { once: true });
         });
         scenario = key === 'break' ? 'broken-image' : 'rollout';
       }
