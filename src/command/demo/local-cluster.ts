@@ -3,13 +3,10 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse, parseDocument } from 'yaml';
 import type { Clock } from '#base/clock.ts';
-import { isJsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import type { Listener, User } from '#embedded-cluster/cluster.ts';
-import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { startControllers } from '#embedded-cluster/controllers/start-controllers.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Delays } from '#embedded-cluster/kubelet/delays.ts';
@@ -19,8 +16,6 @@ import type { Client } from '#kubernetes/client.ts';
 import { connect } from '#kubernetes/connection.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { Transport } from '#kubernetes/transport.ts';
-import { selfSigned } from './self-signed.ts';
-import { openTlsFront } from './tls-front.ts';
 
 /** How the cluster of this process is set up. */
 export interface LocalClusterOptions {
@@ -58,11 +53,8 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     for (const end of ends.splice(0).toReversed()) await end();
   };
   try {
-    const listener = await cluster.listen();
-    const identity = selfSigned(clock.now());
     const { port } = options;
-    const front = await openTlsFront(new URL(listener.url), { ...identity, port });
-    ends.push(() => front.close());
+    const listener = await cluster.listen({ isTls: true, ...(port !== undefined && { port }) });
     const transportFor = (user: User): Transport => cluster.transport({ user, client: user.name });
     const common = { transportFor, clock, seed, log };
     const controllers = startControllers(common);
@@ -71,16 +63,13 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     ends.push(() => kubelet.stop());
     kubelet.behaviours.add({ match: { image: '*:broken' }, behave: 'imagePullBackOff' });
     await Promise.all([controllers.ready, kubelet.ready]);
-    const file = await writeKubeconfig(
-      secured(listener.kubeconfig(), { url: front.url, cert: identity.cert }),
-      options.kubeconfig,
-    );
+    const file = await writeKubeconfig(listener.kubeconfig(), options.kubeconfig);
     ends.push(() => file.remove());
     const open = (user?: User): Transport => connectTo(listener, { clock, user });
     const transport = open();
     ends.push(() => transport.close());
     const client = createClient({ transport, clock, timeout: millis(10_000), userAgent: 'demo' });
-    const { url } = front;
+    const { url } = listener;
     return { eventLog: cluster.eventLog, url, kubeconfig: file.path, connect: open, client, close };
   } catch (error) {
     await close();
@@ -88,30 +77,18 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
   }
 }
 
-/** `kubeconfig` with the address `url`, whose certificate is `cert`. */
-function secured(
-  kubeconfig: string,
-  { url, cert }: { readonly url: string; readonly cert: string },
-): string {
-  const cluster = {
-    server: url,
-    'certificate-authority-data': Buffer.from(cert).toString('base64'),
-  };
-  const document = parseDocument(kubeconfig);
-  document.setIn(['clusters', 0, 'cluster'], cluster);
-  return document.toString({ lineWidth: 0 });
-}
-
 function connectTo(
   listener: Listener,
   { clock, user }: { readonly clock: Clock; readonly user: User | undefined },
 ): Transport {
-  const config: unknown = parse(listener.kubeconfig(user));
-  const users = objectsAt(isJsonObject(config) ? config : {}, 'users');
-  const credentials = staticCredentials(`Bearer ${textAt(users[0], 'user', 'token')}`);
-  const settings = { server: new URL(listener.url), tls: () => ({}), credentials };
+  const { ca } = listener;
+  const credentials = staticCredentials(`Bearer ${listener.token(user)}`);
+  const tls = { ...(ca !== undefined && { ca }) };
   // No proxy of the environment stands between two ends of one process.
-  return connect(settings, { clock, env: {} });
+  return connect(
+    { server: new URL(listener.url), tls: () => tls, credentials },
+    { clock, env: {} },
+  );
 }
 
 interface OwnedFile {
