@@ -13,7 +13,7 @@ interface Running {
   readonly passes: string[];
   /** Wakes every group, as a change of budgets does. */
   readonly budgetsChanged: () => void;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 async function run(
