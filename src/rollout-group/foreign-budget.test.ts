@@ -18,7 +18,7 @@ function budget(selector: JsonValue, namespace = 'test'): BudgetView {
 }
 
 function reasonOf(budgets: readonly BudgetView[], hasSynced = true): string | undefined {
-  const lister = { get: () => undefined, list: () => budgets, by: () => [] };
+  const lister = { size: budgets.length, get: () => undefined, list: () => budgets, by: () => [] };
   return budgetOver(sets, { hasSynced, lister });
 }
 
