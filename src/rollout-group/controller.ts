@@ -40,8 +40,12 @@ export async function runRolloutGroups(
     for (const pod of statesOf(change)) wake(pod.controllerUid);
   });
   const wakeAll = (): void => {
-    for (const set of statefulSets.lister.list()) wakeGroup(set, queue);
-    reconciler.knownKeys().forEach((key) => queue.add(key));
+    const keys = new Set(reconciler.knownKeys());
+    for (const set of statefulSets.lister.list()) {
+      const group = groupOf(set);
+      if (group !== undefined) keys.add(groupKey(set.namespace, group));
+    }
+    keys.forEach((key) => queue.add(key));
   };
   wakeAll();
   const resync = resyncEvery(ports, wakeAll);
