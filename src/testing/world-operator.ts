@@ -33,6 +33,8 @@ export interface OperatorRun {
   readonly plans: readonly PassedPlan[];
   /** How it ended by itself; undefined while it runs. */
   readonly ended: { readonly error: unknown } | undefined;
+  /** Whether it was neither killed nor ended by itself. */
+  readonly isAlive: boolean;
   /** As `kill -9`: nothing that it sends arrives any more, none of its timers fires. */
   kill(): void;
   /** As SIGTERM; resolves when it has ended. */
@@ -81,6 +83,10 @@ export class WorldOperator implements OperatorRun {
 
   get ended(): { readonly error: unknown } | undefined {
     return this.#ended;
+  }
+
+  get isAlive(): boolean {
+    return !this.#isKilled && this.#ended === undefined;
   }
 
   kill(): void {

@@ -3,6 +3,7 @@ import { type Millis, millis, minutes } from '#base/units.ts';
 import { primaryHold } from '#control/primary-hold.ts';
 import {
   type Controllers,
+  type ControllersOptions,
   startControllers,
 } from '#embedded-cluster/controllers/start-controllers.ts';
 import {
@@ -46,6 +47,7 @@ export interface WorldOptions extends SetOptions {
   /** @default a, b, c */
   readonly zones?: readonly string[];
   readonly kubelet?: Partial<KubeletOptions>;
+  readonly controllers?: Partial<ControllersOptions>;
   /** Flags of the operator besides the namespace. */
   readonly flags?: readonly string[];
   /** How watch events travel to the operator. @default at once */
@@ -85,7 +87,7 @@ export class World {
       transportFor: (user: { readonly name: string; readonly groups: readonly string[] }) =>
         cluster.transport({ user, client: user.name }),
     };
-    this.#controllers = startControllers(common);
+    this.#controllers = startControllers({ ...common, ...options.controllers });
     this.kubelet = startKubelet({ ...common, ...options.kubelet });
   }
 

@@ -76,7 +76,11 @@ function armStale(world: World, fault: Extract<Fault, { kind: 'stale' }>): Armed
 
 function killAndReplace(world: World, client: string): void {
   world.operators.find((operator) => operator.client === client)?.kill();
-  world.clock.timer(awayFor, () => world.startOperator(), { owner: 'restart of the operator' });
+  const replace = (): void => {
+    // Without a Lease there is never more than one; the story may have started it already.
+    if (!world.operators.some(({ isAlive }) => isAlive)) world.startOperator();
+  };
+  world.clock.timer(awayFor, replace, { owner: 'restart of the operator' });
 }
 
 // A commit is heard of when watches have its event already: so each event is struck right after the one before it.

@@ -66,6 +66,48 @@ export async function tellWith(fault: Fault, reference: Reference): Promise<Run>
   return tell(stage, reference);
 }
 
+/** How the runs of one class went. */
+export interface Tally {
+  /** Such as `T53`. */
+  readonly test: string;
+  runs: number;
+  /** Texts for people, each with the command that tells the story again. */
+  readonly failures: string[];
+}
+
+/** Tells the story with each of `faults`, one after the other. */
+export async function sweep(
+  faults: readonly Fault[],
+  reference: Reference,
+  watcher: { readonly onRun?: (run: Run) => void } = {},
+): Promise<readonly Tally[]> {
+  const tallies = new Map<string, Tally>();
+  for (const fault of faults) {
+    const tally = tallies.get(fault.test) ?? { test: fault.test, runs: 0, failures: [] };
+    tallies.set(fault.test, tally);
+    tally.runs += 1;
+    const failure = await failureOf(fault, reference, watcher.onRun);
+    if (failure !== undefined) tally.failures.push(failure);
+  }
+  return [...tallies.values()];
+}
+
+async function failureOf(
+  fault: Fault,
+  reference: Reference,
+  onRun: ((run: Run) => void) | undefined,
+): Promise<string | undefined> {
+  try {
+    const run = await tellWith(fault, reference);
+    onRun?.(run);
+    return run.problems.length === 0 ? undefined : failureText(run);
+  } catch (error) {
+    const { scenario } = reference.run;
+    const stack = error instanceof Error ? String(error.stack) : 'something that is no Error';
+    return [`${title(scenario, fault)}:`, `  ${stack}`, replayLine(scenario, fault)].join('\n');
+  }
+}
+
 interface Stage {
   readonly scenario: Scenario;
   readonly fault: Fault | undefined;
@@ -167,11 +209,19 @@ function differences(run: Pick<Run, 'removals'>, { run: reference }: Reference):
 
 /** What a person needs to know of a run that failed, and how to see it again. */
 export function failureText({ scenario, fault, problems, judgement }: Run): string {
-  const name = fault === undefined ? 'no fault' : faultName(fault);
   return [
-    `${scenario.name}, ${name}:`,
+    `${title(scenario, fault)}:`,
     ...problems.map((problem) => `  ${problem}`),
-    `  npm run sweep -- --scenario ${scenario.name} --fault "${name}"`,
-    judgement.violations.length === 0 ? '' : judgement.report(),
+    replayLine(scenario, fault),
+    ...(judgement.violations.length === 0 ? [] : [judgement.report()]),
   ].join('\n');
+}
+
+function title({ name }: Scenario, fault: Fault | undefined): string {
+  return `${name}, ${fault === undefined ? 'no fault' : faultName(fault)}`;
+}
+
+function replayLine({ name }: Scenario, fault: Fault | undefined): string {
+  const which = fault === undefined ? '' : ` --fault "${faultName(fault)}"`;
+  return `  npm run sweep -- --scenario ${name}${which}`;
 }
