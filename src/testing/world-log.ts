@@ -1,5 +1,5 @@
+import type { LogFields, Logger, LogLevel } from '#base/logger.ts';
 import { type Instant, instant } from '#base/units.ts';
-import type { LogFields, Logger, LogLevel } from '#telemetry/logger.ts';
 import type { DisruptionStatement, RevisionBySet } from './statement.ts';
 
 /** One event of an operator's log, as it was said; nothing is formatted. */
