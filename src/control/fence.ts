@@ -9,7 +9,10 @@ import type { PodRef } from './decision.ts';
 /** How long a request of a predecessor may still take effect, where it cannot be voided (D-8). */
 export const predecessorHorizon = seconds(120);
 
-/** The annotation by which a pod is touched; its value names the process that did. */
+/**
+ * The annotation by which a pod is touched; its value names the process that did, and the revision that it knew: a
+ * second touch with the same value would change nothing, and void nothing.
+ */
 export const FENCE_ANNOTATION = 'rollout-operator/fenced-by';
 
 const maxConcurrent = 32;
@@ -125,7 +128,10 @@ export class Fence {
     const { client, clock, pods, identity } = this.#ports;
     const sentAt = clock.monotonic();
     const document = {
-      metadata: { uid: pod.uid, annotations: { [FENCE_ANNOTATION]: identity } },
+      metadata: {
+        uid: pod.uid,
+        annotations: { [FENCE_ANNOTATION]: `${identity}/${pod.resourceVersion}` },
+      },
     };
     try {
       const { metadata } = await client.patch(
