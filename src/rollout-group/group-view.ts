@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { after, type Monotonic, millis } from '#base/units.ts';
 import { type Basis, basisOfCaches, isFresh } from '#control/basis.ts';
 import type { Decision, Plan, PodRef } from '#control/decision.ts';
-import type { Fence } from '#control/fence.ts';
+import type { Fence, FenceState } from '#control/fence.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
@@ -89,9 +89,7 @@ export class GroupView {
       state.kind === 'waiting'
         ? 'an earlier process may have a deletion under way, and pods may not be patched to void it'
         : 'pods were touched to void what an earlier process may have under way';
-    // The touches wake the key as the watch shows them; a second later it is looked at in any case.
-    const wait = state.kind === 'waiting' ? state.until - clock.monotonic() : 1_000;
-    return { kind: 'held', plan: this.#held(observed.plan, message, wait) };
+    return { kind: 'held', plan: this.#held(observed.plan, message, fenceWait(state, clock)) };
   }
 
   /** Settles deletions without an answer by touching their pods; where that is forbidden, time does (D-7). */
@@ -135,6 +133,13 @@ export class GroupView {
     const isSooner = plan.requeue.kind === 'at' && plan.requeue.at <= at;
     return isSooner ? plan : { ...plan, requeue: { kind: 'at', at } };
   }
+}
+
+/** How long to wait, in ms, for what closing the fence came to. */
+function fenceWait(state: FenceState, clock: Clock): number {
+  if (state.kind === 'waiting') return state.until - clock.monotonic();
+  // The touches wake the key as the watch shows them; a second later it is looked at in any case.
+  return state.kind === 'touched' ? 1_000 : 0;
 }
 
 function disrupts(plan: Plan): boolean {
