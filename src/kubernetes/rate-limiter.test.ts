@@ -140,9 +140,22 @@ test('withRateLimit() gives the place of a cancelled request to the next', async
   leave.abort(cause);
   await refused;
   clock.advance(seconds(1));
-  await third;
+  await settled();
   assert.equal(inner.requests.length, 2);
+  await third;
   assert.deepEqual(limited, ['apps']);
+});
+
+test('withRateLimit() lets beforeSend decide after the wait, not before (D-3)', async () => {
+  const { transport, clock } = setup(1, 1);
+  await transport.request(get(APPS));
+  const askedAt: number[] = [];
+  const beforeSend = (): void => void askedAt.push(clock.monotonic());
+  const waiting = transport.request(get(APPS, { beforeSend }));
+  await settled();
+  clock.advance(seconds(1));
+  await waiting;
+  assert.deepEqual(askedAt, [1_000]);
 });
 
 test('withRateLimit() never saves up more than a burst', async () => {

@@ -18,7 +18,7 @@ import { T0 } from './views.ts';
 export interface WorldRequest {
   readonly verb: 'get' | 'list' | 'patch' | 'replace' | 'delete';
   readonly plural: string;
-  /** The object's name; of a list, the label selector. */
+  /** The object's name; of a list, the label selector, and the resourceVersion if it asks for one. */
   readonly name: string;
 }
 
@@ -149,10 +149,13 @@ export class GroupWorld {
         this.#ask({ verb: 'get', plural, name }, options?.beforeSend, () =>
           this.#present(plural, name),
         ),
-      list: ({ plural }, { labelSelector = '' }, options) =>
-        this.#ask({ verb: 'list', plural, name: labelSelector }, options?.beforeSend, () =>
+      list: ({ plural }, { labelSelector = '', resourceVersion }, options) => {
+        const name =
+          resourceVersion === undefined ? labelSelector : `${labelSelector} at ${resourceVersion}`;
+        return this.#ask({ verb: 'list', plural, name }, options?.beforeSend, () =>
           this.#list(plural, labelSelector),
-        ),
+        );
+      },
       replace: ({ plural }, { name }, write) =>
         this.#ask({ verb: 'replace', plural, name }, write.beforeSend, () =>
           this.#replace(plural, name, write.body),
@@ -185,10 +188,12 @@ export class GroupWorld {
     return { resourceVersion: String(this.#revision), items };
   }
 
+  /** As the API server: without a resourceVersion, whatever is there is overwritten. */
   #replace(plural: string, name: string, body: JsonObject): KubernetesObject {
     const { metadata } = this.#present(plural, name);
     const sent = isJsonObject(body['metadata']) ? body['metadata'] : {};
-    if (sent['resourceVersion'] !== metadata.resourceVersion) throw refusal(409);
+    const { resourceVersion = metadata.resourceVersion } = sent;
+    if (resourceVersion !== metadata.resourceVersion) throw refusal(409);
     return this.put(plural, body);
   }
 
@@ -206,9 +211,10 @@ export class GroupWorld {
   #delete(
     { plural }: ResourceType,
     name: string,
-    { uid, resourceVersion }: { readonly uid?: string; readonly resourceVersion?: string },
+    wanted: { readonly uid?: string; readonly resourceVersion?: string },
   ): KubernetesObject {
     const { metadata } = this.#present(plural, name);
+    const { uid, resourceVersion } = { ...metadata, ...wanted };
     const isOther = uid !== metadata.uid || resourceVersion !== metadata.resourceVersion;
     if (isOther) throw refusal(409);
     return this.annotate(plural, name, { deletionTimestamp: '2026-01-01T00:00:00Z' });
