@@ -7,7 +7,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { PodRef } from './decision.ts';
 
 /** How long a request of a predecessor may still take effect, where it cannot be voided (D-8). */
-export const predecessorHorizon = seconds(120);
+const predecessorHorizon = seconds(120);
 
 /**
  * The annotation by which a pod is touched. Its value names the process and counts its touches: a patch that changes

@@ -4,7 +4,7 @@ import type { PodView } from '#statefulset/view.ts';
 import type { PodRef } from './decision.ts';
 
 /** How long a deletion without an answer may still happen (D-7). */
-export const answerHorizon = seconds(120);
+const answerHorizon = seconds(120);
 
 type Answer =
   | { readonly kind: 'sent' }

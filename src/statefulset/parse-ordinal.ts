@@ -10,7 +10,7 @@ export function parseOrdinal(podName: string, setName: string): Ordinal | undefi
 }
 
 /** The ordinal `value`, an integer >= 0. */
-export function ordinal(value: number): Ordinal {
+function ordinal(value: number): Ordinal {
   return value as Ordinal;
 }
 

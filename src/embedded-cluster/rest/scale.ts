@@ -76,7 +76,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
 };
 
 /** A LabelSelector in its text form, requirements in the order of their keys. */
-export function selectorText(selector: JsonObject): string {
+function selectorText(selector: JsonObject): string {
   const labels = Object.entries(textMapField(selector, 'matchLabels')).map(
     ([key, value]) => [key, `${key}=${value}`] as const,
   );
