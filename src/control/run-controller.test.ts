@@ -126,6 +126,20 @@ for (const [when, { result, passes }] of Object.entries(repetitions)) {
   });
 }
 
+test('[scenario 40] runController() begins with the shortest backoff again after a pass that succeeded', async () => {
+  const bench = new Bench();
+  const retry: PassResult = { kind: 'retry', retryAfter: undefined };
+  const results = [retry, retry, done, retry, done];
+  bench.reconcile = async () => results.shift() ?? done;
+  const running = bench.run();
+  bench.queue.add('a');
+  await bench.clock.advance(1_000);
+  bench.queue.add('a');
+  await bench.clock.advance(1_000);
+  assert.deepEqual(bench.passes, [0, 5, 15, 1_000, 1_005]);
+  await bench.stop(running);
+});
+
 test('runController() looks at once at a key whose time has passed, and not again', async () => {
   const bench = new Bench();
   let at = instant(T0 - 5_000);

@@ -99,12 +99,14 @@ test('a group that cannot be read is not disrupted, and says why', async () => {
   }
 });
 
-test('a list older than what had been seen when it was sent ends the program (D-6)', async () => {
-  const bench = await new GroupBench().fenced();
-  bench.world.pods.freshness.delivered('5000');
-  await bench.world.clock.advance(10_001);
-  await assert.rejects(bench.pass(), { name: 'RevisionWentBackError' });
-});
+for (const plural of ['pods', 'statefulSets'] as const) {
+  test(`a list of ${plural} older than what had been seen when it was sent ends the program (D-6)`, async () => {
+    const bench = await new GroupBench().fenced();
+    bench.world[plural].freshness.delivered('5000');
+    await bench.world.clock.advance(10_001);
+    await assert.rejects(bench.pass(), { name: 'RevisionWentBackError' });
+  });
+}
 
 test('a capability that only the list shows forbids the rollout (D-13)', async () => {
   const bench = await new GroupBench().fenced();
@@ -235,6 +237,31 @@ test('a deletion whose answer was lost but which happened is known by the touch'
   world.show();
   await bench.pass();
   assert.deepEqual(world.taken(), []);
+});
+
+test('a pod that is found gone by the touch counts until the cache shows that it is [MAXU-1]', async () => {
+  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+  const { world } = bench;
+  world.before = loseAnswer('ingester-zone-a-0');
+  await bench.pass();
+  world.before = () => undefined;
+  world.drop('pods', 'ingester-zone-a-0');
+  world.taken();
+  for (let turn = 0; turn < 3; turn += 1) await bench.pass();
+  assert.deepEqual(world.taken(), ['patch ingester-zone-a-0']);
+  world.show();
+  await bench.pass();
+  assert.deepEqual(world.taken(), []);
+});
+
+test('a deletion without an answer whose pod cannot be touched is an error, and the key is tried again', async () => {
+  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+  const { world } = bench;
+  world.before = loseAnswer('ingester-zone-a-0');
+  await bench.pass();
+  world.before = refuse(503, 'ingester-zone-a-0');
+  assert.deepEqual(await bench.pass(), { kind: 'retry', retryAfter: undefined });
+  assert.deepEqual(bench.holds(), ['RequestRefused']);
 });
 
 test('where pods may not be patched, a deletion without an answer holds its zone for 120 s, and says so (D-7)', async () => {

@@ -410,6 +410,12 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
     ]),
     want: ['hold a ZoneNotReady', 'hold b ZoneOrder'],
   },
+  'replaces no broken pod of a set that is being deleted': {
+    given: group([
+      zone('a', { isDeleting: true, status: prev, pods: ['old', 'old', 'old-unready'] }),
+    ]),
+    want: ['hold a ZoneNotReady'],
+  },
   'warns of a known key in the wrong map (KW-24)': {
     given: group([
       zone('a', {
