@@ -1,4 +1,4 @@
-import { instant, millis, minutes, seconds } from '#base/units.ts';
+import { instant, minutes, seconds } from '#base/units.ts';
 import type { Violation } from '#testing/invariants/invariant.ts';
 import type { Judgement } from '#testing/judge.ts';
 import { World } from '#testing/world.ts';
@@ -134,11 +134,13 @@ async function tell(stage: Stage, reference?: Reference): Promise<Run> {
   await scenario.play(world);
   const playedAt = world.clock.now();
   const isOver = (): boolean => world.clock.now() > deadlineOf(stage, playedAt);
-  await world.clock.runUntil(() => world.isComplete(scenario.image) || isOver());
+  // What a fault holds back, such as a deletion that arrives late, belongs to the story.
+  const isDone = (): boolean =>
+    world.clock.now() > faultEndOf(stage) && world.isComplete(scenario.image);
+  await world.clock.runUntil(() => isDone() || isOver());
   stage.completeAt = world.clock.now();
   const isComplete = world.isComplete(scenario.image);
-  const rest = Math.max(0, faultEndOf(stage) - stage.completeAt);
-  await world.clock.advance(millis(rest + settleFor));
+  await world.clock.advance(settleFor);
   const quietFrom = world.clock.now();
   await world.freezeEnvironment();
   await world.clock.advance(quietFor);
@@ -153,7 +155,7 @@ async function tell(stage: Stage, reference?: Reference): Promise<Run> {
   const problems = [
     ...(hasStruck ? [] : ['the fault did not strike']),
     ...(isComplete ? [] : [`not complete ${scenario.bound} ms after the last deed or fault`]),
-    ...judgement.violations.filter(({ id }) => isClaimed(id, fault)).map(violationText),
+    ...judgement.violations.filter((each) => isClaimed(each, fault)).map(violationText),
     ...(reference === undefined ? [] : differences(run, reference)),
     ...world.operators.flatMap(crashOf),
   ];
