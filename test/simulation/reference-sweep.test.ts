@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { faultName } from './fault.ts';
+import { faultName, isRoutine } from './fault.ts';
 import { reference } from './scenario.ts';
 import { type Reference, sweep, tellReference } from './sweep-engine.ts';
 
@@ -28,14 +28,15 @@ suite('sweep of a rollout of two zones with two pods', () => {
   });
 
   test('[T53] every request fails once in each way', async () => assertSweep('T53'));
-  test('[T54] every event breaks its watch once in each way', async () => assertSweep('T54'));
+  test('[T54] every event breaks its watch, in two of four ways by turns', async () =>
+    assertSweep('T54'));
   test('[T55] the operator dies before and after each write', async () => assertSweep('T55'));
   test('[T56] a successor sees the past of each write', async () => assertSweep('T56'));
   test('[T57] every event is dropped once', async () => assertSweep('T57'));
 
   async function assertSweep(name: string): Promise<void> {
     const found = await told();
-    const faults = found.faults.filter((fault) => fault.test === name);
+    const faults = found.faults.filter((fault) => fault.test === name && isRoutine(fault));
     assert.ok(faults.length > 0);
     const tallies = await sweep(faults, found);
     assert.deepEqual(

@@ -1,4 +1,4 @@
-import { instant, millis, minutes, seconds } from '#base/units.ts';
+import { instant, minutes, seconds } from '#base/units.ts';
 import type { Violation } from '#testing/invariants/invariant.ts';
 import type { Judgement } from '#testing/judge.ts';
 import { World } from '#testing/world.ts';
@@ -6,6 +6,7 @@ import { NAMESPACE } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
 import { worldReasons } from '#testing/world-reasons.ts';
 import { type ArmedFault, arm } from './arm.ts';
+import { endState } from './end-state.ts';
 import { isClaimed } from './exemptions.ts';
 import { callFaults, callPoints, eventFaults, type Fault, faultEnd, faultName } from './fault.ts';
 import type { Scenario } from './scenario.ts';
@@ -26,6 +27,8 @@ export interface Run {
   readonly hasStruck: boolean;
   /** How often we took away each pod, by name. */
   readonly removals: ReadonlyMap<string, number>;
+  /** What the story ended in, by object. */
+  readonly endState: ReadonlyMap<string, string>;
   /** What is wrong, one sentence each; empty: all promises were kept. */
   readonly problems: readonly string[];
   readonly judgement: Judgement;
@@ -134,11 +137,13 @@ async function tell(stage: Stage, reference?: Reference): Promise<Run> {
   await scenario.play(world);
   const playedAt = world.clock.now();
   const isOver = (): boolean => world.clock.now() > deadlineOf(stage, playedAt);
-  await world.clock.runUntil(() => world.isComplete(scenario.image) || isOver());
+  // What a fault holds back, such as a deletion that arrives late, belongs to the story.
+  const isDone = (): boolean =>
+    world.clock.now() > faultEndOf(stage) && world.isComplete(scenario.image);
+  await world.clock.runUntil(() => isDone() || isOver());
   stage.completeAt = world.clock.now();
   const isComplete = world.isComplete(scenario.image);
-  const rest = Math.max(0, faultEndOf(stage) - stage.completeAt);
-  await world.clock.advance(millis(rest + settleFor));
+  await world.clock.advance(settleFor);
   const quietFrom = world.clock.now();
   await world.freezeEnvironment();
   await world.clock.advance(quietFor);
@@ -148,12 +153,12 @@ async function tell(stage: Stage, reference?: Reference): Promise<Run> {
     stalls: { said: world.said, predicates: worldReasons },
   });
   const removals = removalsOf(world);
-  const run = { scenario, fault, world, judgement, removals };
+  const run = { scenario, fault, world, judgement, removals, endState: endState(world) };
   const hasStruck = fault === undefined || armed?.struckAt() !== undefined;
   const problems = [
     ...(hasStruck ? [] : ['the fault did not strike']),
     ...(isComplete ? [] : [`not complete ${scenario.bound} ms after the last deed or fault`]),
-    ...judgement.violations.filter(({ id }) => isClaimed(id, fault)).map(violationText),
+    ...judgement.violations.filter((each) => isClaimed(each, fault)).map(violationText),
     ...(reference === undefined ? [] : differences(run, reference)),
     ...world.operators.flatMap(crashOf),
   ];
@@ -193,8 +198,24 @@ function removalsOf(world: World): ReadonlyMap<string, number> {
   return removals;
 }
 
-/** What the run did otherwise than the story without faults (SWEEP-2 b). */
-function differences(run: Pick<Run, 'removals'>, { run: reference }: Reference): readonly string[] {
+/** What the run did otherwise than the story without faults, and where it ended otherwise (SWEEP-2 a, b). */
+function differences(
+  run: Pick<Run, 'removals' | 'endState'>,
+  { run: reference }: Reference,
+): readonly string[] {
+  return [...otherRemovals(run, reference), ...otherEnd(run, reference)];
+}
+
+function otherEnd(run: Pick<Run, 'endState'>, reference: Run): readonly string[] {
+  const names = new Set([...run.endState.keys(), ...reference.endState.keys()]);
+  return [...names].flatMap((name) => {
+    const ended = run.endState.get(name) ?? 'not there';
+    const expected = reference.endState.get(name) ?? 'not there';
+    return ended === expected ? [] : [`${name} ended as ${ended}, without faults as ${expected}`];
+  });
+}
+
+function otherRemovals(run: Pick<Run, 'removals'>, reference: Run): readonly string[] {
   const { removals } = reference.scenario;
   const names = new Set([...run.removals.keys(), ...reference.removals.keys()]);
   return [...names].flatMap((name) => {

@@ -12,5 +12,5 @@ const scenario = scenarios.find((each) => each.name === name);
 if (scenario === undefined) throw new Error(`Cannot find the scenario "${name}"`);
 const told = await tellReference(scenario);
 const faults = told.faults.filter((_fault, index) => index % parts === part);
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker has no origin
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread has no origin
 parentPort?.postMessage(await sweep(faults, told));
