@@ -35,12 +35,10 @@ export interface Rollout extends Observation {
 export interface ClusterCommands {
   /** Starts the API server. `isJudged`: each commit is judged by the invariants, which costs time. */
   open(options: { readonly isJudged: boolean }): Promise<Access>;
-  /** Has the controllers and the kubelet make all pods of `groups`, at once. */
+  /** Stores `groups` with all their pods, running and ready. Without {@link pace}, nothing changes them. */
   fill(options: GroupsOptions): Promise<{ readonly seconds: number; readonly podBytes: number }>;
-  /** From now on pods take `restart` to be replaced. */
+  /** Starts controllers and kubelet; pods take `restart` to be replaced. */
   pace(restart: RestartOptions): Promise<void>;
-  /** Stops controllers and kubelet: nothing changes any more but by the operator. */
-  freeze(): Promise<void>;
   /** Changes the image of all sets of the first `groups` groups and waits until all pods are Ready on it. */
   roll(options: { readonly groups: number; readonly patience: number }): Promise<Rollout>;
   /** What the operator has asked since the last call. */

@@ -6,7 +6,7 @@ import {
   startControllers,
 } from '#embedded-cluster/controllers/start-controllers.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-import type { Call, Commit } from '#embedded-cluster/event-log.ts';
+import type { Call } from '#embedded-cluster/event-log.ts';
 import type { Delays } from '#embedded-cluster/kubelet/delays.ts';
 import { type Kubelet, startKubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -22,6 +22,7 @@ import type {
   RestartOptions,
   Rollout,
 } from './cluster-commands.ts';
+import { fillSet } from './fill.ts';
 import { GroupWatch } from './group-watch.ts';
 import {
   type GroupsOptions,
@@ -30,7 +31,6 @@ import {
   operatorUser,
   type SetName,
   setNames,
-  statefulSet,
 } from './workload.ts';
 
 const seed = 1;
@@ -40,13 +40,6 @@ const atOnce = 16;
 
 /** How long the operator gets, after the last Ready, to write what it still has to. */
 const settling = 1_000;
-
-const instantly: Partial<Delays> = {
-  stop: millis(0),
-  bind: millis(0),
-  start: millis(0),
-  ready: millis(0),
-};
 
 /** What the process of the cluster does on command. */
 export class ClusterHost implements ClusterCommands {
@@ -90,23 +83,14 @@ export class ClusterHost implements ClusterCommands {
     options: GroupsOptions,
   ): Promise<{ readonly seconds: number; readonly podBytes: number }> {
     const start = this.#clock.monotonic();
-    this.#controllers = startControllers({ ...this.#parts(), only: ['statefulset'] });
-    this.#kubelet = startKubelet({ ...this.#parts(), delays: instantly });
-    await Promise.all([this.#controllers.ready, this.#kubelet.ready]);
     this.#sets = setNames(options);
     const client = this.#client();
+    const now = new Date(this.#clock.now() - 3_600_000).toISOString().replace(/\.\d+Z/, 'Z');
     for (const set of this.#sets) this.#watch.add(set, options.podsPerSet);
-    await inTurns(this.#sets, async (set) => {
-      const body = statefulSet(set, options);
-      await client.create(resourceTypes.statefulSets, { namespace, name: set.name }, { body });
-    });
-    while (this.#watch.missing > 0) await sleep(50);
-    const pod = await client.get(resourceTypes.pods, {
-      namespace,
-      name: `${this.#sets[0]?.name ?? ''}-0`,
-    });
-    // The sets' statuses still follow.
-    await sleep(settling);
+    await inTurns(this.#sets, async (set) => fillSet(client, set, { ...options, now }));
+    if (this.#watch.missing > 0) throw new Error(`${this.#watch.missing} pods are not ready`);
+    const name = `${this.#sets[0]?.name ?? ''}-0`;
+    const pod = await client.get(resourceTypes.pods, { namespace, name });
     return {
       seconds: (this.#clock.monotonic() - start) / 1_000,
       podBytes: JSON.stringify(pod).length,
@@ -114,16 +98,23 @@ export class ClusterHost implements ClusterCommands {
   }
 
   async pace(restart: RestartOptions): Promise<void> {
-    await this.#kubelet?.stop();
+    this.#controllers = startControllers({ ...this.#parts(), only: ['statefulset'] });
     this.#kubelet = startKubelet({ ...this.#parts(), delays: delaysOf(restart) });
-    await this.#kubelet.ready;
+    await Promise.all([this.#controllers.ready, this.#kubelet.ready]);
+    // What they have to write at their start, such as the nodes.
+    await sleep(settling);
   }
 
-  async freeze(): Promise<void> {
+  async requests(): Promise<Requests> {
+    const requests = this.#requests;
+    this.#requests = {};
+    return Promise.resolve(requests);
+  }
+
+  async close(): Promise<void> {
     await this.#kubelet?.stop();
     await this.#controllers?.stop();
-    this.#kubelet = undefined;
-    this.#controllers = undefined;
+    await this.#opened?.close();
   }
 
   async roll({
@@ -156,17 +147,6 @@ export class ClusterHost implements ClusterCommands {
       requests: this.#requests,
       violations: this.#violations(),
     };
-  }
-
-  async requests(): Promise<Requests> {
-    const requests = this.#requests;
-    this.#requests = {};
-    return Promise.resolve(requests);
-  }
-
-  async close(): Promise<void> {
-    await this.freeze();
-    await this.#opened?.close();
   }
 
   get #cluster(): EmbeddedCluster {
@@ -209,7 +189,7 @@ export class ClusterHost implements ClusterCommands {
         reject(new Error(`Cannot end the rollout: ${unrolled} pods are left after ${patience} ms`));
       }, patience);
       // Added after the one that counts, so that it sees the count of this very commit.
-      const stop = eventLog.onCommit((_: Commit) => {
+      const stop = eventLog.onCommit(() => {
         if (this.#watch.unrolled > 0) return;
         stop();
         clearTimeout(late);

@@ -25,7 +25,6 @@ async function measure(size: Size): Promise<Findings> {
   await using cluster = new Cluster();
   const access = await cluster.call('open', { isJudged: false });
   await cluster.call('fill', setting);
-  await cluster.call('freeze');
   await using operator = await Operator.start(access);
   await sleep(settle);
   await cluster.call('requests');

@@ -22,21 +22,21 @@ async function main(args: readonly string[]): Promise<number> {
     options: { size: { type: 'string', default: 'full' }, json: { type: 'boolean' } },
   });
   const names = positionals.includes('all') ? Object.keys(benches) : positionals;
-  const { size } = values;
-  if (names.length === 0 || !names.every((name) => Object.hasOwn(benches, name)) || !isSize(size)) {
+  const chosen = names.map((name) => benches[name]).filter((bench) => bench !== undefined);
+  const { size, json: isJson = false } = values;
+  if (chosen.length === 0 || chosen.length < names.length || !isSize(size)) {
     process.stderr.write(usage());
     return 2;
   }
   const found: Findings[] = [];
-  for (const name of names) {
-    const findings = (await benches[name]?.run(size)) ?? [];
+  for (const bench of chosen) {
+    const findings = await bench.run(size);
+    if (!isJson) process.stdout.write(`${findings.map(formatFindings).join('\n')}\n`);
     found.push(...findings);
-    if (values.json !== true) {
-      for (const each of findings) process.stdout.write(`${formatFindings(each)}\n`);
-    }
   }
-  if (values.json === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
-  return found.some(({ figures }) => figures.some(({ verdict }) => verdict === 'FAIL')) ? 1 : 0;
+  if (isJson) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+  const hasFailed = found.some(({ figures }) => figures.some(({ verdict }) => verdict === 'FAIL'));
+  return hasFailed ? 1 : 0;
 }
 
 function isSize(text: string): text is Size {

@@ -57,7 +57,6 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
   await using cluster = new Cluster();
   const access = await cluster.call('open', { isJudged: false });
   const filled = await cluster.call('fill', setting);
-  await cluster.call('freeze');
   const load = machineLoad();
   const inCluster = await startOften(access, 'in-cluster', setting);
   const kubeconfig = await startOften(access, 'kubeconfig', setting);
