@@ -32,10 +32,11 @@ export async function fillSet(
     const nodeName = `node-${ordinal % nodes}`;
     const body = { ...pod, spec: { ...Object(pod['spec']), nodeName } as JsonObject };
     const created = await client.create(types.pods, { namespace }, { body });
-    await client.replace(
+    const document = { status: podStatus(created, options.now) };
+    await client.patch(
       types.pods,
       { namespace, name: created.metadata.name },
-      { body: { ...created, status: podStatus(created, options.now) }, subresource: 'status' },
+      { body: { kind: 'merge', document }, subresource: 'status' },
     );
   }
   const status = setStatus(options.podsPerSet, update.name);
