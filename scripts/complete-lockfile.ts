@@ -96,7 +96,10 @@ function entryFor(lock: Lockfile, missing: MissingPackage): LockedPackage {
     );
   }
   const dev = lock.packages[by]?.dev === true ? { dev: true } : {};
-  return { version, ...dev, optional: true, ...platform };
+  // In the order in which npm writes them, so that its next writing changes nothing.
+  const fields = Object.entries({ ...dev, optional: true, ...platform });
+  const ordered = fields.toSorted(([a], [b]) => a.localeCompare(b, 'en'));
+  return { version, ...Object.fromEntries(ordered) };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
 import { readConfig } from '#config/read-config.ts';
 import {
@@ -13,7 +14,6 @@ import { runOperator } from '#operator.ts';
 import { type HttpServer, startHttpServer } from '#telemetry/http-server.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';

@@ -1,10 +1,10 @@
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import type { Monotonic } from '#base/units.ts';
 import { isConflict, isNotFound, isOutcomeUnknown } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Freshness } from '#kubernetes/freshness.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { ageOf, type Basis, isFresh, StaleBasisError, type TypeBasis } from './basis.ts';
 import type { DeletePod, PodRef } from './decision.ts';
 import type { OpenDisruptions } from './open-disruptions.ts';

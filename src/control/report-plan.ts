@@ -1,5 +1,5 @@
+import type { Logger } from '#base/logger.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import type { Decision, SetRef } from './decision.ts';
 import { type Reason, reasonCatalogue } from './reasons.ts';
 

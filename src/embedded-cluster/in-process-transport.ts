@@ -94,8 +94,12 @@ export class InProcessTransport implements ClusterTransport {
       const answer = await this.#untilGivenUp(request, answering);
       if (!this.#isRevoked) return await use(answer);
     } catch (error) {
-      if (!this.#isRevoked) throw error;
+      if (!this.#isRevoked) {
+        answering.then(discard, () => undefined);
+        throw error;
+      }
     }
+    answering.then(discard, () => undefined);
     return never();
   }
 
@@ -166,13 +170,21 @@ export class InProcessTransport implements ClusterTransport {
       context: server.context,
       client,
       delayOf: () => delayFrom(delivery),
-      onEnd: () => this.#pipes.delete(pipe),
+      onEnd: () => {
+        this.#pipes.delete(pipe);
+        signal?.removeEventListener('abort', onAbort);
+      },
     });
-    this.#pipes.add(pipe);
     const onAbort = (): void => pipe.fail(abortedBy(signal));
+    this.#pipes.add(pipe);
     signal?.addEventListener('abort', onAbort, { once: true });
     return { status: answer.status, headers: answer.headers, chunks: pipe };
   }
+}
+
+/** Nobody will read this answer: a watch would stay open for ever. */
+function discard(answer: ApiAnswer): void {
+  if (answer.kind === 'watch') answer.session.close();
 }
 
 function delayFrom(delivery: DeliveryProfile | undefined): Millis {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { LogFields, Logger } from '#base/logger.ts';
 import { instant, minutes, seconds } from '#base/units.ts';
-import type { LogFields, Logger } from '#telemetry/logger.ts';
 import { type FakeAnswer, FakeTransport, settled } from '#testing/fake-transport.ts';
 import { ManualClock } from '#testing/manual-clock.ts';
 import type { EventNote, EventRecorder } from './event-recorder.ts';

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
+import type { Logger } from '#base/logger.ts';
 import {
   type Instant,
   type Millis,
@@ -9,7 +10,6 @@ import {
   monotonic,
   seconds,
 } from '#base/units.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import {
   ApiError,
   isAlreadyExists,

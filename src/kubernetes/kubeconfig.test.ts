@@ -56,6 +56,12 @@ test('kubeconfigSettings() prefers the server of -kubernetes.api-url (FL-14)', a
   assert.equal((await kubeconfigSettings(options)).server.href, 'http://127.0.0.1:8001/');
 });
 
+test('kubeconfigSettings() reaches a plain HTTP server with the token of its user', async (t) => {
+  const settings = await settingsOf(t, { cluster: { server: 'http://127.0.0.1:8080' } });
+  assert.equal(settings.server.href, 'http://127.0.0.1:8080/');
+  assert.equal(await settings.credentials.authorization(), 'Bearer secret');
+});
+
 test('kubeconfigSettings() takes the only context when none is current', async (t) => {
   assert.equal((await settingsOf(t, { current: '' })).namespace, 'demo');
 });

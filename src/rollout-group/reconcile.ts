@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { type Millis, millis } from '#base/units.ts';
 import { applyCurrentRevision } from '#control/apply-current-revision.ts';
 import { applyDeletions, type DeletionReport, OverruledError } from '#control/apply-deletions.ts';
@@ -14,7 +15,6 @@ import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { isPaused } from './api.ts';
 import { GroupView } from './group-view.ts';

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
+import type { Logger } from '#base/logger.ts';
 import { textResponse } from './http-response.ts';
 import type { HttpServerMetrics } from './http-server-metrics.ts';
-import type { Logger } from './logger.ts';
 
 /** How the `X-Cluster` header of requests is checked (ME-40). */
 export interface ClusterValidation {

@@ -3,6 +3,7 @@ import { gzip } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { cleanTarget } from './clean-path.ts';
 import type { ClusterValidation } from './cluster-validation.ts';
 import { clusterValidation } from './cluster-validation.ts';
@@ -10,7 +11,6 @@ import { instruments } from './http-instruments.ts';
 import { textResponse } from './http-response.ts';
 import { routeLabeler } from './http-route.ts';
 import type { HttpServerMetrics } from './http-server-metrics.ts';
-import type { Logger } from './logger.ts';
 import type { MetricsRegistry } from './metrics.ts';
 
 /** What the plain HTTP server answers with. */

@@ -3,11 +3,11 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { minutes, seconds } from '#base/units.ts';
 import { errorText } from './error-text.ts';
 import type { HttpAppOptions } from './http-app.ts';
 import { httpApp } from './http-app.ts';
-import type { Logger } from './logger.ts';
 
 /** How the plain HTTP server is reached, and what it answers with. */
 export interface HttpServerOptions extends HttpAppOptions {

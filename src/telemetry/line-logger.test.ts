@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import type { LogFields, Logger, LogLevel, LogValue } from '#base/logger.ts';
 import { instant } from '#base/units.ts';
 import type { LineLoggerOptions } from './line-logger.ts';
 import { createLogger } from './line-logger.ts';
-import type { LogFields, Logger, LogLevel, LogValue } from './logger.ts';
 
 const T0 = instant(1_767_323_045_120);
 

@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
+import type { LogFields, Logger, LogLevel } from '#base/logger.ts';
 import { formatLogfmt, formatValue, plainValue } from './logfmt.ts';
-import type { LogFields, Logger, LogLevel } from './logger.ts';
 import { formatTimestamp } from './timestamp.ts';
 
 /** How a logger writes. */

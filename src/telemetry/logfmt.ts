@@ -1,5 +1,5 @@
+import type { LogFields, LogValue } from '#base/logger.ts';
 import { errorText } from './error-text.ts';
-import type { LogFields, LogValue } from './logger.ts';
 
 /** Blanks, control characters, `=`, `"`, what could break a line, and the sign of an invalid code point. */
 const needsQuotes = /[\p{Cc} ="\u2028\u2029\ufffd]/u;

@@ -1,4 +1,4 @@
-import type { LogFields, LogLevel } from './logger.ts';
+import type { LogFields, LogLevel } from '#base/logger.ts';
 
 /** What the environment says about tracing, and what the operator says about that. */
 export interface TracingSetup {

@@ -1,5 +1,6 @@
 import type { Clock, SleepOptions, Timer, TimerOptions } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
+import type { Logger } from '#base/logger.ts';
 import { instant, type Millis, type Monotonic, millis, minutes } from '#base/units.ts';
 import { readConfig } from '#config/read-config.ts';
 import type { Plan } from '#control/decision.ts';
@@ -24,7 +25,6 @@ import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { runOperator } from '#operator.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';

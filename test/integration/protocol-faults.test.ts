@@ -301,3 +301,20 @@ test('fifty clusters in one process do not disturb each other', async () => {
     await cluster.close();
   }
 });
+
+test('a watch whose client gave up before the answer is closed', async () => {
+  const { transport, cluster, clock } = await newEnv();
+  cluster.faults.add({
+    match: { verb: 'watch' },
+    action: { kind: 'delay', delay: seconds(5), when: 'after' },
+  });
+  const late = transport.stream({
+    method: 'GET',
+    path: `${CONFIG_MAPS}?watch=1`,
+    timeout: seconds(1),
+  });
+  const refused = assert.rejects(late, TransportError);
+  await clock.advance(seconds(10));
+  await refused;
+  assert.deepEqual(cluster.faults.watches(), []);
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis } from '#base/units.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { startEnvironment } from './virtual-environment.ts';
 
 function creations(
@@ -68,5 +69,23 @@ test('a set adopts an orphan that matches, and releases a pod whose labels no lo
   await env.clock.advance(millis(1_000));
   assert.deepEqual(env.ownersOf('pods', 'db-0'), ['db']);
   assert.equal(env.uidOf('pods', 'db-0'), uid);
+  await env.close();
+});
+
+test('a set tells of created, deleted and failed pods in Events', async () => {
+  const env = await startEnvironment();
+  await env.createSet({ replicas: 2 });
+  await env.clock.runUntilIdle();
+  await env.patchSet({ spec: { replicas: 1 } });
+  await env.clock.runUntilIdle();
+  const events = [...env.stored('events').values()];
+  assert.deepEqual(
+    events.map((event) => `${textAt(event, 'reason')}: ${textAt(event, 'message')}`),
+    [
+      'SuccessfulCreate: create Pod db-0 in StatefulSet db successful',
+      'SuccessfulCreate: create Pod db-1 in StatefulSet db successful',
+      'SuccessfulDelete: delete Pod db-1 in StatefulSet db successful',
+    ],
+  );
   await env.close();
 });

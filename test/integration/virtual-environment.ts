@@ -1,7 +1,7 @@
-import assert from 'node:assert/strict';
-import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { LogFields, Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
-import { objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import {
   type Controllers,
   type ControllersOptions,
@@ -9,24 +9,17 @@ import {
 } from '#embedded-cluster/controllers/start-controllers.ts';
 import { parseSet } from '#embedded-cluster/controllers/statefulset/parse-views.ts';
 import type { SetStatus } from '#embedded-cluster/controllers/statefulset/views.ts';
-import { createServer, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import {
   type Kubelet,
   type KubeletOptions,
   startKubelet,
 } from '#embedded-cluster/kubelet/start-kubelet.ts';
-import { applyPatch } from '#embedded-cluster/patch/apply-patch.ts';
-import { resourceTable } from '#embedded-cluster/resource/table.ts';
-import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
-import type { ServerRules } from '#embedded-cluster/rest/server-context.ts';
-import { parseFieldSelector } from '#embedded-cluster/selector/field-selector.ts';
-import { parseLabelSelector } from '#embedded-cluster/selector/label-selector.ts';
 import { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { LogFields, Logger } from '#telemetry/logger.ts';
 
 /** What differs from the usual environment. */
 export interface EnvironmentOptions {
@@ -86,6 +79,8 @@ export interface Environment {
   /** Names of the owners of a stored object. */
   ownersOf(resource: string, name: string): readonly string[];
   imageOf(pod: string): string;
+  /** The image of a stored set's template. */
+  imageOfSet(set: string): string;
   isReady(pod: string): boolean;
   /** The status of a stored set, as the controller reads it. */
   statusOf(set: string): SetStatus;
@@ -100,38 +95,12 @@ export function templateOf(image: string): JsonObject {
   };
 }
 
-/** The pod rule against changes of the spec stands in the way of the server's own binding. */
-const table = resourceTable.map((row): ResourceRow => {
-  if (row.type.kind !== 'Pod') return row;
-  return {
-    ...row,
-    validate: (object, old) => {
-      if (old === undefined || textAt(old, 'spec', 'nodeName') !== '') {
-        return row.validate(object, old);
-      }
-      const { nodeName: _node, ...spec } = objectAt(object, 'spec');
-      return row.validate({ ...object, spec }, old);
-    },
-  };
-});
-
-const serverRules: ServerRules = {
-  resourceTable: table,
-  parseLabelSelector,
-  parseFieldSelector: (text, fieldLabels) => {
-    const row = table.find((candidate) => candidate.fieldLabels === fieldLabels);
-    assert.ok(row);
-    return parseFieldSelector(text, row);
-  },
-  applyPatch: ({ body, ...patch }) => applyPatch({ ...patch, body: JSON.parse(body) as JsonValue }),
-};
-
 /** Starts everything; resolves when caches are filled and the namespace `demo` exists. */
 export async function startEnvironment(options: EnvironmentOptions = {}): Promise<Environment> {
   const clock = new VirtualClock();
   const seed = options.seed ?? 1;
   const log = new KeptLog();
-  const cluster = createServer({ clock, seed, rules: serverRules });
+  const cluster = await createCluster({ clock, seed });
   const transportFor: ControllersOptions['transportFor'] = (user) =>
     cluster.transport({ user, client: user.name });
   const transport = cluster.transport();
@@ -187,6 +156,16 @@ export async function startEnvironment(options: EnvironmentOptions = {}): Promis
         textAt(owner, 'name'),
       ),
     imageOf: (pod) => textAt(objectsAt(objectOf('pods', pod), 'spec', 'containers')[0], 'image'),
+    imageOfSet: (set) => {
+      const template = objectsAt(
+        objectOf('statefulsets.apps', set),
+        'spec',
+        'template',
+        'spec',
+        'containers',
+      );
+      return textAt(template[0], 'image');
+    },
     isReady: (pod) => {
       const object = replay.get('pods')?.get(pod);
       return objectsAt(object, 'status', 'conditions').some(

@@ -21,13 +21,20 @@ function meets(labels: Labels, requirement: JsonObject): boolean {
 }
 
 /**
- * Whether `labels` meet a LabelSelector object (OB-15). An empty selector matches everything, an absent one
- * nothing, and an operator that does not exist nothing.
+ * A LabelSelector object (OB-15) as a test of labels. An empty selector matches everything, an absent one nothing,
+ * and an operator that does not exist nothing.
  */
+export function compileSelector(selector: JsonObject | undefined): (labels: Labels) => boolean {
+  if (selector === undefined) return () => false;
+  const pairs = Object.entries(textMapAt(selector, 'matchLabels'));
+  const requirements = objectsAt(selector, 'matchExpressions');
+  return (labels) => {
+    for (const [key, value] of pairs) if (labels[key] !== value) return false;
+    return requirements.every((requirement) => meets(labels, requirement));
+  };
+}
+
+/** Whether `labels` meet a LabelSelector object; see {@link compileSelector} for tests of many. */
 export function selects(selector: JsonObject | undefined, labels: Labels): boolean {
-  if (selector === undefined) return false;
-  for (const [key, value] of Object.entries(textMapAt(selector, 'matchLabels'))) {
-    if (labels[key] !== value) return false;
-  }
-  return objectsAt(selector, 'matchExpressions').every((requirement) => meets(labels, requirement));
+  return compileSelector(selector)(labels);
 }

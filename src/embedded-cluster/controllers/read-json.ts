@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 
 /** The member at `path`, or undefined where a step is missing or is not an object. */
-export function valueAt(from: JsonValue | undefined, ...path: string[]): JsonValue | undefined {
+function valueAt(from: JsonValue | undefined, ...path: string[]): JsonValue | undefined {
   let value = from;
   for (const step of path) {
     if (!isJsonObject(value)) return undefined;

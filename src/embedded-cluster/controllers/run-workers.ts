@@ -1,5 +1,5 @@
+import type { Logger } from '#base/logger.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import type { Logger } from '#telemetry/logger.ts';
 
 /** What runs the keys of a queue. */
 export interface Workers {

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { millis, seconds } from '#base/units.ts';
 import type { User } from '#embedded-cluster/cluster.ts';
 import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
@@ -13,8 +14,8 @@ import { apiVersionOf, type ResourceType, resourceTypes } from '#kubernetes/reso
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { discoverTypes, isDeletable, type ServedType } from './discover-types.ts';
+import { EventWriter, silentRecorder } from './event-writer.ts';
 import { GarbageCollector } from './garbage-collector/garbage-collector.ts';
 import { type OwnedObject, parseOwned } from './garbage-collector/owner-graph.ts';
 import {
@@ -44,8 +45,8 @@ export interface ControllersOptions {
   readonly only?: readonly ControllerName[];
   /** @default maxUnavailable on, as from version 1.35 */
   readonly switches?: Partial<SetSwitches>;
-  /** Records the Events of a controller. @default none are written */
-  readonly recorderFor?: (client: Client, component: string) => EventRecorder;
+  /** Whether the controllers write Events (SS-22). @default true */
+  readonly areEventsWritten?: boolean;
 }
 
 /** The running controllers. */
@@ -67,11 +68,6 @@ const everyController: readonly ControllerName[] = [
   'namespace',
   'serviceaccount',
 ];
-
-const silentRecorder: EventRecorder = {
-  record: () => undefined,
-  flush: () => Promise.resolve(),
-};
 
 const rediscoverEvery = seconds(30);
 
@@ -257,7 +253,10 @@ class ControllerHost implements Controllers {
   }
 
   #recorder(client: Client, component: string): EventRecorder {
-    const recorder = this.#options.recorderFor?.(client, component) ?? silentRecorder;
+    const { clock, log, areEventsWritten = true } = this.#options;
+    const recorder = areEventsWritten
+      ? new EventWriter({ client, clock, log, component })
+      : silentRecorder;
     this.#recorders.push(recorder);
     return recorder;
   }

@@ -1,9 +1,9 @@
+import type { Logger } from '#base/logger.ts';
 import { objectAt } from '#embedded-cluster/controllers/read-json.ts';
 import { isConflict, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Change } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import type { ClaimView } from './views.ts';
 import type { WriteLimit } from './write-limit.ts';
 

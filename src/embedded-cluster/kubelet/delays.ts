@@ -31,7 +31,7 @@ export interface DelayOverride {
 }
 
 /** The delays of KU-3. */
-export const defaultDelays: Delays = Object.freeze({
+const defaultDelays: Delays = Object.freeze({
   stop: millis(100),
   bind: millis(100),
   start: millis(1_000),

@@ -1,10 +1,10 @@
 import type { Clock, Timer } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { type Millis, minutes, seconds } from '#base/units.ts';
 import { microTimestamp, timestamp } from '#embedded-cluster/controllers/timestamp.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { leaseBody, nodeBody, nodeReady, nodeStatus } from './node-documents.ts';
 import type { NodeConfig } from './node-fleet-options.ts';
 import type { KubeletPod } from './views.ts';

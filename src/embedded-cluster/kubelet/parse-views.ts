@@ -65,9 +65,17 @@ export function parseKubeletPod(object: KubernetesObject): KubeletPod {
   };
 }
 
+const scales: Readonly<Record<string, number>> = { '': 1, k: 1_000, M: 1_000_000 };
+
+/** A whole quantity of pods; the server shortens 10000 to `10k`. 0 when it cannot be read. */
+function podQuantity(text: string): number {
+  const parts = /^(?<count>\d+)(?<scale>[kM]?)$/.exec(text)?.groups;
+  return Number(parts?.['count'] ?? 0) * (scales[parts?.['scale'] ?? ''] ?? 0);
+}
+
 /** A Node. */
 export function parseNode(object: KubernetesObject): NodeView {
-  const capacity = Number(textAt(object, 'status', 'allocatable', 'pods'));
+  const capacity = podQuantity(textAt(object, 'status', 'allocatable', 'pods'));
   return {
     ...cached(object),
     labels: object.metadata.labels ?? {},

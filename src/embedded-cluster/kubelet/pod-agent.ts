@@ -1,10 +1,10 @@
 import type { Clock, Timer } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { type Instant, type Monotonic, millis, monotonic } from '#base/units.ts';
 import { isConflict, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Change } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import type { Behaviours } from './behaviours.ts';
 import type { DelayTable } from './delays.ts';
 import {
@@ -58,6 +58,8 @@ interface PodLife {
   isWriting: boolean;
   isWaitingForNode: boolean;
   failures: number;
+  /** Earliest next try after a failure. */
+  notBefore: Monotonic;
   podIP: string;
   startedAt: Instant | undefined;
   planned: { readonly kind: StepKind; readonly due: Monotonic; readonly timer: Timer } | undefined;
@@ -86,13 +88,7 @@ export class PodAgent {
     }
     const life = this.#lives.get(pod.uid) ?? this.#meet(pod);
     life.pod = pod;
-    if (pod.nodeName !== '') {
-      life.node = pod.nodeName;
-      this.#options.host.hold(pod);
-    }
-    if (life.stage === 'unbound' && life.node !== '' && !life.isWriting) {
-      this.#advance(life, 'bound');
-    }
+    this.#catchUp(life);
     if (pod.isTerminating && !life.isStopping) {
       life.isStopping = true;
       life.since = this.#options.clock.monotonic();
@@ -140,6 +136,7 @@ export class PodAgent {
       isWriting: false,
       isWaitingForNode: false,
       failures: 0,
+      notBefore: monotonic(0),
       podIP: pod.podIP,
       startedAt: undefined,
       planned: undefined,
@@ -161,8 +158,15 @@ export class PodAgent {
     return !this.#isStopped && this.#lives.get(life.pod.uid) === life;
   }
 
-  #advance(life: PodLife, stage: Stage): void {
-    life.stage = stage;
+  /** Takes over what others did to the pod, or a binding of ours whose answer was lost. */
+  #catchUp(life: PodLife): void {
+    const { pod } = life;
+    if (pod.nodeName === '') return;
+    life.node = pod.nodeName;
+    this.#options.host.hold(pod);
+    if (life.stage !== 'unbound' || life.isWriting) return;
+    life.stage = 'bound';
+    life.isWaitingForNode = false;
     life.since = this.#options.clock.monotonic();
   }
 
@@ -187,7 +191,7 @@ export class PodAgent {
       life.planned = undefined;
       return;
     }
-    const due = monotonic(life.since + step.after);
+    const due = monotonic(Math.max(life.since + step.after, life.notBefore));
     if (life.planned?.kind === step.kind && life.planned.due === due) return;
     this.#schedule(life, step.kind, due);
   }
@@ -208,6 +212,7 @@ export class PodAgent {
     try {
       const isDone = await this.#options.limit.run(() => this.#write(life, kind));
       life.failures = 0;
+      life.notBefore = monotonic(0);
       life.isWriting = false;
       if (!this.#isAlive(life)) return;
       if (isDone) {
@@ -225,8 +230,12 @@ export class PodAgent {
 
   #failed(life: PodLife, kind: StepKind, error: unknown): void {
     if (!this.#isAlive(life)) return;
-    // Gone, replaced or bound by somebody else: the watch will tell.
-    if (isNotFound(error) || isConflict(error)) return;
+    this.#catchUp(life);
+    if (isNotFound(error) || isConflict(error)) {
+      // Gone, replaced or bound: a binding that the cache shows goes on from there, for the rest the watch will tell.
+      if (kind === 'bind') this.#evaluateUnless(life, kind);
+      return;
+    }
     const { clock, log } = this.#options;
     const { namespace, name } = life.pod;
     log.warn('pod step failed', {
@@ -236,7 +245,12 @@ export class PodAgent {
     });
     const wait = Math.min(longestRetry, firstRetry * 2 ** Math.min(life.failures, 10));
     life.failures += 1;
-    this.#schedule(life, kind, monotonic(clock.monotonic() + wait));
+    life.notBefore = monotonic(clock.monotonic() + wait);
+    this.#evaluate(life);
+  }
+
+  #evaluateUnless(life: PodLife, refused: StepKind): void {
+    if (this.#nextStep(life)?.kind !== refused) this.#evaluate(life);
   }
 
   async #write(life: PodLife, kind: StepKind): Promise<boolean> {

@@ -54,7 +54,7 @@ function isAttracted(pod: KubeletPod, node: NodeView): boolean {
 }
 
 /** Whether `pod` may run on `node`: selector, required affinity, taints, cordon, readiness, capacity (KU-2). */
-export function fits(pod: KubeletPod, node: NodeView, load: NodeLoad): boolean {
+function fits(pod: KubeletPod, node: NodeView, load: NodeLoad): boolean {
   return (
     !node.isUnschedulable &&
     node.isReady &&

@@ -1,10 +1,10 @@
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { timestamp } from '#embedded-cluster/controllers/timestamp.ts';
 import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Lister } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { type NodeLoad, pickNode } from './schedule-pod.ts';
 import type { KubeletPod, NodeView } from './views.ts';
 

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import type { User } from '#embedded-cluster/cluster.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -8,7 +9,6 @@ import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { Behaviours } from './behaviours.ts';
 import { ClaimBinder } from './claim-binder.ts';
 import { type DelayOverride, type Delays, DelayTable } from './delays.ts';

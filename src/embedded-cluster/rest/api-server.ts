@@ -1,5 +1,6 @@
 import type { FaultAction, Faults, FaultTarget } from '#embedded-cluster/faults.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import { groupResource } from '#embedded-cluster/status-errors.ts';
 import { openWatch } from '#embedded-cluster/watch/open-watch.ts';
 import { documentAnswer, errorAnswer, replyAnswer, textAnswer } from './answers.ts';
 import type { ApiAnswer, ApiRequest } from './api-request.ts';
@@ -16,7 +17,6 @@ import { checkAccept } from './negotiation.ts';
 import { isDryRun } from './query.ts';
 import { type ResourceRoute, type Route, routeOf } from './router.ts';
 import { type ApiCall, type ServerContext, WRITE_VERBS } from './server-context.ts';
-import { resourceName } from './status.ts';
 
 const DROPPED = { kind: 'dropped' } as const;
 
@@ -79,7 +79,7 @@ export class ApiServer {
       user: request.user.name,
       client: request.client,
       verb: route.verb,
-      resource: resourceName(row),
+      resource: groupResource(row),
       subresource: route.subresource?.name ?? '',
       namespace,
       name,
@@ -138,7 +138,7 @@ export class ApiServer {
       isDryRun: isDryRun(route.query.getAll('dryRun'), 'CreateOptions'),
       viewRevision: viewRevisionOf(this.context, call.viewRevision, {
         action,
-        resource: resourceName(route.row),
+        resource: groupResource(route.row),
       }),
     };
     if (route.verb === 'watch') return this.#watch(seen, action);

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { arrayField, objectField, textField } from '#embedded-cluster/json-fields.ts';
+import { conflict, invalid } from '#embedded-cluster/status-errors.ts';
 import { decodeAnyBody } from './decode-body.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
-import { conflict, invalid } from './status.ts';
 import { timestamp } from './timestamp.ts';
 import { updateObject } from './update.ts';
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from '#base/json.ts';
 import { metadataOf, textField } from '#embedded-cluster/json-fields.ts';
+import { groupResource } from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
 import { Version } from '#embedded-cluster/store/version.ts';
 import type { ApiCall, ServerContext } from './server-context.ts';
-import { resourceName } from './status.ts';
 
 /** `<namespace>/<name>`, or `<name>` for cluster-scoped kinds. */
 export function keyOf(call: ApiCall, name: string): string {
@@ -16,7 +16,7 @@ export function collectionOf(
   context: ServerContext,
   call: ApiCall,
 ): ReturnType<ServerContext['store']['collection']> {
-  return context.store.collection(resourceName(call.route.row));
+  return context.store.collection(groupResource(call.route.row));
 }
 
 /** One write of a handler. */
@@ -46,7 +46,7 @@ export function commit(
       0,
     );
   }
-  const resource = resourceName(call.route.row);
+  const resource = groupResource(call.route.row);
   const change = context.store.commit({ resource, ...write });
   if (change === STALE) return STALE;
   if (change === undefined) return before ?? new Version(key, shown, 0);
@@ -80,7 +80,7 @@ function record(
     at: context.clock.now(),
     revision: change.revision,
     verb: verbOf(change),
-    resource: resourceName(call.route.row),
+    resource: groupResource(call.route.row),
     namespace: textField(metadata, 'namespace'),
     name: textField(metadata, 'name'),
     uid: textField(metadata, 'uid'),

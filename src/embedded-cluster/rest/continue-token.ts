@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
 import { numberField, textField } from '#embedded-cluster/json-fields.ts';
-import { badRequest } from './status.ts';
+import { badRequest } from '#embedded-cluster/status-errors.ts';
 
 /** Where a next page begins. */
 export interface ContinueToken {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { metadataOf, textField, without } from '#embedded-cluster/json-fields.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
+import { alreadyExists, badRequest, invalid } from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
@@ -9,7 +10,6 @@ import { assemble, generateName, hasStatus, newMetadata } from './metadata.ts';
 import { checkNamespaceForCreate } from './namespace-lifecycle.ts';
 import { ownerCauses, withoutDuplicateOwners } from './owner-references.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
-import { alreadyExists, badRequest, invalid } from './status.ts';
 import { timestamp } from './timestamp.ts';
 
 /** Attempts to find a free generated name (OB-1). */
@@ -37,7 +37,7 @@ export async function createObject(
     if (existing === undefined) return store(context, call, { name, object });
     if (attempt >= attempts) {
       const isTerminating = metadataOf(existing.object)['deletionTimestamp'] !== undefined;
-      throw alreadyExists(call.route.row, name, isTerminating);
+      throw alreadyExists(call.route.row, name, { isTerminating });
     }
   }
 }
@@ -94,7 +94,7 @@ async function store(
     before: undefined,
     after: object,
   });
-  if (stored === STALE) throw alreadyExists(row, name, false);
+  if (stored === STALE) throw alreadyExists(row, name);
   return stored;
 }
 

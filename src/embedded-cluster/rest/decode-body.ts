@@ -1,12 +1,13 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { textField } from '#embedded-cluster/json-fields.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
+import { badRequest } from '#embedded-cluster/status-errors.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { parseJson } from './parse-json.ts';
 import { fieldValidationOf } from './query.ts';
 import type { ApiCall } from './server-context.ts';
-import { badRequest, unsupportedMediaType } from './status.ts';
+import { unsupportedMediaType } from './status.ts';
 
 /** Bodies above this many bytes are refused (HT-7). */
 const MAXIMUM_BODY = 3 * 1024 * 1024;

@@ -20,11 +20,7 @@ export async function deleteCollection(context: ServerContext, call: ApiCall): P
   );
   for (const [at, version] of found.entries()) {
     await deleteIfPresent(context, call, { name: nameOf(version), options });
-    if (at % BATCH === BATCH - 1) {
-      await new Promise<void>((resolve) => {
-        setImmediate(resolve);
-      });
-    }
+    if (at % BATCH === BATCH - 1) await context.clock.yield();
   }
   return listReply(context, call, found);
 }

@@ -1,9 +1,10 @@
 import type { JsonObject } from '#base/json.ts';
 import { numberField, objectField, textField, textsField } from '#embedded-cluster/json-fields.ts';
+import { badRequest } from '#embedded-cluster/status-errors.ts';
 import { checkKind, decodeAnyBody } from './decode-body.ts';
 import { booleanParameter, integerParameter, isDryRun } from './query.ts';
 import type { ApiCall } from './server-context.ts';
-import { badRequest, invalidOptions } from './status.ts';
+import { invalidOptions } from './status.ts';
 
 /** How dependents are treated. */
 export type Propagation = 'Background' | 'Foreground' | 'Orphan';

@@ -1,5 +1,10 @@
 import type { JsonObject } from '#base/json.ts';
 import { metadataOf, textField } from '#embedded-cluster/json-fields.ts';
+import {
+  notFound,
+  preconditionFailed,
+  staleResourceVersion,
+} from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
@@ -7,7 +12,7 @@ import { type DeleteOptions, deleteOptionsOf } from './delete-options.ts';
 import { planDeletion } from './deletion.ts';
 import { checkNamespaceDeletable } from './namespace-lifecycle.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
-import { failedPrecondition, notFound, staleVersion, successStatus } from './status.ts';
+import { successStatus } from './status.ts';
 
 const MAXIMUM_ATTEMPTS = 100;
 
@@ -58,7 +63,7 @@ export async function deleteNamed(
     const version = commit(context, dry, { key, before, after });
     if (version !== STALE) return { version, stays: after !== undefined };
   }
-  throw staleVersion(row, name);
+  throw staleResourceVersion(row, name);
 }
 
 async function admit(context: ServerContext, call: ApiCall, oldObject: JsonObject): Promise<void> {
@@ -74,21 +79,15 @@ function checkPreconditions(
   target: { readonly name: string; readonly options: DeleteOptions },
 ): void {
   const { options, name } = target;
+  const { row } = call.route;
   const metadata = metadataOf(stored);
   const uid = textField(metadata, 'uid');
   const version = textField(metadata, 'resourceVersion');
   if (options.uid !== '' && options.uid !== uid) {
-    throw failedPrecondition(
-      call.route.row,
-      name,
-      `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
-    );
+    throw preconditionFailed(row, name, { member: 'UID', wanted: options.uid, seen: uid });
   }
   if (options.resourceVersion !== '' && options.resourceVersion !== version) {
-    throw failedPrecondition(
-      call.route.row,
-      name,
-      `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`,
-    );
+    const wanted = options.resourceVersion;
+    throw preconditionFailed(row, name, { member: 'ResourceVersion', wanted, seen: version });
   }
 }

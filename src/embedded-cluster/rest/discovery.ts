@@ -107,6 +107,6 @@ export function versionDocument(version: string): JsonObject {
     buildDate: '1970-01-01T00:00:00Z',
     goVersion: '',
     compiler: '',
-    platform: `${process.platform}/${process.arch}`,
+    platform: 'linux/amd64',
   };
 }

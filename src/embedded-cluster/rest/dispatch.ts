@@ -1,3 +1,4 @@
+import { methodNotAllowed, pathNotFound } from '#embedded-cluster/status-errors.ts';
 import { reviewAccess } from './access-review.ts';
 import { bindPod } from './binding.ts';
 import { create } from './create.ts';
@@ -7,7 +8,6 @@ import { list } from './list.ts';
 import { isNamespaceRow } from './namespace-lifecycle.ts';
 import { get, patch, put } from './put-and-patch.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
-import { methodNotAllowed, notServed } from './status.ts';
 
 /** Executes a request that is not a watch. @throws {StatusError} */
 export async function dispatch(context: ServerContext, call: ApiCall): Promise<Reply> {
@@ -27,9 +27,9 @@ export async function dispatch(context: ServerContext, call: ApiCall): Promise<R
     case 'deletecollection':
       return deleteCollection(context, call);
     case 'watch':
-      throw methodNotAllowed();
+      throw methodNotAllowed(call.route.row);
     default:
-      throw methodNotAllowed();
+      throw methodNotAllowed(call.route.row);
   }
 }
 
@@ -43,5 +43,5 @@ async function dispatchCreate(context: ServerContext, call: ApiCall): Promise<Re
   if (handler !== undefined) return handler(context, call);
   if (subresource.name === 'binding') return bindPod(context, call);
   if (subresource.name === 'finalize' && isNamespaceRow(row)) return put(context, call);
-  throw notServed();
+  throw pathNotFound();
 }

@@ -3,11 +3,11 @@ import type { FaultAction, FaultMoment, WatchAction } from '#embedded-cluster/fa
 import { metadataOf, objectField } from '#embedded-cluster/json-fields.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
+import { tooOldResourceVersion } from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
 import type { WatchSession } from '#embedded-cluster/watch/watch-session.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
 import type { ApiCall, ServerContext } from './server-context.ts';
-import { tooOldRevision } from './status.ts';
 import { ownerOf } from './wait-for-revision.ts';
 
 /** The connection breaks: there is no answer (FI-2 `drop`). */
@@ -108,7 +108,7 @@ export function viewRevisionOf(
 /** @throws {StatusError} 410 and {DroppedError} for faults that strike before there is a watch (FI-3) */
 export function sufferBeforeWatch(action: FaultAction | undefined): void {
   if (action?.kind !== 'watch') return;
-  if (action.action === 'expireHttp') throw tooOldRevision(1, 2);
+  if (action.action === 'expireHttp') throw tooOldResourceVersion(1, 2);
 }
 
 /** Lets a watch fault strike `session`, which was just opened. */

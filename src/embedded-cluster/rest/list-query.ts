@@ -1,6 +1,7 @@
+import { badRequest } from '#embedded-cluster/status-errors.ts';
 import { type ContinueToken, decodeContinue } from './continue-token.ts';
 import { integerParameter } from './query.ts';
-import { badRequest, invalidOptions } from './status.ts';
+import { invalidOptions } from './status.ts';
 
 /** Which state a list wants to see (LW-1). */
 export type ListView =

@@ -1,4 +1,4 @@
-import { notAcceptable } from './status.ts';
+import { notAcceptable } from '#embedded-cluster/status-errors.ts';
 
 /** @throws {StatusError} 406 when no entry of the Accept header can be answered with JSON (HT-5) */
 export function checkAccept(accept: string | undefined): void {
@@ -9,5 +9,5 @@ export function checkAccept(accept: string | undefined): void {
     if (parameters.some((parameter) => parameter.startsWith('as='))) return false;
     return type === 'application/json' || type === '*/*' || type === 'application/*';
   });
-  if (!isServed) throw notAcceptable();
+  if (!isServed) throw notAcceptable(['application/json']);
 }

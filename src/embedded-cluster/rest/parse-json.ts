@@ -1,5 +1,5 @@
 import type { JsonValue } from '#base/json.ts';
-import { badRequest } from './status.ts';
+import { badRequest } from '#embedded-cluster/status-errors.ts';
 
 /** Parses `text`. @throws {StatusError} 400 when it is not JSON */
 export function parseJson(text: string): JsonValue {

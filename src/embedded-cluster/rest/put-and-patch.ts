@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isSameJson, metadataOf, textField } from '#embedded-cluster/json-fields.ts';
+import { badRequest, notFound } from '#embedded-cluster/status-errors.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
 import { collectionOf, keyOf } from './commit.ts';
 import { createObject } from './create.ts';
@@ -14,7 +15,6 @@ import {
 import { parseJson } from './parse-json.ts';
 import { scaleOf, withScale } from './scale.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
-import { badRequest, notFound } from './status.ts';
 import { updateObject } from './update.ts';
 
 /** PUT of an object, its status or its finalizers (OB-3, OB-4, OB-6). */

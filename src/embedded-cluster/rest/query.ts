@@ -1,4 +1,5 @@
-import { badRequest, invalidOptions } from './status.ts';
+import { badRequest } from '#embedded-cluster/status-errors.ts';
+import { invalidOptions } from './status.ts';
 
 /** The boolean query parameter `name`; false when absent. @throws {StatusError} 400 when malformed (HT-9) */
 export function booleanParameter(query: URLSearchParams, name: string): boolean {

@@ -1,6 +1,6 @@
 import type { ResourceRow, SubresourceRow, Verb } from '#embedded-cluster/resource-row.ts';
+import { methodNotAllowed } from '#embedded-cluster/status-errors.ts';
 import type { RowIndex } from './row-index.ts';
-import { methodNotAllowed } from './status.ts';
 
 /** A request for a served resource. */
 export interface ResourceRoute {
@@ -98,7 +98,7 @@ function verbOf(method: string, target: Target, query: URLSearchParams): Verb {
   const needsNamespace = target.row.type.isNamespaced && target.namespace === '';
   const isWrite = verb === 'create' || verb === 'deletecollection';
   if (verb === undefined || !allowed.includes(verb) || (needsNamespace && isWrite)) {
-    throw methodNotAllowed();
+    throw methodNotAllowed(target.row);
   }
   return verb;
 }

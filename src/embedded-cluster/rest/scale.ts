@@ -8,8 +8,8 @@ import {
   textMapField,
   textsField,
 } from '#embedded-cluster/json-fields.ts';
+import { conflict, invalid, staleResourceVersion } from '#embedded-cluster/status-errors.ts';
 import type { ApiCall } from './server-context.ts';
-import { conflict, invalid, staleVersion } from './status.ts';
 
 const SCALE_METADATA = [
   'name',
@@ -46,7 +46,7 @@ export function withScale(call: ApiCall, stored: JsonObject, scale: JsonObject):
   const version = textField(given, 'resourceVersion');
   const resourceVersion = textField(metadataOf(stored), 'resourceVersion');
   const uid = textField(metadataOf(stored), 'uid');
-  if (version !== '' && version !== resourceVersion) throw staleVersion(row, name);
+  if (version !== '' && version !== resourceVersion) throw staleResourceVersion(row, name);
   const givenUid = textField(given, 'uid');
   if (givenUid !== '' && givenUid !== uid) {
     throw conflict(

@@ -1,5 +1,12 @@
 import type { JsonObject } from '#base/json.ts';
 import { metadataOf, textField } from '#embedded-cluster/json-fields.ts';
+import {
+  badRequest,
+  conflict,
+  invalid,
+  notFound,
+  staleResourceVersion,
+} from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
@@ -7,7 +14,6 @@ import { ineffectiveWarnings } from './create.ts';
 import { isHeld } from './namespace-lifecycle.ts';
 import { ownerCauses } from './owner-references.ts';
 import type { ApiCall, ServerContext } from './server-context.ts';
-import { badRequest, conflict, invalid, notFound, staleVersion } from './status.ts';
 import { finalizerCauses, updatedObject } from './updated-object.ts';
 
 /** Internal attempts of a write without resourceVersion before it gives up with 409. */
@@ -31,7 +37,7 @@ export async function updateObject(
     const version = commit(context, call, { key, before, after });
     if (version !== STALE) return version;
   }
-  throw staleVersion(row, name);
+  throw staleResourceVersion(row, name);
 }
 
 /** @throws {StatusError} 400, 409 or 422 when `wanted` may not replace `stored` */
@@ -75,7 +81,7 @@ function checkVersion(call: ApiCall, stored: JsonObject, given: JsonObject): voi
       },
     ]);
   }
-  if (version !== textField(stored, 'resourceVersion')) throw staleVersion(row, name);
+  if (version !== textField(stored, 'resourceVersion')) throw staleResourceVersion(row, name);
 }
 
 async function prepared(

@@ -1,6 +1,6 @@
 import { seconds } from '#base/units.ts';
+import { tooLargeResourceVersion } from '#embedded-cluster/status-errors.ts';
 import type { ApiCall, ServerContext } from './server-context.ts';
-import { tooLargeRevision } from './status.ts';
 
 /** How long a read waits for a revision that has not come yet (LW-1). */
 const PATIENCE = seconds(3);
@@ -18,7 +18,7 @@ export async function waitForRevision(
   const current = (): number => call.viewRevision ?? store.revision;
   const end = clock.monotonic() + PATIENCE;
   while (current() < revision) {
-    if (clock.monotonic() >= end) throw tooLargeRevision(revision, current());
+    if (clock.monotonic() >= end) throw tooLargeResourceVersion(revision, current());
     await activity.parked(ownerOf(call), clock.sleep(LOOK_EVERY, { owner: 'wait for revision' }));
   }
 }

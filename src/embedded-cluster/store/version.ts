@@ -16,7 +16,15 @@ export class Version {
 
   /** The object as JSON; `kind` and `apiVersion` come first. */
   get bytes(): Buffer {
-    this.#bytes ??= Buffer.from(JSON.stringify(this.object));
+    this.#bytes ??= Buffer.from(JSON.stringify(kindFirst(this.object)));
     return this.#bytes;
   }
+}
+
+/** Lists cut `kind` and `apiVersion` off the front of an item (LW-4), so defaults must not have come before them. */
+function kindFirst(object: JsonObject): JsonObject {
+  const [first, second] = Object.keys(object);
+  if (first === 'kind' && second === 'apiVersion') return object;
+  const { kind, apiVersion, ...rest } = object;
+  return { kind, apiVersion, ...rest };
 }

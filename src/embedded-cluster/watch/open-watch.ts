@@ -3,8 +3,8 @@ import { millis, seconds } from '#base/units.ts';
 import { collectionOf } from '#embedded-cluster/rest/commit.ts';
 import { selectionOf } from '#embedded-cluster/rest/selection.ts';
 import type { ApiCall, ServerContext } from '#embedded-cluster/rest/server-context.ts';
-import { resourceName, tooOldRevision } from '#embedded-cluster/rest/status.ts';
 import { waitForRevision } from '#embedded-cluster/rest/wait-for-revision.ts';
+import { groupResource, tooOldResourceVersion } from '#embedded-cluster/status-errors.ts';
 import { type Change, type ChangeType, encodeLine } from '#embedded-cluster/store/change.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { bookmark } from './bookmark.ts';
@@ -51,7 +51,7 @@ class WatchOpening {
       clock: context.clock,
       user: call.request.user.name,
       client: call.request.client,
-      resource: resourceName(row),
+      resource: groupResource(row),
       namespace,
       onClose: () => this.#close(),
     });
@@ -62,7 +62,7 @@ class WatchOpening {
     const { hasInitialEvents } = this.#query;
     const from = hasInitialEvents ? this.#sendInitialState() : this.#startRevision();
     if (from < history.forgottenTo && !hasInitialEvents) {
-      this.session.fail(errorLine(tooOldRevision(from, history.forgottenTo)));
+      this.session.fail(errorLine(tooOldResourceVersion(from, history.forgottenTo)));
       return;
     }
     this.#floor = from;

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
-import { tooOldRevision } from '#embedded-cluster/rest/status.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import { tooOldResourceVersion } from '#embedded-cluster/status-errors.ts';
 import { errorLine } from './error-line.ts';
 
 /** A piece of a watch answer. */
@@ -134,7 +134,7 @@ export class WatchSession {
 
   /** A 410 as ERROR event, then the end (FI-3 `expire`). */
   expire(): void {
-    this.fail(errorLine(tooOldRevision(1, 2)));
+    this.fail(errorLine(tooOldResourceVersion(1, 2)));
   }
 
   /** Half a line, then the end (FI-3 `garbage`). */

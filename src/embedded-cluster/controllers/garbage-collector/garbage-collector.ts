@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import type { Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
@@ -8,7 +9,6 @@ import type { Change } from '#kubernetes/informer.ts';
 import type { KubernetesObject, OwnerReference } from '#kubernetes/object.ts';
 import { apiVersionOf, type ResourceType } from '#kubernetes/resource-type.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { objectsAt, textAt, textsAt } from '../read-json.ts';
 import { runWorkers } from '../run-workers.ts';
 import {

@@ -17,7 +17,7 @@ export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';
 
 /** The owner references of an object. */
-export function ownersOf(object: KubernetesObject): readonly OwnerReference[] {
+function ownersOf(object: KubernetesObject): readonly OwnerReference[] {
   return objectsAt(object, 'metadata', 'ownerReferences').map((owner) => ({
     apiVersion: textAt(owner, 'apiVersion'),
     kind: textAt(owner, 'kind'),

@@ -1,3 +1,4 @@
+import type { Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -5,7 +6,6 @@ import type { Cached, Informer } from '#kubernetes/informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import type { Logger } from '#telemetry/logger.ts';
 import { runWorkers } from '../run-workers.ts';
 
 /** What the namespace controller reads of a namespace. */

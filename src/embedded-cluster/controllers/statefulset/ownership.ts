@@ -1,5 +1,4 @@
-import { selects } from '../label-selector.ts';
-import { ordinalOf } from './pod-identity.ts';
+import { compileSelector, selects } from '../label-selector.ts';
 import type { RevisionView, SetPod, SetSnapshot, SetView } from './views.ts';
 
 /** A change of who owns an object. */
@@ -21,17 +20,18 @@ export function canAdopt(set: SetView, pod: SetPod): boolean {
   return (
     pod.ownerUid === '' &&
     !pod.isTerminating &&
-    ordinalOf(pod.name, set.name) !== undefined &&
+    pod.setName === set.name &&
     selects(set.selector, pod.labels)
   );
 }
 
 function claimPods(set: SetView, pods: readonly SetPod[], actions: OwnershipAction[]): SetPod[] {
   const owned: SetPod[] = [];
+  const matches = compileSelector(set.selector);
   for (const pod of pods) {
     const { name, uid } = pod;
     if (pod.ownerUid === set.uid) {
-      if (selects(set.selector, pod.labels)) owned.push(pod);
+      if (matches(pod.labels)) owned.push(pod);
       else if (!set.isDeleting) actions.push({ kind: 'release-pod', name, uid });
     } else if (!set.isDeleting && canAdopt(set, pod)) {
       actions.push({ kind: 'adopt-pod', name, uid });

@@ -4,6 +4,7 @@ import type { Cached } from '#kubernetes/informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { canonicalJson, numberAt, objectAt, objectsAt, textAt } from '../read-json.ts';
 import { parseTimestamp } from '../timestamp.ts';
+import { placeOf, podIndexLabel, podNameLabel, revisionLabel } from './pod-labels.ts';
 import type { RevisionView, RollingUpdate, SetPod, SetStatus, SetView } from './views.ts';
 
 function cached({ metadata }: KubernetesObject): Cached {
@@ -16,7 +17,7 @@ function cached({ metadata }: KubernetesObject): Cached {
 }
 
 /** uid of the owner with `controller: true`; empty when there is none. */
-export function controllerUidOf(object: JsonObject): string {
+function controllerUidOf(object: JsonObject): string {
   const owners = objectsAt(object, 'metadata', 'ownerReferences');
   return textAt(
     owners.find((owner) => owner['controller'] === true),
@@ -93,10 +94,17 @@ function readySince(status: JsonObject): Instant | undefined {
 /** A Pod. */
 export function parsePod(object: KubernetesObject): SetPod {
   const status = objectAt(object, 'status');
+  const labels = object.metadata.labels ?? {};
+  const { name } = object.metadata;
+  const { setName, ordinal } = placeOf(name);
   return {
     ...cached(object),
     ownerUid: controllerUidOf(object),
-    labels: object.metadata.labels ?? {},
+    labels,
+    revision: labels[revisionLabel] ?? '',
+    setName,
+    ordinal,
+    hasIdentity: labels[podNameLabel] === name && labels[podIndexLabel] === String(ordinal),
     phase: textAt(status, 'phase'),
     isTerminating: object.metadata.deletionTimestamp !== undefined,
     readySince: readySince(status),

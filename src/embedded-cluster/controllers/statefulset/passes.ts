@@ -1,9 +1,9 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
 import { textAt } from '../read-json.ts';
-import { claimsOf, identityLabelsToFix, newPod, ordinalOf } from './pod-identity.ts';
+import { claimsOf, identityLabels, newPod } from './pod-identity.ts';
 import type { PodSource, RevisionPlan } from './revisions.ts';
-import { isAvailable, isCreated, isReady, isUnavailable, revisionOf } from './set-status.ts';
+import { isAvailable, isCreated, isReady, isUnavailable } from './set-status.ts';
 import { planUpdate } from './update-pass.ts';
 import type { SetPod, SetSnapshot, SetView } from './views.ts';
 
@@ -54,35 +54,43 @@ export interface PassOutcome {
   readonly isLast: boolean;
 }
 
+interface PlaceOutcome {
+  readonly actions: readonly PodAction[];
+  /** Whether an ordered pass ends at this place. */
+  readonly ends: boolean;
+}
+
 const batchLimit = 500;
+const none: readonly PodAction[] = Object.freeze([]);
+const keep: PlaceOutcome = Object.freeze({ actions: none, ends: false });
 
 /** Sorts the owned pods into the places of the set and those beyond it; names that do not parse are ignored (SS-3). */
 export function layOut(set: SetView, pods: readonly SetPod[]): Roll {
-  const end = set.ordinalsStart + set.replicas;
-  const present = new Map<number, SetPod>();
-  const condemned: { readonly ordinal: number; readonly pod: SetPod }[] = [];
+  const present: SetPod[] = [];
+  const condemned: SetPod[] = [];
   for (const pod of pods) {
-    const ordinal = ordinalOf(pod.name, set.name);
-    if (ordinal === undefined) continue;
-    if (ordinal >= set.ordinalsStart && ordinal < end) present.set(ordinal, pod);
-    else condemned.push({ ordinal, pod });
+    if (pod.setName !== set.name) continue;
+    const index = pod.ordinal - set.ordinalsStart;
+    if (index >= 0 && index < set.replicas) present[index] = pod;
+    else condemned.push(pod);
   }
   const slots: Slot[] = [];
-  for (let ordinal = set.ordinalsStart; ordinal < end; ordinal += 1) {
-    slots.push({ ordinal, pod: present.get(ordinal) });
+  for (let index = 0; index < set.replicas; index += 1) {
+    slots.push({ ordinal: set.ordinalsStart + index, pod: present[index] });
   }
   condemned.sort((a, b) => b.ordinal - a.ordinal);
-  return { slots, condemned: condemned.map(({ pod }) => pod) };
+  return { slots, condemned };
 }
 
 /** The revision that a new pod at `ordinal` is made from (SS-9). */
-export function sourceFor(set: SetView, revisions: RevisionPlan, ordinal: number): PodSource {
+function sourceFor(set: SetView, revisions: RevisionPlan, ordinal: number): PodSource {
   if (set.strategy !== 'RollingUpdate') return revisions.update;
   const kept = set.rollingUpdate?.partition ?? set.status.currentReplicas;
   return ordinal < set.ordinalsStart + kept ? revisions.current : revisions.update;
 }
 
 function missingClaims(snapshot: SetSnapshot, podName: string): readonly PodAction[] {
+  if (snapshot.set.claimTemplates.length === 0) return none;
   return claimsOf(snapshot.set, podName)
     .filter((claim) => !snapshot.hasClaim(textAt(claim, 'metadata', 'name')))
     .map((claim) => ({
@@ -104,18 +112,15 @@ function blocks(pod: SetPod, { snapshot, now }: PassInput): boolean {
   return pod.isTerminating || !isReady(pod) || !isAvailable(pod, snapshot.set.minReady, now);
 }
 
-function fixPod(pod: SetPod, ordinal: number, snapshot: SetSnapshot): readonly PodAction[] {
-  const labels = identityLabelsToFix(pod, ordinal);
-  const claims = pod.isTerminating ? [] : missingClaims(snapshot, pod.name);
-  if (labels === undefined) return claims;
+function fixPod(pod: SetPod, snapshot: SetSnapshot): readonly PodAction[] {
+  const claims = pod.isTerminating ? none : missingClaims(snapshot, pod.name);
+  if (pod.hasIdentity) return claims;
+  const labels = identityLabels(pod);
   return [...claims, { kind: 'label-pod', name: pod.name, uid: pod.uid, labels }];
 }
 
 /** What pass 1 does at one place, and whether an ordered pass ends there (SS-13). */
-function replaceOrKeep(
-  input: PassInput,
-  slot: Slot,
-): { readonly actions: readonly PodAction[]; readonly ends: boolean } {
+function replaceOrKeep(input: PassInput, slot: Slot): PlaceOutcome {
   const { pod, ordinal } = slot;
   const { snapshot } = input;
   if (pod === undefined) return { actions: createSlot(input, ordinal), ends: true };
@@ -127,7 +132,8 @@ function replaceOrKeep(
     const isPending = pod.phase === 'Pending' || !isCreated(pod);
     return { actions: isPending ? missingClaims(snapshot, pod.name) : [], ends: true };
   }
-  return { actions: fixPod(pod, ordinal, snapshot), ends: false };
+  const actions = fixPod(pod, snapshot);
+  return actions.length === 0 ? keep : { actions, ends: false };
 }
 
 /** `slots` cut into batches of 1, 2, 4 … 500 (SS-13). */
@@ -193,7 +199,7 @@ export function planOutdated(input: PassInput): PassOutcome {
   const { set } = input.snapshot;
   if (set.strategy === 'OnDelete') return { groups: [], isLast: true };
   const revisionAt = ({ pod, ordinal }: Slot): string =>
-    pod === undefined ? sourceFor(set, input.revisions, ordinal).name : revisionOf(pod);
+    pod === undefined ? sourceFor(set, input.revisions, ordinal).name : pod.revision;
   const names = planUpdate(input, revisionAt).map((slot) => `${set.name}-${slot.ordinal}`);
   const deletes = names.map((name): ActionGroup => [[{ kind: 'delete-pod', name, why: 'update' }]]);
   return { groups: deletes, isLast: true };

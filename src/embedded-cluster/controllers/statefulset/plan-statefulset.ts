@@ -15,7 +15,7 @@ import {
   type RevisionAction,
   sortRevisions,
 } from './revisions.ts';
-import { countPods, isStatusStale, promote, revisionOf } from './set-status.ts';
+import { countPods, isStatusStale, promote } from './set-status.ts';
 import type { SetPod, SetSnapshot, SetStatus } from './views.ts';
 
 /** Everything that one pass over a StatefulSet writes, in the order of the members. */
@@ -63,8 +63,7 @@ function lessDeleted(
   );
   if (updated === 0 && names.size === 0) return status;
   const gone = input.roll.condemned.filter((pod) => names.has(pod.name) && pod.phase !== '');
-  const at = (revision: string): number =>
-    gone.filter((pod) => revisionOf(pod) === revision).length;
+  const at = (revision: string): number => gone.filter((pod) => pod.revision === revision).length;
   return {
     ...status,
     currentReplicas: Math.max(0, status.currentReplicas - updated - at(status.currentRevision)),

@@ -1,26 +1,11 @@
 import type { JsonObject } from '#base/json.ts';
 import { objectAt, objectsAt, textAt } from '../read-json.ts';
+import { podIndexLabel, podNameLabel, revisionLabel } from './pod-labels.ts';
 import { ownerReferenceTo, type PodSource } from './revisions.ts';
 import type { SetPod, SetView } from './views.ts';
 
-/** The label that carries a pod's own name (SS-7). */
-export const podNameLabel = 'statefulset.kubernetes.io/pod-name';
-/** The label that carries a pod's ordinal (SS-7). */
-export const podIndexLabel = 'apps.kubernetes.io/pod-index';
-/** The label that carries the full name of a pod's revision (SS-7). */
-export const revisionLabel = 'controller-revision-hash';
-
-const ordinalPattern = /^(?:0|[1-9]\d*)$/;
-
-/** The ordinal in a pod's name, or undefined when the name is not `<set>-<ordinal>` (SS-3). */
-export function ordinalOf(podName: string, setName: string): number | undefined {
-  if (!podName.startsWith(`${setName}-`)) return undefined;
-  const tail = podName.slice(setName.length + 1);
-  return ordinalPattern.test(tail) ? Number(tail) : undefined;
-}
-
 /** The name of a pod's claim for one claim template (SS-7). */
-export function claimName(template: JsonObject, podName: string): string {
+function claimName(template: JsonObject, podName: string): string {
   return `${textAt(template, 'metadata', 'name')}-${podName}`;
 }
 
@@ -84,12 +69,7 @@ export function newPod(set: SetView, source: PodSource, ordinal: number): JsonOb
   };
 }
 
-/** The identity labels that `pod` lacks or has wrong (SS-13); undefined when all are right. */
-export function identityLabelsToFix(
-  pod: SetPod,
-  ordinal: number,
-): Readonly<Record<string, string>> | undefined {
-  const wanted = { [podNameLabel]: pod.name, [podIndexLabel]: String(ordinal) };
-  const isRight = Object.entries(wanted).every(([label, value]) => pod.labels[label] === value);
-  return isRight ? undefined : wanted;
+/** The labels that repeat the name and ordinal of `pod` (SS-13). */
+export function identityLabels(pod: SetPod): Readonly<Record<string, string>> {
+  return { [podNameLabel]: pod.name, [podIndexLabel]: String(pod.ordinal) };
 }

@@ -139,7 +139,7 @@ export function expiredRevisions(
   live: { readonly plan: RevisionPlan; readonly pods: readonly SetPod[] },
 ): readonly string[] {
   const inUse = new Set([live.plan.current.name, live.plan.update.name]);
-  for (const pod of live.pods) inUse.add(pod.labels['controller-revision-hash'] ?? '');
+  for (const pod of live.pods) inUse.add(pod.revision);
   const history = sorted.filter((revision) => !inUse.has(revision.name));
   const excess = history.length - snapshot.set.revisionHistoryLimit;
   return excess > 0 ? history.slice(0, excess).map((revision) => revision.name) : [];

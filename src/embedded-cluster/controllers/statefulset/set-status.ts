@@ -1,5 +1,4 @@
 import type { Instant, Millis } from '#base/units.ts';
-import { revisionLabel } from './pod-identity.ts';
 import type { SetPod, SetSnapshot, SetStatus, SetView } from './views.ts';
 
 /** Whether a pod counts as created: its phase is set (SS-10). */
@@ -23,11 +22,6 @@ export function isUnavailable(pod: SetPod, minReady: Millis, now: Instant): bool
   return pod.isTerminating || !isAvailable(pod, minReady, now);
 }
 
-/** The name of the revision that a pod was made from; empty when it carries none. */
-export function revisionOf(pod: SetPod): string {
-  return pod.labels[revisionLabel] ?? '';
-}
-
 /** The status of `set` before its pass acts (SS-11): counts over the pods that the cache shows. */
 export function countPods(
   snapshot: SetSnapshot,
@@ -43,8 +37,8 @@ export function countPods(
       if (isAvailable(pod, set.minReady, seen.now)) counts.available += 1;
     }
     if (!isCreated(pod) || pod.isTerminating) continue;
-    if (revisionOf(pod) === seen.current) counts.current += 1;
-    if (revisionOf(pod) === seen.update) counts.updated += 1;
+    if (pod.revision === seen.current) counts.current += 1;
+    if (pod.revision === seen.update) counts.updated += 1;
   }
   return {
     observedGeneration: set.generation,

@@ -2,10 +2,7 @@ import type { PassInput, Slot } from './passes.ts';
 import { isUnavailable } from './set-status.ts';
 
 /** How many places may be unavailable: a count, or a share of the replicas rounded down, at least 1 (SS-16). */
-export function unavailableLimit(
-  maxUnavailable: number | string | undefined,
-  replicas: number,
-): number {
+function unavailableLimit(maxUnavailable: number | string | undefined, replicas: number): number {
   if (maxUnavailable === undefined) return 1;
   if (typeof maxUnavailable === 'number') return Math.max(1, maxUnavailable);
   const percent = Number(maxUnavailable.replace(/%$/, ''));

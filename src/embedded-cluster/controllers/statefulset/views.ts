@@ -53,6 +53,14 @@ export interface SetPod extends Cached {
   /** uid of the controlling owner; empty for an orphan. */
   readonly ownerUid: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** The name of the revision that it was made from; empty when it carries none. */
+  readonly revision: string;
+  /** What its name says before the last hyphen; empty for a name without an ordinal. */
+  readonly setName: string;
+  /** What its name says after the last hyphen; -1 for a name without an ordinal. */
+  readonly ordinal: number;
+  /** Whether the labels that repeat name and ordinal are right (SS-13). */
+  readonly hasIdentity: boolean;
   readonly phase: string;
   readonly isTerminating: boolean;
   /** `lastTransitionTime` of the Ready condition while it is True, else undefined. */

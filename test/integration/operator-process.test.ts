@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+
+const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** The operator as its own process; `line` resolves with the first line of stderr that `pattern` matches. */
+class OperatorProcess {
+  readonly lines: string[] = [];
+  readonly #child: ChildProcess;
+  readonly #exit: Promise<unknown[]>;
+  readonly #waiting: { readonly pattern: RegExp; readonly resolve: (line: string) => void }[] = [];
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(process.execPath, [program, ...args], {
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#exit = once(this.#child, 'exit');
+    const { stderr } = this.#child;
+    assert.ok(stderr);
+    createInterface({ input: stderr }).on('line', (line) => {
+      this.lines.push(line);
+      for (const { pattern, resolve } of this.#waiting) if (pattern.test(line)) resolve(line);
+    });
+  }
+
+  async line(pattern: RegExp): Promise<string> {
+    const seen = this.lines.find((line) => pattern.test(line));
+    if (seen !== undefined) return seen;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.#waiting.push({ pattern, resolve });
+    const ended = this.#exit.then(() => {
+      throw new Error(`The operator ended without ${String(pattern)}:\n${this.lines.join('\n')}`);
+    });
+    return Promise.race([promise, ended]);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async exitCode(): Promise<unknown> {
+    const [code] = await this.#exit;
+    return code;
+  }
+}
+
+describe('the operator as a process', () => {
+  let cluster: EmbeddedCluster;
+  let folder: string;
+  let kubeconfig: string;
+
+  before(async () => {
+    cluster = await createCluster({ clock: systemClock(), seed: 1 });
+    folder = await mkdtemp(join(tmpdir(), 'operator-process-'));
+    kubeconfig = join(folder, 'kubeconfig');
+    const listener = await cluster.listen();
+    await writeFile(kubeconfig, listener.kubeconfig(), { mode: 0o600 });
+  });
+
+  after(async () => {
+    await cluster.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const flags = (...more: readonly string[]): readonly string[] => [
+    `-kubernetes.config-file=${kubeconfig}`,
+    '-kubernetes.namespace=default',
+    '-server.port=0',
+    ...more,
+  ];
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    test(`[scenario 80] ends with 0 on ${signal} when idle, and logs the signal`, async () => {
+      const operator = new OperatorProcess(flags());
+      await operator.line(/msg="caches synced"/);
+      operator.kill(signal);
+      assert.equal(await operator.exitCode(), 0);
+      assert.match(await operator.line(/signal received/), new RegExp(`signal=${signal}`));
+    });
+  }
+
+  test('[scenario 81] begins every log line with the level and the time', async () => {
+    const operator = new OperatorProcess(flags());
+    await operator.line(/msg="caches synced"/);
+    operator.kill('SIGTERM');
+    await operator.exitCode();
+    for (const line of operator.lines)
+      assert.match(line, /^level=\w+ ts=\d{4}-\d\d-\d\dT[\d:.]+Z /);
+  });
+
+  test('[scenario 82] becomes ready although a tracing back-end is configured that does not exist', async () => {
+    const operator = new OperatorProcess(flags(), {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces',
+      OTEL_TRACES_SAMPLER: 'always_off',
+    });
+    await operator.line(/msg="caches synced"/);
+    operator.kill('SIGTERM');
+    assert.equal(await operator.exitCode(), 0);
+    assert.match(await operator.line(/tracing/), /level=warn/);
+  });
+
+  const refusals: Record<
+    string,
+    { readonly args: readonly string[]; readonly code: number; readonly says: RegExp }
+  > = {
+    'a missing namespace': { args: [], code: 1, says: /kubernetes\.namespace/ },
+    'an unknown flag': { args: ['-nonsense'], code: 2, says: /nonsense/ },
+    'a kubeconfig that does not exist': {
+      args: [
+        '-kubernetes.namespace=x',
+        '-server.port=0',
+        '-kubernetes.config-file=/nowhere/at/all',
+      ],
+      code: 1,
+      says: /"\/nowhere\/at\/all".*does not exist/,
+    },
+    'a kubeconfig that is a directory': {
+      args: ['-kubernetes.namespace=x', '-server.port=0', `-kubernetes.config-file=${tmpdir()}`],
+      code: 1,
+      says: /is a directory/,
+    },
+    'no cluster around it': {
+      args: ['-kubernetes.namespace=x', '-server.port=0'],
+      code: 1,
+      says: /KUBERNETES_SERVICE_HOST.*-kubernetes\.config-file/,
+    },
+    'a capability that is not built': {
+      args: ['-kubernetes.namespace=x', '-server-tls.enabled=true'],
+      code: 1,
+      says: /server-tls\.enabled/,
+    },
+  };
+
+  for (const [what, { args, code, says }] of Object.entries(refusals)) {
+    test(`[scenario 78] refuses ${what} with ${code} and one sentence`, async () => {
+      const operator = new OperatorProcess(args);
+      assert.equal(await operator.exitCode(), code);
+      assert.match(operator.lines.join('\n'), says);
+    });
+  }
+});
