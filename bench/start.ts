@@ -66,6 +66,7 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
     setting:
       `${setting.sets} sets and ${setting.sets * setting.podsPerSet} pods of ${filled.podBytes} bytes; ` +
       `medians of ${inCluster.length} starts as in a pod and ${kubeconfig.length} with a kubeconfig; ` +
+      `compile cache ${process.env['NODE_COMPILE_CACHE'] === undefined ? 'off' : 'on'}; ` +
       `operator and cluster in separate processes over HTTP; machine ${percent(busy)} busy`,
     figures: [...inClusterFigures(inCluster, size), ...kubeconfigFigures(kubeconfig)],
   };
