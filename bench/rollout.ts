@@ -61,6 +61,16 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
         size,
       ),
       ...safetyFigures(rolled, maxUnavailable, size),
+      bounded(
+        'invariants broken',
+        {
+          value: rolled.violations.length,
+          how:
+            rolled.violations[0] ??
+            'each commit judged by src/testing/judge.ts; without statements of proof, so not EXCL-2, MAXU-2 and D-7',
+        },
+        size,
+      ),
       writesFigure(rolled, size),
       told('pod Ready → next delete, p99', {
         value: percentile(rolled.sameZone, 0.99),
@@ -97,14 +107,6 @@ export function safetyFigures(
       {
         value: Math.max(0, most - maxUnavailable),
         how: `counted at every commit; most at once, by zone (limit ${maxUnavailable}): ${byZone.join(', ')}${more}`,
-      },
-      size,
-    ),
-    bounded(
-      'invariants broken',
-      {
-        value: rolled.violations.length,
-        how: rolled.violations[0] ?? 'each commit judged by src/testing/judge.ts where it was on',
       },
       size,
     ),

@@ -3,7 +3,11 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { JsonObject } from '#base/json.ts';
+import { instant } from '#base/units.ts';
 import { bounded, formatFindings, percentile } from '../../bench/figures.ts';
+import { GroupWatch } from '../../bench/group-watch.ts';
+import { operatorUser } from '../../bench/workload.ts';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
@@ -90,4 +94,57 @@ test('formatFindings() shows value, bound, source and method of a figure', () =>
 test('percentile() takes the nearest rank', () => {
   const samples = Array.from({ length: 100 }, (_, index) => 100 - index);
   assert.deepEqual([percentile(samples, 0.5), percentile(samples, 0.99)], [50, 99]);
+});
+
+function storedPod(set: string, isReady: boolean): JsonObject {
+  return {
+    metadata: { ownerReferences: [{ name: set }] },
+    spec: { containers: [{ image: 'new' }] },
+    status: { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
+  };
+}
+
+/** What the watch makes of pods `set-ordinal` that go down, or come up (+), one after the other, 10 ms apart. */
+function observe(...steps: readonly string[]): ReturnType<GroupWatch['observation']> {
+  const time = { now: 0 };
+  const watch = new GroupWatch(() => time.now);
+  const commit = (set: string, pod: string, isReady: boolean): void => {
+    time.now += 10;
+    watch.committed({
+      at: instant(0),
+      revision: time.now,
+      verb: isReady ? 'create' : 'delete',
+      resource: 'pods',
+      namespace: 'bench',
+      name: pod,
+      uid: pod,
+      ...(isReady ? { after: storedPod(set, true) } : { before: storedPod(set, true) }),
+      user: isReady ? 'kubelet' : operatorUser,
+      callId: 0,
+    });
+  };
+  for (const name of ['a', 'b']) watch.add({ name, group: 'group' }, 2);
+  for (const pod of ['a-0', 'a-1', 'b-0', 'b-1']) commit(pod.slice(0, 1), pod, true);
+  watch.begin('new', ['a', 'b']);
+  for (const step of steps) {
+    const pod = step.replace('+', '');
+    commit(pod.slice(0, 1), pod, step.startsWith('+'));
+  }
+  return watch.observation();
+}
+
+test('GroupWatch counts the zones and pods that are down at once', () => {
+  const { zonesDown, podsDown, deletes } = observe('a-0', 'a-1', '+a-0', 'b-0');
+  assert.deepEqual(
+    { zonesDown, podsDown, deletes },
+    { zonesDown: 2, podsDown: { a: 2, b: 1 }, deletes: 3 },
+  );
+});
+
+test('GroupWatch takes the times from Ready to the delete that follows, by zone', () => {
+  const { zonesDown, sameZone, nextZone } = observe('a-0', '+a-0', 'a-1', '+a-1', 'b-0', '+b-0');
+  assert.deepEqual(
+    { zonesDown, sameZone, nextZone },
+    { zonesDown: 1, sameZone: [10], nextZone: [10] },
+  );
 });
