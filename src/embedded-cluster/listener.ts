@@ -1,9 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Listener, User } from './cluster.ts';
 import type { ApiAnswer, WholeAnswer } from './rest/api-request.ts';
 import type { ApiServer } from './rest/api-server.ts';
-import type { SeededRandom } from './seeded-random.ts';
 import type { WatchSession } from './watch/watch-session.ts';
 
 const ADMINISTRATOR: User = {
@@ -14,7 +14,11 @@ const ADMINISTRATOR: User = {
 /** Bodies above this are not even read to their end; the server's own limit answers for smaller ones (HT-7). */
 const READ_LIMIT = 4 * 1024 * 1024;
 
-const TOKEN_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
+/** Stands before the token in a path: `/as/<token>/api/v1/…` is `/api/v1/…` with that bearer token. */
+const TOKEN_PREFIX = '/as/';
+
+/** Entropy of a token. */
+const TOKEN_BYTES = 32;
 
 /** Options of {@link HttpListener.open}. */
 export interface ListenOptions {
@@ -28,14 +32,12 @@ export class HttpListener implements Listener {
   readonly url: string;
   readonly #server: Server;
   readonly #users = new Map<string, User>();
-  readonly #random: SeededRandom;
   readonly #clients = new WeakMap<Socket, string>();
   readonly #api: ApiServer;
   #connections = 0;
 
-  private constructor(api: ApiServer, random: SeededRandom, server: Server) {
+  private constructor(api: ApiServer, server: Server) {
     this.#api = api;
-    this.#random = random;
     this.#server = server;
     this.url = `http://127.0.0.1:${portOf(server.address())}`;
     server.on('request', (request, response) => {
@@ -46,11 +48,7 @@ export class HttpListener implements Listener {
   }
 
   /** Starts to listen. @throws {Error} when the port is taken, and for TLS */
-  static async open(
-    api: ApiServer,
-    random: SeededRandom,
-    options: ListenOptions,
-  ): Promise<HttpListener> {
+  static async open(api: ApiServer, options: ListenOptions): Promise<HttpListener> {
     if (options.isTls === true) {
       throw new Error(
         'Cannot listen with TLS as this build has no library that issues certificates: leave isTls out',
@@ -64,10 +62,11 @@ export class HttpListener implements Listener {
         resolve();
       });
     });
-    return new HttpListener(api, random, server);
+    return new HttpListener(api, server);
   }
 
   kubeconfig(user: User = ADMINISTRATOR): string {
+    const token = this.token(user);
     return [
       'apiVersion: v1',
       'kind: Config',
@@ -75,7 +74,8 @@ export class HttpListener implements Listener {
       'clusters:',
       '- name: embedded',
       '  cluster:',
-      `    server: ${this.url}`,
+      // kubectl sends no credentials over plain HTTP: for it the token is a part of the address.
+      `    server: ${this.url}${TOKEN_PREFIX}${token}`,
       'contexts:',
       '- name: embedded',
       '  context:',
@@ -84,14 +84,15 @@ export class HttpListener implements Listener {
       'users:',
       '- name: embedded',
       '  user:',
-      `    token: ${this.token(user)}`,
+      `    token: ${token}`,
       '',
     ].join('\n');
   }
 
   /** A new bearer token of `user`. */
   token(user: User = ADMINISTRATOR): string {
-    const token = this.#random.text(40, TOKEN_ALPHABET);
+    // Never from the seed, which is printed and shared: a token must not be guessable (EM-2).
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
     this.#users.set(token, user);
     return token;
   }
@@ -105,7 +106,8 @@ export class HttpListener implements Listener {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
-    const user = this.#userOf(request);
+    const { path, token } = splitToken(request);
+    const user = token === undefined ? undefined : this.#users.get(token);
     if (user === undefined) {
       sendWhole(response, unauthorized());
       return;
@@ -117,7 +119,7 @@ export class HttpListener implements Listener {
     try {
       const answer = await this.#api.answer({
         method: request.method ?? 'GET',
-        path: request.url ?? '/',
+        path,
         headers: headersOf(request),
         body,
         user,
@@ -130,11 +132,6 @@ export class HttpListener implements Listener {
     }
   }
 
-  #userOf(request: IncomingMessage): User | undefined {
-    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
-    return token === undefined ? undefined : this.#users.get(token);
-  }
-
   #clientOf(socket: Socket): string {
     const known = this.#clients.get(socket);
     if (known !== undefined) return known;
@@ -143,6 +140,20 @@ export class HttpListener implements Listener {
     this.#clients.set(socket, client);
     return client;
   }
+}
+
+/** The path below the API's root, and the token from the path or else from the header. */
+function splitToken(request: IncomingMessage): {
+  readonly path: string;
+  readonly token: string | undefined;
+} {
+  const url = request.url ?? '/';
+  if (url.startsWith(TOKEN_PREFIX)) {
+    const end = url.indexOf('/', TOKEN_PREFIX.length);
+    if (end > 0) return { path: url.slice(end), token: url.slice(TOKEN_PREFIX.length, end) };
+  }
+  const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+  return { path: url, token };
 }
 
 function portOf(address: AddressInfo | string | null): number {

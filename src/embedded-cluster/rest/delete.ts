@@ -11,6 +11,7 @@ import { collectionOf, commit, keyOf } from './commit.ts';
 import { type DeleteOptions, deleteOptionsOf } from './delete-options.ts';
 import { planDeletion } from './deletion.ts';
 import { checkNamespaceDeletable } from './namespace-lifecycle.ts';
+import { versionReply } from './presentation.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { successStatus } from './status.ts';
 
@@ -35,7 +36,7 @@ export async function deleteOne(context: ServerContext, call: ApiCall): Promise<
   const { row, name } = call.route;
   if (deletion.stays || row.isGraceful) {
     const status = deletion.stays && options.orphanDependents === false ? 202 : 200;
-    return { status, body: [deletion.version.bytes] };
+    return versionReply(context, call, { status, version: deletion.version });
   }
   const storedUid = textField(metadataOf(deletion.version.object), 'uid');
   return replyWith(200, successStatus(row, name, storedUid));
