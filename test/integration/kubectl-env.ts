@@ -61,7 +61,8 @@ export async function startKubectlEnv(): Promise<KubectlEnv> {
     clock,
     seed,
     log,
-    delays: { stop: millis(20), bind: millis(10), start: millis(20), ready: millis(20) },
+    // kubectl delete misses a pod that is replaced between its two first reads: a real kubelet takes longer too.
+    delays: { stop: millis(500), bind: millis(10), start: millis(20), ready: millis(20) },
   });
   await Promise.all([controllers.ready, kubelet.ready]);
   const listener = await cluster.listen();

@@ -29,6 +29,7 @@ import {
   parseNamespace,
   ServiceAccountController,
 } from './namespace/namespace-controller.ts';
+import { parseIdentity } from './parse-identity.ts';
 import { parsePod, parseRevision, parseSet } from './statefulset/parse-views.ts';
 import {
   ownerIndexers,
@@ -330,13 +331,4 @@ class ControllerHost implements Controllers {
 
 function collectedKey(type: ResourceType): string {
   return `${type.plural}.${type.group}`;
-}
-
-function parseIdentity({ metadata }: KubernetesObject): Cached {
-  return {
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    uid: metadata.uid,
-    resourceVersion: metadata.resourceVersion,
-  };
 }

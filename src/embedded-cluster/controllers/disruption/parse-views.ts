@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { compileSelector } from '../label-selector.ts';
+import { parseIdentity } from '../parse-identity.ts';
 import { numberAt, objectAt, objectsAt, textAt, textMapAt } from '../read-json.ts';
 import { parseTimestamp } from '../timestamp.ts';
 import type {
@@ -11,20 +12,6 @@ import type {
   IntOrPercent,
   ScaledSet,
 } from './views.ts';
-
-function identityOf({ metadata }: KubernetesObject): {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-} {
-  return {
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    uid: metadata.uid,
-    resourceVersion: metadata.resourceVersion,
-  };
-}
 
 function controllerOf(object: KubernetesObject): ControllerReference | undefined {
   const reference = objectsAt(object, 'metadata', 'ownerReferences').find(
@@ -42,7 +29,7 @@ function controllerOf(object: KubernetesObject): ControllerReference | undefined
 /** A Pod, as far as budgets are concerned. */
 export function parseBudgetPod(object: KubernetesObject): BudgetPod {
   return Object.freeze({
-    ...identityOf(object),
+    ...parseIdentity(object),
     labels: object.metadata.labels ?? {},
     isReady: objectsAt(object, 'status', 'conditions').some(
       ({ type, status }) => type === 'Ready' && status === 'True',
@@ -70,7 +57,7 @@ export function parseBudget(object: KubernetesObject): BudgetView {
   const spec = objectAt(object, 'spec');
   const { selector } = spec;
   return Object.freeze({
-    ...identityOf(object),
+    ...parseIdentity(object),
     generation: numberAt(object, 'metadata', 'generation') ?? 0,
     maxUnavailable: intOrPercent(spec['maxUnavailable']),
     minAvailable: intOrPercent(spec['minAvailable']),
@@ -82,7 +69,7 @@ export function parseBudget(object: KubernetesObject): BudgetView {
 
 /** A StatefulSet, as far as budgets are concerned. */
 export function parseScaledSet(object: KubernetesObject): ScaledSet {
-  return Object.freeze({ ...identityOf(object), replicas: parseReplicas(object).replicas });
+  return Object.freeze({ ...parseIdentity(object), replicas: parseReplicas(object).replicas });
 }
 
 /** The uid of a controller with its wanted number of pods, as its Scale or the object itself tells. */
