@@ -42,6 +42,21 @@ export interface Column {
   readonly cell: (object: JsonObject, now: number) => JsonValue;
 }
 
+/** The resource that a row shows under another name and shape; pure. */
+export interface ResourceView {
+  /** Of the row whose objects are shown. */
+  readonly apiVersion: string;
+  readonly plural: string;
+  /** An object or a merge patch as stored; `unknown` are members that the shown version does not have. */
+  readonly toStored: (object: JsonObject) => {
+    readonly object: JsonObject;
+    readonly unknown: readonly string[];
+  };
+  readonly fromStored: (object: JsonObject) => JsonObject;
+  /** A path such as `regarding.name` in the names of the store. */
+  readonly toStoredPath: (path: string) => string;
+}
+
 /**
  * One served resource: router, discovery, OpenAPI, Table and field selectors are derived from these rows alone
  * (MS-2). All functions are pure; the generic metadata rules (OB-1, OB-3, OB-5…OB-10) are the server's, not the row's.
@@ -57,6 +72,8 @@ export interface ResourceRow {
   readonly columns: readonly Column[];
   /** The shape of a built-in kind; absent for custom resources. */
   readonly schema?: ObjectSchema;
+  /** Set where the objects are those of another row. */
+  readonly viewOf?: ResourceView;
   /** The OpenAPI v3 schema that a CustomResourceDefinition gave. */
   readonly openApi?: JsonObject;
   /** Whether `metadata.generation` is kept (OB-5). */

@@ -227,7 +227,6 @@ test('[T28] the second apply is a strategic merge that changes one container and
     spec: {
       template: {
         spec: {
-          $setElementOrder: undefined,
           '$setElementOrder/containers': [{ name: 'app' }],
           containers: [{ name: 'app', image: 'app:2' }],
         },
@@ -372,4 +371,49 @@ test('[T23] a PUT without resourceVersion passes for a set and is 422 for a budg
   const refused = await env.send('PUT', `${BUDGETS}/b`, budget);
   assert.equal(refused.status, 422);
   assert.match(refused.body.message, /metadata\.resourceVersion.*must be specified for an update/);
+});
+
+test('events of both groups are the same objects under their own names', async () => {
+  const env = await newEnv();
+  const core = '/api/v1/namespaces/demo/events';
+  const other = '/apis/events.k8s.io/v1/namespaces/demo/events';
+  const regarding = { kind: 'Pod', name: 'a', namespace: 'demo' };
+  const made = await env.send('POST', other, {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name: 'a.1' },
+    regarding,
+    note: 'it runs',
+    reason: 'Started',
+  });
+  assert.deepEqual(
+    [made.status, made.body.apiVersion, made.body.note],
+    [201, 'events.k8s.io/v1', 'it runs'],
+  );
+  const seen = await env.send('GET', `${core}/a.1`);
+  assert.deepEqual([seen.body.apiVersion, seen.body.message], ['v1', 'it runs']);
+  const selector = encodeURIComponent('regarding.name=a,reason=Started');
+  const listed = await env.send('GET', `${other}?fieldSelector=${selector}`);
+  assert.deepEqual(
+    [listed.body.apiVersion, listed.body.items[0].regarding.name],
+    ['events.k8s.io/v1', 'a'],
+  );
+  const patched = await env.send('PATCH', `${other}/a.1`, { note: 'it ran' });
+  assert.equal(patched.body.note, 'it ran');
+  const strict = await env.send('POST', `${other}?fieldValidation=Strict`, { message: 'x' });
+  assert.match(strict.body.message, /unknown field "message"/);
+  const watched = await env.watch(`${other}?watch=true`);
+  assert.equal(watched.objectAt(0).note, 'it ran');
+});
+
+test('a body may be YAML, and one that is broken is 400', async () => {
+  const env = await newEnv();
+  const path = '/api/v1/namespaces/demo/configmaps';
+  const send = async (body: string): Promise<number> => {
+    const headers = { 'content-type': 'application/yaml' };
+    return (await env.transport.request({ method: 'POST', path, headers, body })).status;
+  };
+  assert.equal(await send('metadata: {name: a}\ndata:\n  b: c\n'), 201);
+  assert.equal((await env.send('GET', `${path}/a`)).body.data.b, 'c');
+  assert.equal(await send('metadata: {name: d\n'), 400);
 });

@@ -1,5 +1,6 @@
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import { coreRows } from './core-rows.ts';
+import { eventViewRow } from './event-view-row.ts';
 import { podRow } from './pod-row.ts';
 import { storageOnlyRows } from './storage-only-rows.ts';
 import { controllerRevisionRow, podDisruptionBudgetRow, statefulSetRow } from './workload-rows.ts';
@@ -12,4 +13,5 @@ export const resourceTable: readonly ResourceRow[] = Object.freeze([
   controllerRevisionRow,
   podDisruptionBudgetRow,
   ...storageOnlyRows,
+  eventViewRow,
 ]);

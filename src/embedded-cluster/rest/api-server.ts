@@ -19,6 +19,7 @@ import { openApi } from './openapi.ts';
 import { isDryRun } from './query.ts';
 import { type ResourceRoute, type Route, routeOf } from './router.ts';
 import { type ApiCall, type ServerContext, WRITE_VERBS } from './server-context.ts';
+import { throughView } from './through-view.ts';
 
 const DROPPED = { kind: 'dropped' } as const;
 
@@ -114,6 +115,7 @@ export class ApiServer {
       route,
       request,
       form,
+      shownRow: undefined,
       warnings: [],
       isDryRun: false,
       viewRevision: this.faults.viewOf(request.client),
@@ -123,7 +125,7 @@ export class ApiServer {
 
   async #guarded(call: ApiCall): Promise<ApiAnswer> {
     try {
-      return await this.#faulted(call);
+      return await this.#faulted(throughView(this.context.rows, call));
     } catch (error) {
       if (error instanceof DroppedError) return DROPPED;
       return errorAnswer(error, call.warnings);
@@ -201,7 +203,8 @@ function outcomeOf(request: ApiRequest, answer: ApiAnswer): number | 'dropped' |
 }
 
 function targetOf(call: ApiCall): FaultTarget {
-  const { row, namespace, name, subresource, verb } = call.route;
+  const { namespace, name, subresource, verb } = call.route;
+  const row = call.shownRow ?? call.route.row;
   return {
     user: call.request.user,
     client: call.request.client,

@@ -1,8 +1,9 @@
 import type { JsonObject } from '#base/json.ts';
-import { metadataOf } from '#embedded-cluster/json-fields.ts';
+import { metadataOf, without } from '#embedded-cluster/json-fields.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import { badRequest } from '#embedded-cluster/status-errors.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
+import { apiVersionOf } from '#kubernetes/resource-type.ts';
 import type { AnswerForm } from './negotiation.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
 import { type IncludedObject, partialMetadata, tableOf } from './table.ts';
@@ -10,6 +11,8 @@ import { type IncludedObject, partialMetadata, tableOf } from './table.ts';
 /** Makes what is stored into what one request is answered with. */
 export interface Presentation {
   readonly row: ResourceRow;
+  /** The row that the client asked for; differs where that is a view. */
+  readonly shownRow: ResourceRow;
   readonly form: AnswerForm;
   readonly included: IncludedObject;
   readonly now: () => number;
@@ -19,7 +22,8 @@ export interface Presentation {
 export function presentationOf(context: ServerContext, call: ApiCall): Presentation {
   const { row, query } = call.route;
   const included = includedOf(query.get('includeObject') ?? '');
-  return { row, form: call.form, included, now: () => context.clock.now() };
+  const { form, shownRow = row } = call;
+  return { row, shownRow, form, included, now: () => context.clock.now() };
 }
 
 function includedOf(text: string): IncludedObject {
@@ -31,8 +35,8 @@ function includedOf(text: string): IncludedObject {
 }
 
 /** Whether the stored bytes are the answer: then nothing is parsed or built (PF-2). */
-export function isVerbatim({ form }: Presentation): boolean {
-  return form.kind === 'object';
+export function isVerbatim({ form, shownRow }: Presentation): boolean {
+  return form.kind === 'object' && shownRow.viewOf === undefined;
 }
 
 /** `object` as the one object of an answer; `hasColumns` is false for Tables after the first of a watch. */
@@ -49,7 +53,7 @@ export function present(view: Presentation, object: JsonObject, hasColumns = tru
     case 'metadata':
       return partialMetadata(object);
     default:
-      return object;
+      return view.shownRow.viewOf?.fromStored(object) ?? object;
   }
 }
 
@@ -64,6 +68,11 @@ export function presentList(
     const { version } = form;
     const options = { version, included, now: view.now(), hasColumns: true };
     return tableOf(view.row, { objects, metadata }, options);
+  }
+  if (form.kind === 'object') {
+    const { type } = view.shownRow;
+    const items = objects.map((object) => without(present(view, object), 'kind', 'apiVersion'));
+    return { kind: `${type.kind}List`, apiVersion: apiVersionOf(type), metadata, items };
   }
   return {
     kind: 'PartialObjectMetadataList',

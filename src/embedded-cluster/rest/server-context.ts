@@ -79,6 +79,8 @@ export interface ApiCall {
   readonly callId: number;
   readonly route: ResourceRoute;
   readonly request: ApiRequest;
+  /** The row that the client asked for, where that is a view of the route's (see `ResourceView`). */
+  readonly shownRow: ResourceRow | undefined;
   /** What the answer is made into. */
   readonly form: AnswerForm;
   /** Texts of Warning headers, collected on the way. */
