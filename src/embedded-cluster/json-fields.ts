@@ -46,7 +46,7 @@ export function textMapField(object: JsonObject, name: string): Readonly<Record<
 }
 
 /** Whether `value` is a JSON array. */
-function isJsonArray(value: unknown): value is JsonArray {
+export function isJsonArray(value: unknown): value is JsonArray {
   return Array.isArray(value);
 }
 

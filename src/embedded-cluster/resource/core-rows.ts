@@ -13,6 +13,17 @@ import {
 import { persistentVolumeClaim } from '#embedded-cluster/schema/persistent-volume-claim.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import {
+  configMapColumns,
+  eventColumns,
+  leaseColumns,
+  namespaceColumns,
+  persistentVolumeClaimColumns,
+  secretColumns,
+  serviceAccountColumns,
+  serviceColumns,
+} from './columns/core-columns.ts';
+import { nodeColumns } from './columns/node-columns.ts';
+import {
   defaultEvent,
   defaultSecret,
   prepareChangedNamespace,
@@ -39,6 +50,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     singular: 'namespace',
     shortNames: ['ns'],
     schema: namespace,
+    columns: namespaceColumns,
     prepareForCreate: prepareNewNamespace,
     prepareForUpdate: prepareChangedNamespace,
     validate: (object) => validateMetadata(object, labelName),
@@ -55,6 +67,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     shortNames: ['no'],
     // Upstream stores the status of a new Node too: that is how a kubelet registers.
     schema: node,
+    columns: nodeColumns,
     validate: (object) => validateMetadata(object, subdomainName),
     subresources: [statusSubresource('Node')],
     allowsUnconditionalUpdate: true,
@@ -66,6 +79,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     shortNames: ['svc'],
     categories: ['all'],
     schema: service,
+    columns: serviceColumns,
     subresources: [statusSubresource('Service')],
     withDefaults: defaultService,
     prepareForCreate: prepareNewService,
@@ -82,6 +96,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     singular: 'configmap',
     shortNames: ['cm'],
     schema: configMap,
+    columns: configMapColumns,
     validate: validateConfigMap,
     allowsUnconditionalUpdate: true,
   }),
@@ -89,6 +104,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     type: resourceTypes.secrets,
     singular: 'secret',
     schema: secret,
+    columns: secretColumns,
     withDefaults: defaultSecret,
     validate: validateSecret,
     allowsUnconditionalUpdate: true,
@@ -99,6 +115,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     singular: 'event',
     shortNames: ['ev'],
     schema: event,
+    columns: eventColumns,
     withDefaults: defaultEvent,
     validate: validateEvent,
     allowsCreateOnUpdate: true,
@@ -124,6 +141,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     singular: 'serviceaccount',
     shortNames: ['sa'],
     schema: serviceAccount,
+    columns: serviceAccountColumns,
     validate: (object) => validateMetadata(object, subdomainName),
   }),
   defineRow({
@@ -131,6 +149,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     singular: 'persistentvolumeclaim',
     shortNames: ['pvc'],
     schema: persistentVolumeClaim,
+    columns: persistentVolumeClaimColumns,
     withDefaults: (object) => mapObjectAt(object, 'spec', defaultClaimSpec),
     prepareForCreate: (object) => ({ ...object, status: { phase: 'Pending' } }),
     validate: validatePersistentVolumeClaim,
@@ -141,6 +160,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     type: resourceTypes.leases,
     singular: 'lease',
     schema: lease,
+    columns: leaseColumns,
     validate: validateLease,
     allowsCreateOnUpdate: true,
   }),

@@ -11,6 +11,7 @@ import { collectionOf, commit, keyOf } from './commit.ts';
 import { type DeleteOptions, deleteOptionsOf } from './delete-options.ts';
 import { planDeletion } from './deletion.ts';
 import { checkNamespaceDeletable } from './namespace-lifecycle.ts';
+import { versionReply } from './presentation.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { successStatus } from './status.ts';
 
@@ -35,17 +36,25 @@ export async function deleteOne(context: ServerContext, call: ApiCall): Promise<
   const { row, name } = call.route;
   if (deletion.stays || row.isGraceful) {
     const status = deletion.stays && options.orphanDependents === false ? 202 : 200;
-    return { status, body: [deletion.version.bytes] };
+    return versionReply(context, call, { status, version: deletion.version });
   }
   const storedUid = textField(metadataOf(deletion.version.object), 'uid');
   return replyWith(200, successStatus(row, name, storedUid));
+}
+
+/** Which object is deleted, and how. */
+export interface DeletionTarget {
+  readonly name: string;
+  readonly options: DeleteOptions;
+  /** Whether the webhooks have had their say already, as for an eviction (SU-4). @default false */
+  readonly isAdmitted?: boolean;
 }
 
 /** Deletes the object `name` of the route's collection. @throws {StatusError} 403, 404, 409 */
 export async function deleteNamed(
   context: ServerContext,
   call: ApiCall,
-  target: { readonly name: string; readonly options: DeleteOptions },
+  target: DeletionTarget,
 ): Promise<Deletion> {
   const { row } = call.route;
   const { name, options } = target;
@@ -57,7 +66,7 @@ export async function deleteNamed(
     checkPreconditions(call, before.object, target);
     const plan = planDeletion(row, before.object, { options, now: context.clock.now() });
     if (plan.kind === 'unchanged') return { version: before, stays: true };
-    await admit(context, call, before.object);
+    if (target.isAdmitted !== true) await admit(context, call, before.object);
     const after = plan.kind === 'mark' ? plan.object : undefined;
     const dry = options.isDryRun ? { ...call, isDryRun: true } : call;
     const version = commit(context, dry, { key, before, after });
@@ -73,11 +82,7 @@ async function admit(context: ServerContext, call: ApiCall, oldObject: JsonObjec
   await context.admission.validate(attributes);
 }
 
-function checkPreconditions(
-  call: ApiCall,
-  stored: JsonObject,
-  target: { readonly name: string; readonly options: DeleteOptions },
-): void {
+function checkPreconditions(call: ApiCall, stored: JsonObject, target: DeletionTarget): void {
   const { options, name } = target;
   const { row } = call.route;
   const metadata = metadataOf(stored);
