@@ -19,12 +19,14 @@ export function scaleOf(parent: JsonObject): JsonObject {
   for (const member of SCALE_METADATA) {
     if (stored[member] !== undefined) metadata[member] = stored[member];
   }
+  const replicas = numberField(objectField(parent, 'spec'), 'replicas') ?? 0;
   const selector = selectorText(objectField(objectField(parent, 'spec'), 'selector'));
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
     metadata,
-    spec: { replicas: numberField(objectField(parent, 'spec'), 'replicas') ?? 0 },
+    // None at all is left out, as Go leaves out zero.
+    spec: replicas === 0 ? {} : { replicas },
     status: {
       replicas: numberField(objectField(parent, 'status'), 'replicas') ?? 0,
       ...(selector === '' ? {} : { selector }),
