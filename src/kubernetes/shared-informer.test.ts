@@ -770,3 +770,14 @@ test('a type that is not installed keeps an informer that needs it waiting', asy
   assert.equal(rig.informer.hasSynced, true);
   await rig.finish();
 });
+
+test('a type that may not be listed does not count as empty, even where it may be absent (D-13)', async () => {
+  const rig = new Rig({ isAbsentAllowed: true });
+  rig.server.streaming = 'refused';
+  rig.server.refusals = [undefined, new RefusedError(403)];
+  await rig.run();
+  assert.equal(rig.informer.hasSynced, false);
+  assert.equal(rig.informer.isAbsent, false);
+  assert.deepEqual(rig.reasons(), ['ListFailed']);
+  await rig.finish();
+});
