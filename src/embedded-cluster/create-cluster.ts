@@ -86,7 +86,7 @@ export class EmbeddedCluster implements Cluster {
     if (this.clock instanceof VirtualClock) {
       throw new Error('Cannot listen with a virtual clock as sockets take real time (CK-5)');
     }
-    const listener = await HttpListener.open(this.#server, this.random.derive('tokens'), options);
+    const listener = await HttpListener.open(this.#server, options);
     this.#listeners.push(listener);
     return listener;
   }

@@ -1,5 +1,6 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
+import type { ObjectSchema } from './schema/field-schema.ts';
 import type { Cause } from './status-error.ts';
 
 /** The API verbs of discovery. */
@@ -29,6 +30,33 @@ export type ListMerge =
   | { readonly kind: 'set' }
   | { readonly kind: 'replace' };
 
+/** One column of the Table form (TB-2). */
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  /** `name` for the column that names the object, else empty. */
+  readonly format: string;
+  /** 0: always shown; 1: in the wide form. */
+  readonly priority: number;
+  /** The value for `object`; `now` in ms, for ages. */
+  readonly cell: (object: JsonObject, now: number) => JsonValue;
+}
+
+/** The resource that a row shows under another name and shape; pure. */
+export interface ResourceView {
+  /** Of the row whose objects are shown. */
+  readonly apiVersion: string;
+  readonly plural: string;
+  /** An object or a merge patch as stored; `unknown` are members that the shown version does not have. */
+  readonly toStored: (object: JsonObject) => {
+    readonly object: JsonObject;
+    readonly unknown: readonly string[];
+  };
+  readonly fromStored: (object: JsonObject) => JsonObject;
+  /** A path such as `regarding.name` in the names of the store. */
+  readonly toStoredPath: (path: string) => string;
+}
+
 /**
  * One served resource: router, discovery, OpenAPI, Table and field selectors are derived from these rows alone
  * (MS-2). All functions are pure; the generic metadata rules (OB-1, OB-3, OB-5…OB-10) are the server's, not the row's.
@@ -40,6 +68,14 @@ export interface ResourceRow {
   readonly categories: readonly string[];
   readonly verbs: readonly Verb[];
   readonly subresources: readonly SubresourceRow[];
+  /** The columns of the Table form. */
+  readonly columns: readonly Column[];
+  /** The shape of a built-in kind; absent for custom resources. */
+  readonly schema?: ObjectSchema;
+  /** Set where the objects are those of another row. */
+  readonly viewOf?: ResourceView;
+  /** The OpenAPI v3 schema that a CustomResourceDefinition gave. */
+  readonly openApi?: JsonObject;
   /** Whether `metadata.generation` is kept (OB-5). */
   readonly hasGeneration: boolean;
   /** Whether PUT and apply may create (OB-4). */

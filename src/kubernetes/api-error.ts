@@ -70,7 +70,7 @@ export class MalformedAnswerError extends ApiError {
 }
 
 /** The call as words, such as `delete Pod "demo/ingester-0"`. */
-export function describeCall(call: Call): string {
+function describeCall(call: Call): string {
   const { verb, kind, namespace, name } = call;
   if (name !== undefined) {
     return `${verb} ${kind} "${namespace === undefined ? name : `${namespace}/${name}`}"`;

@@ -3,7 +3,8 @@ import { type Millis, seconds } from '#base/units.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Judgement } from '#testing/judge.ts';
-import { NAMESPACE, World } from '#testing/world.ts';
+import { World } from '#testing/world.ts';
+import { NAMESPACE } from '#testing/world-group.ts';
 import type { Env, EnvOptions, Feature, OperatorHandle } from './env.ts';
 
 const features: ReadonlySet<Feature> = new Set(['history']);

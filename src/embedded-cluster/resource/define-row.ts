@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
-import type { ResourceRow, SubresourceRow, Verb } from '#embedded-cluster/resource-row.ts';
+import type { Column, ResourceRow, SubresourceRow, Verb } from '#embedded-cluster/resource-row.ts';
 import { compileDecoder } from '#embedded-cluster/schema/compile-decoder.ts';
 import { compileListMerge } from '#embedded-cluster/schema/compile-list-merge.ts';
 import type { ObjectSchema } from '#embedded-cluster/schema/field-schema.ts';
@@ -8,6 +8,7 @@ import { DecodeError, Trail } from '#embedded-cluster/schema/trail.ts';
 import type { Cause } from '#embedded-cluster/status-error.ts';
 import { undecodable } from '#embedded-cluster/status-errors.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
+import { ageColumn, nameColumn } from './columns/column.ts';
 
 /** What a row is made of beyond the rules that all kinds share. */
 export interface RowDefinition {
@@ -19,6 +20,8 @@ export interface RowDefinition {
   /** @default every verb */
   readonly verbs?: readonly Verb[];
   readonly subresources?: readonly SubresourceRow[];
+  /** @default name and age */
+  readonly columns?: readonly Column[];
   /** All of these are false unless given. */
   readonly hasGeneration?: boolean;
   readonly allowsCreateOnUpdate?: boolean;
@@ -54,6 +57,15 @@ export function statusSubresource(kind: string): SubresourceRow {
   return Object.freeze({ name: 'status', kind, verbs: ['get', 'patch', 'update'] as const });
 }
 
+/** The `scale` subresource of kinds with replicas. */
+export const scaleSubresource: SubresourceRow = Object.freeze({
+  name: 'scale',
+  kind: 'Scale',
+  group: 'autoscaling',
+  version: 'v1',
+  verbs: ['get', 'patch', 'update'] as const,
+});
+
 const same = (object: JsonObject): JsonObject => object;
 
 /** The row of `definition`; decoders and merge tables are compiled here, once. */
@@ -61,12 +73,9 @@ export function defineRow(definition: RowDefinition): ResourceRow {
   const { type, schema, withDefaults = same } = definition;
   const { prepareForCreate = same, prepareForUpdate = same } = definition;
   return Object.freeze({
-    type,
-    singular: definition.singular,
-    shortNames: definition.shortNames ?? [],
-    categories: definition.categories ?? [],
-    verbs: definition.verbs ?? allVerbs,
-    subresources: definition.subresources ?? [],
+    schema,
+    ...discoveryOf(definition),
+    columns: definition.columns ?? [nameColumn, ageColumn],
     ...switchesOf(definition),
     decode: decoderOf(type, schema),
     prepareForCreate: (object: JsonObject) => prepareForCreate(withDefaults(object)),
@@ -77,6 +86,22 @@ export function defineRow(definition: RowDefinition): ResourceRow {
     fieldLabels: definition.fieldLabels ?? {},
     listMerge: compileListMerge(schema),
   });
+}
+
+type Discovery = Pick<
+  ResourceRow,
+  'type' | 'singular' | 'shortNames' | 'categories' | 'verbs' | 'subresources'
+>;
+
+function discoveryOf(definition: RowDefinition): Discovery {
+  return {
+    type: definition.type,
+    singular: definition.singular,
+    shortNames: definition.shortNames ?? [],
+    categories: definition.categories ?? [],
+    verbs: definition.verbs ?? allVerbs,
+    subresources: definition.subresources ?? [],
+  };
 }
 
 type Switches = Pick<

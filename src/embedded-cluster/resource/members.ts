@@ -23,6 +23,12 @@ export function textAt(object: JsonObject | undefined, member: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The number at `member`; `fallback` when absent. */
+export function numberAt(object: JsonObject | undefined, member: string, fallback = 0): number {
+  const value = object?.[member];
+  return typeof value === 'number' ? value : fallback;
+}
+
 /** `object` with those of `defaults` that it lacks; the same object when it lacks none. */
 export function withMissing(object: JsonObject, defaults: JsonObject): JsonObject {
   for (const member in defaults) {

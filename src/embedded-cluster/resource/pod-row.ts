@@ -1,5 +1,6 @@
 import { pod } from '#embedded-cluster/schema/workload-kinds.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { podColumns } from './columns/pod-columns.ts';
 import { defaultPod, prepareNewPod } from './default-pod.ts';
 import { defineRow, statusSubresource } from './define-row.ts';
 import { fieldLabels } from './field-labels.ts';
@@ -12,6 +13,7 @@ export const podRow = defineRow({
   shortNames: ['po'],
   categories: ['all'],
   schema: pod,
+  columns: podColumns,
   subresources: [
     { name: 'binding', kind: 'Binding', verbs: ['create'] },
     { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },

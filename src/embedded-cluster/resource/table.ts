@@ -1,6 +1,8 @@
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import { coreRows } from './core-rows.ts';
+import { eventViewRow } from './event-view-row.ts';
 import { podRow } from './pod-row.ts';
+import { storageOnlyRows } from './storage-only-rows.ts';
 import { controllerRevisionRow, podDisruptionBudgetRow, statefulSetRow } from './workload-rows.ts';
 
 /** The resources that are served before any CustomResourceDefinition (SR-1…SR-4). */
@@ -10,4 +12,6 @@ export const resourceTable: readonly ResourceRow[] = Object.freeze([
   statefulSetRow,
   controllerRevisionRow,
   podDisruptionBudgetRow,
+  ...storageOnlyRows,
+  eventViewRow,
 ]);

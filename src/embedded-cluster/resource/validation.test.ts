@@ -329,18 +329,10 @@ for (const [plural, name] of badNames) {
   });
 }
 
-test('ineffectiveFields() names the bounds of a PodDisruptionBudget, which nothing acts on yet', () => {
-  const budget = { spec: { maxUnavailable: 1, selector: {} } };
-  assert.deepEqual(podDisruptionBudgetRow.ineffectiveFields(budget), [
-    'spec.maxUnavailable',
-    'spec.selector',
-  ]);
-});
-
 test('resourceTable serves each resource once, all in the `all` category but few', () => {
   assert.deepEqual(
     resourceTable.filter(({ categories }) => categories.includes('all')).map((row) => row.singular),
-    ['service', 'pod', 'statefulset'],
+    ['service', 'pod', 'statefulset', 'deployment', 'replicaset'],
   );
   const keys = resourceTable.map(({ type }) => `${type.plural}.${type.group}`);
   assert.equal(new Set(keys).size, keys.length);

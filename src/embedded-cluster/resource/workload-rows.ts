@@ -4,9 +4,13 @@ import {
   statefulSet,
 } from '#embedded-cluster/schema/workload-kinds.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import {
+  controllerRevisionColumns,
+  podDisruptionBudgetColumns,
+  statefulSetColumns,
+} from './columns/workload-columns.ts';
 import { defaultStatefulSet, prepareNewStatefulSet } from './default-stateful-set.ts';
-import { defineRow, statusSubresource } from './define-row.ts';
-import { objectAt } from './members.ts';
+import { defineRow, scaleSubresource, statusSubresource } from './define-row.ts';
 import { validateStatefulSet } from './validate-stateful-set.ts';
 import { validateControllerRevision, validatePodDisruptionBudget } from './validate-workload.ts';
 
@@ -17,16 +21,8 @@ export const statefulSetRow = defineRow({
   shortNames: ['sts'],
   categories: ['all'],
   schema: statefulSet,
-  subresources: [
-    {
-      name: 'scale',
-      kind: 'Scale',
-      group: 'autoscaling',
-      version: 'v1',
-      verbs: ['get', 'patch', 'update'],
-    },
-    statusSubresource('StatefulSet'),
-  ],
+  columns: statefulSetColumns,
+  subresources: [scaleSubresource, statusSubresource('StatefulSet')],
   hasGeneration: true,
   allowsUnconditionalUpdate: true,
   withDefaults: defaultStatefulSet,
@@ -39,16 +35,18 @@ export const controllerRevisionRow = defineRow({
   type: resourceTypes.controllerRevisions,
   singular: 'controllerrevision',
   schema: controllerRevision,
+  columns: controllerRevisionColumns,
   validate: validateControllerRevision,
   allowsUnconditionalUpdate: true,
 });
 
-/** PodDisruptionBudgets (SR-1); stored, while nothing acts on them yet. */
+/** PodDisruptionBudgets (SR-1). */
 export const podDisruptionBudgetRow = defineRow({
   type: resourceTypes.podDisruptionBudgets,
   singular: 'poddisruptionbudget',
   shortNames: ['pdb'],
   schema: podDisruptionBudget,
+  columns: podDisruptionBudgetColumns,
   subresources: [statusSubresource('PodDisruptionBudget')],
   hasGeneration: true,
   prepareForCreate: (budget) => ({
@@ -56,6 +54,4 @@ export const podDisruptionBudgetRow = defineRow({
     status: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },
   }),
   validate: validatePodDisruptionBudget,
-  ineffectiveFields: (budget) =>
-    Object.keys(objectAt(budget, 'spec') ?? {}).map((member) => `spec.${member}`),
 });

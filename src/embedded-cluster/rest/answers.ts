@@ -14,9 +14,12 @@ export function textAnswer(status: number, text: string): WholeAnswer {
 }
 
 /** A JSON document that is not an object of the store. */
-export function documentAnswer(document: JsonObject): WholeAnswer {
+export function documentAnswer(
+  document: JsonObject,
+  mediaType: string = JSON_TYPE['content-type'],
+): WholeAnswer {
   const body = [Buffer.from(JSON.stringify(document))];
-  return { kind: 'whole', status: 200, headers: JSON_TYPE, body };
+  return { kind: 'whole', status: 200, headers: { 'content-type': mediaType }, body };
 }
 
 /** The value of the Warning header, or undefined when there is nothing to warn of (HT-8). */

@@ -2,6 +2,7 @@ import type { FaultAction, Faults, FaultTarget } from '#embedded-cluster/faults.
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import { groupResource } from '#embedded-cluster/status-errors.ts';
 import { openWatch } from '#embedded-cluster/watch/open-watch.ts';
+import { aggregatedDiscovery, aggregatedType, aggregatedVersion } from './aggregated-discovery.ts';
 import { documentAnswer, errorAnswer, replyAnswer, textAnswer } from './answers.ts';
 import type { ApiAnswer, ApiRequest } from './api-request.ts';
 import { discover, versionDocument } from './discovery.ts';
@@ -13,10 +14,12 @@ import {
   sufferInWatch,
   viewRevisionOf,
 } from './faulted-call.ts';
-import { checkAccept } from './negotiation.ts';
+import { type AnswerForm, negotiate, OBJECT_FORM } from './negotiation.ts';
+import { openApi } from './openapi.ts';
 import { isDryRun } from './query.ts';
 import { type ResourceRoute, type Route, routeOf } from './router.ts';
 import { type ApiCall, type ServerContext, WRITE_VERBS } from './server-context.ts';
+import { throughView } from './through-view.ts';
 
 const DROPPED = { kind: 'dropped' } as const;
 
@@ -43,24 +46,39 @@ export class ApiServer {
 
   async #route(request: ApiRequest): Promise<ApiAnswer> {
     let route: Route;
+    let form: AnswerForm = OBJECT_FORM;
     try {
       route = routeOf(this.context.rows, request.method, request.path);
-      if (route.kind === 'resource') checkAccept(request.headers['accept']);
+      if (route.kind === 'resource') form = negotiate(request.headers['accept'], isListing(route));
     } catch (error) {
       return errorAnswer(error);
     }
     switch (route.kind) {
       case 'fixed':
         return this.#fixed(route.path);
-      case 'discovery': {
-        const document = discover(this.context.rows, route.segments);
+      case 'discovery':
+        return this.#discovery(route.segments, request.headers['accept']);
+      case 'openapi': {
+        const document = openApi(this.context.rows, route.segments);
         return document === undefined ? notFoundPage() : documentAnswer(document);
       }
       case 'resource':
-        return this.#resource(request, route);
+        return this.#resource(this.#newCall(request, route, form));
       default:
         return notFoundPage();
     }
+  }
+
+  #discovery(segments: readonly string[], accept: string | undefined): ApiAnswer {
+    const { rows } = this.context;
+    const [root] = segments;
+    const version = segments.length === 1 ? aggregatedVersion(accept) : undefined;
+    if (version !== undefined && (root === 'api' || root === 'apis')) {
+      const document = aggregatedDiscovery(rows, root, version);
+      return documentAnswer(document, aggregatedType(version));
+    }
+    const document = discover(rows, segments);
+    return document === undefined ? notFoundPage() : documentAnswer(document);
   }
 
   #fixed(path: string): ApiAnswer {
@@ -68,10 +86,10 @@ export class ApiServer {
     return documentAnswer(versionDocument(this.context.version));
   }
 
-  async #resource(request: ApiRequest, route: ResourceRoute): Promise<ApiAnswer> {
+  async #resource(call: ApiCall): Promise<ApiAnswer> {
+    const { request, route } = call;
     const { clock, eventLog } = this.context;
     const startedAt = clock.now();
-    const call = this.#newCall(request, route);
     const answer = await this.#guarded(call);
     const { row, namespace, name } = route;
     eventLog.answered({
@@ -91,11 +109,13 @@ export class ApiServer {
     return answer;
   }
 
-  #newCall(request: ApiRequest, route: ResourceRoute): ApiCall {
+  #newCall(request: ApiRequest, route: ResourceRoute, form: AnswerForm): ApiCall {
     return {
       callId: this.context.eventLog.nextCallId(),
       route,
       request,
+      form,
+      shownRow: undefined,
       warnings: [],
       isDryRun: false,
       viewRevision: this.faults.viewOf(request.client),
@@ -105,7 +125,7 @@ export class ApiServer {
 
   async #guarded(call: ApiCall): Promise<ApiAnswer> {
     try {
-      return await this.#faulted(call);
+      return await this.#faulted(throughView(this.context.rows, call));
     } catch (error) {
       if (error instanceof DroppedError) return DROPPED;
       return errorAnswer(error, call.warnings);
@@ -169,6 +189,10 @@ export class ApiServer {
   }
 }
 
+function isListing({ verb }: ResourceRoute): boolean {
+  return verb === 'list' || verb === 'deletecollection';
+}
+
 function notFoundPage(): ApiAnswer {
   return textAnswer(404, '404 page not found\n');
 }
@@ -179,7 +203,8 @@ function outcomeOf(request: ApiRequest, answer: ApiAnswer): number | 'dropped' |
 }
 
 function targetOf(call: ApiCall): FaultTarget {
-  const { row, namespace, name, subresource, verb } = call.route;
+  const { namespace, name, subresource, verb } = call.route;
+  const row = call.shownRow ?? call.route.row;
   return {
     user: call.request.user,
     client: call.request.client,

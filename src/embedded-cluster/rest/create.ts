@@ -9,6 +9,7 @@ import { decodeObject } from './decode-body.ts';
 import { assemble, generateName, hasStatus, newMetadata } from './metadata.ts';
 import { checkNamespaceForCreate } from './namespace-lifecycle.ts';
 import { ownerCauses, withoutDuplicateOwners } from './owner-references.ts';
+import { versionReply } from './presentation.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
 import { timestamp } from './timestamp.ts';
 
@@ -19,7 +20,7 @@ const NAME_ATTEMPTS = 8;
 export async function create(context: ServerContext, call: ApiCall): Promise<Reply> {
   const object = decodeObject(call);
   const version = await createObject(context, call, object);
-  return { status: 201, body: [version.bytes] };
+  return versionReply(context, call, { status: 201, version });
 }
 
 /** Stores `object` as a new one; PUT that creates comes here too (OB-4). @throws {StatusError} */

@@ -44,9 +44,12 @@ function checkBody(body: JsonObject): void {
 
 /** Reads the options of a delete; the body wins over the query. @throws {StatusError} 400 or 422 */
 export function deleteOptionsOf(call: ApiCall): DeleteOptions {
-  const body = decodeAnyBody(call);
+  return readDeleteOptions(decodeAnyBody(call), call.route.query);
+}
+
+/** The options in `body`, and in `query` where it has none. @throws {StatusError} 400 or 422 */
+export function readDeleteOptions(body: JsonObject, query: URLSearchParams): DeleteOptions {
   checkBody(body);
-  const { query } = call.route;
   const preconditions = objectField(body, 'preconditions');
   const dryRun = [...textsField(body, 'dryRun'), ...query.getAll('dryRun')];
   const orphanDependents = orphanOf(body, query);

@@ -9,8 +9,9 @@ import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
 import { type DeleteOptions, deleteOptionsOf } from './delete-options.ts';
-import { planDeletion } from './deletion.ts';
+import { type DeletionPlan, planDeletion } from './deletion.ts';
 import { checkNamespaceDeletable } from './namespace-lifecycle.ts';
+import { versionReply } from './presentation.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { successStatus } from './status.ts';
 
@@ -35,17 +36,25 @@ export async function deleteOne(context: ServerContext, call: ApiCall): Promise<
   const { row, name } = call.route;
   if (deletion.stays || row.answersDeleted) {
     const status = deletion.stays && options.orphanDependents === false ? 202 : 200;
-    return { status, body: [deletion.version.bytes] };
+    return versionReply(context, call, { status, version: deletion.version });
   }
   const storedUid = textField(metadataOf(deletion.version.object), 'uid');
   return replyWith(200, successStatus(row, name, storedUid));
+}
+
+/** Which object is deleted, and how. */
+export interface DeletionTarget {
+  readonly name: string;
+  readonly options: DeleteOptions;
+  /** Whether the webhooks have had their say already, as for an eviction (SU-4). @default false */
+  readonly isAdmitted?: boolean;
 }
 
 /** Deletes the object `name` of the route's collection. @throws {StatusError} 403, 404, 409 */
 export async function deleteNamed(
   context: ServerContext,
   call: ApiCall,
-  target: { readonly name: string; readonly options: DeleteOptions },
+  target: DeletionTarget,
 ): Promise<Deletion> {
   const { row } = call.route;
   const { name, options } = target;
@@ -57,19 +66,32 @@ export async function deleteNamed(
     checkPreconditions(call, before.object, target);
     const plan = planDeletion(row, before.object, { options, now: context.clock.now() });
     if (plan.kind === 'unchanged') return { version: before, stays: true };
-    await admit(context, call, before.object);
+    if (target.isAdmitted !== true) await admit(context, call, before.object);
     const dry = options.isDryRun ? { ...call, isDryRun: true } : call;
-    const after = plan.kind === 'remove' ? undefined : plan.object;
-    const version = commit(context, dry, { key, before, after });
-    if (version === STALE) continue;
-    if (plan.kind !== 'mark-and-remove') return { version, stays: after !== undefined };
-    // Nothing can come between: both happen in one turn.
-    const removed = dry.isDryRun
-      ? version
-      : commit(context, dry, { key, before: version, after: undefined });
-    if (removed !== STALE) return { version: removed, stays: false };
+    const deletion = carryOut(context, dry, { key, before, plan });
+    if (deletion !== STALE) return deletion;
   }
   throw staleResourceVersion(row, name);
+}
+
+/** Commits what `plan` says; a mark and the removal after it happen in one turn, so that nothing comes between. */
+function carryOut(
+  context: ServerContext,
+  call: ApiCall,
+  step: {
+    readonly key: string;
+    readonly before: Version;
+    readonly plan: Exclude<DeletionPlan, { kind: 'unchanged' }>;
+  },
+): Deletion | typeof STALE {
+  const { key, before, plan } = step;
+  const after = plan.kind === 'remove' ? undefined : plan.object;
+  const version = commit(context, call, { key, before, after });
+  if (version === STALE) return STALE;
+  if (plan.kind !== 'mark-and-remove') return { version, stays: after !== undefined };
+  if (call.isDryRun) return { version, stays: false };
+  const removed = commit(context, call, { key, before: version, after: undefined });
+  return removed === STALE ? STALE : { version: removed, stays: false };
 }
 
 async function admit(context: ServerContext, call: ApiCall, oldObject: JsonObject): Promise<void> {
@@ -79,11 +101,7 @@ async function admit(context: ServerContext, call: ApiCall, oldObject: JsonObjec
   await context.admission.validate(attributes);
 }
 
-function checkPreconditions(
-  call: ApiCall,
-  stored: JsonObject,
-  target: { readonly name: string; readonly options: DeleteOptions },
-): void {
+function checkPreconditions(call: ApiCall, stored: JsonObject, target: DeletionTarget): void {
   const { options, name } = target;
   const { row } = call.route;
   const metadata = metadataOf(stored);

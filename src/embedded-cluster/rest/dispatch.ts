@@ -4,6 +4,7 @@ import { bindPod } from './binding.ts';
 import { create } from './create.ts';
 import { deleteOne } from './delete.ts';
 import { deleteCollection } from './delete-collection.ts';
+import { evictPod } from './eviction.ts';
 import { list } from './list.ts';
 import { isNamespaceRow } from './namespace-lifecycle.ts';
 import { get, patch, put } from './put-and-patch.ts';
@@ -42,6 +43,7 @@ async function dispatchCreate(context: ServerContext, call: ApiCall): Promise<Re
   const handler = context.subresourceHandlers.get(`${row.type.plural}/${subresource.name}`);
   if (handler !== undefined) return handler(context, call);
   if (subresource.name === 'binding') return bindPod(context, call);
+  if (subresource.name === 'eviction') return evictPod(context, call);
   if (subresource.name === 'finalize' && isNamespaceRow(row)) return put(context, call);
   throw pathNotFound();
 }

@@ -7,8 +7,9 @@ import { collectionOf } from './commit.ts';
 import { type ContinueToken, encodeContinue } from './continue-token.ts';
 import { listQueryOf } from './list-query.ts';
 import { isCustom } from './metadata.ts';
+import { isVerbatim, presentationOf, presentList } from './presentation.ts';
 import { candidates, type Selection, selectionOf } from './selection.ts';
-import type { ApiCall, Reply, ServerContext } from './server-context.ts';
+import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { waitForRevision } from './wait-for-revision.ts';
 
 const COMMA = Buffer.from(',');
@@ -28,11 +29,14 @@ export interface Page {
 /** GET of a collection (LW-1…LW-4). */
 export async function list(context: ServerContext, call: ApiCall): Promise<Reply> {
   const page = await readPage(context, call);
-  return { status: 200, body: encodePage(call, page) };
+  const view = presentationOf(context, call);
+  if (isVerbatim(view)) return { status: 200, body: encodePage(call, page) };
+  const objects = page.versions.map(({ object }) => object);
+  return replyWith(200, presentList(view, objects, listMetadata(page)));
 }
 
 /** Reads what the request asks for. @throws {StatusError} 400, 410, 422, 504 */
-export async function readPage(context: ServerContext, call: ApiCall): Promise<Page> {
+async function readPage(context: ServerContext, call: ApiCall): Promise<Page> {
   const { view, limit, token } = listQueryOf(call.route.query);
   const selection = selectionOf(context, call);
   if (view.kind === 'not-older' || view.kind === 'exact') {
@@ -124,13 +128,17 @@ function typePrefixLength(call: ApiCall): number {
   return prefix.length;
 }
 
-function encodePage(call: ApiCall, page: Page): readonly Uint8Array[] {
-  const { row } = call.route;
-  const metadata: JsonObject = {
+function listMetadata(page: Page): JsonObject {
+  return {
     resourceVersion: String(page.revision),
     ...(page.next === undefined ? {} : { continue: encodeContinue(page.next) }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
+}
+
+function encodePage(call: ApiCall, page: Page): readonly Uint8Array[] {
+  const { row } = call.route;
+  const metadata = listMetadata(page);
   const head = { kind: `${row.type.kind}List`, apiVersion: apiVersionOf(row.type), metadata };
   const body: Uint8Array[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
   const cutAt = isCustom(row) ? 0 : typePrefixLength(call);

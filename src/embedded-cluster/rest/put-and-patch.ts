@@ -13,6 +13,7 @@ import {
   mediaTypeOf,
 } from './decode-body.ts';
 import { parseJson } from './parse-json.ts';
+import { versionReply } from './presentation.ts';
 import { scaleOf, withScale } from './scale.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
 import { checkName, updateObject } from './update.ts';
@@ -31,10 +32,10 @@ export async function put(context: ServerContext, call: ApiCall): Promise<Reply>
   const isMissing = collectionOf(context, call).get(keyOf(call, name)) === undefined;
   if (isMissing && row.allowsCreateOnUpdate && subresource === undefined) {
     const created = await createObject(context, call, wanted);
-    return { status: 201, body: [created.bytes] };
+    return versionReply(context, call, { status: 201, version: created });
   }
   const version = await updateObject(context, call, () => wanted);
-  return { status: 200, body: [version.bytes] };
+  return versionReply(context, call, { status: 200, version });
 }
 
 /** PATCH of an object, its status or its scale (PA-1, PA-2, PA-6). */
@@ -49,7 +50,7 @@ export async function patch(context: ServerContext, call: ApiCall): Promise<Repl
     // What was stored has no unknown fields: an untouched result need not be decoded again.
     return isSameJson(patched, stored) ? patched : dropUnknownFields(call, patched);
   });
-  return { status: 200, body: [version.bytes] };
+  return versionReply(context, call, { status: 200, version });
 }
 
 function applied(context: ServerContext, call: ApiCall, object: JsonObject): JsonObject {
@@ -97,5 +98,5 @@ export function get(context: ServerContext, call: ApiCall): Reply {
       : collection.at(viewRevision)?.find((candidate) => candidate.key === key);
   if (version === undefined) throw notFound(row, name);
   if (subresource?.name === 'scale') return scaleReply(version.object);
-  return { status: 200, body: [version.bytes] };
+  return versionReply(context, call, { status: 200, version });
 }

@@ -19,6 +19,8 @@ export interface ResourceRoute {
 export type Route =
   | ResourceRoute
   | { readonly kind: 'discovery'; readonly segments: readonly string[] }
+  /** `segments` are those behind `/openapi/v3`. */
+  | { readonly kind: 'openapi'; readonly segments: readonly string[] }
   | { readonly kind: 'fixed'; readonly path: string }
   | { readonly kind: 'unknown' };
 
@@ -40,6 +42,9 @@ export function routeOf(rows: RowIndex, method: string, url: string): Route {
     .split('/')
     .filter((segment) => segment !== '')
     .map(decode);
+  if (segments[0] === 'openapi' && segments[1] === 'v3') {
+    return { kind: 'openapi', segments: segments.slice(2) };
+  }
   const groupSegments = groupDepth(segments);
   if (groupSegments === 0) return { kind: 'unknown' };
   if (segments.length <= groupSegments) return { kind: 'discovery', segments };

@@ -1,13 +1,6 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import {
-  arrayField,
-  metadataOf,
-  numberField,
-  objectField,
-  textField,
-  textMapField,
-  textsField,
-} from '#embedded-cluster/json-fields.ts';
+import type { JsonObject } from '#base/json.ts';
+import { metadataOf, numberField, objectField, textField } from '#embedded-cluster/json-fields.ts';
+import { selectorText } from '#embedded-cluster/selector/selector-text.ts';
 import { conflict, invalid, staleResourceVersion } from '#embedded-cluster/status-errors.ts';
 import type { ApiCall } from './server-context.ts';
 
@@ -68,32 +61,4 @@ export function withScale(call: ApiCall, stored: JsonObject, scale: JsonObject):
     ]);
   }
   return { ...stored, spec: { ...objectField(stored, 'spec'), replicas } };
-}
-
-const OPERATORS: Readonly<Record<string, string>> = {
-  In: 'in',
-  NotIn: 'notin',
-  Exists: '',
-  DoesNotExist: '!',
-};
-
-/** A LabelSelector in its text form, requirements in the order of their keys. */
-export function selectorText(selector: JsonObject): string {
-  const labels = Object.entries(textMapField(selector, 'matchLabels')).map(
-    ([key, value]) => [key, `${key}=${value}`] as const,
-  );
-  const expressions = arrayField(selector, 'matchExpressions')
-    .filter(isJsonObject)
-    .map((expression) => [textField(expression, 'key'), expressionText(expression)] as const);
-  return [...labels, ...expressions]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, text]) => text)
-    .join(',');
-}
-
-function expressionText(expression: JsonObject): string {
-  const key = textField(expression, 'key');
-  const operator = OPERATORS[textField(expression, 'operator')] ?? '';
-  if (operator === '' || operator === '!') return `${operator}${key}`;
-  return `${key} ${operator} (${textsField(expression, 'values').toSorted().join(',')})`;
 }

@@ -7,6 +7,7 @@ import type { ResourceRow, Verb } from '#embedded-cluster/resource-row.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import type { Store } from '#embedded-cluster/store/store.ts';
 import type { ApiRequest } from './api-request.ts';
+import type { AnswerForm } from './negotiation.ts';
 import type { ResourceRoute } from './router.ts';
 import type { RowIndex } from './row-index.ts';
 
@@ -78,6 +79,10 @@ export interface ApiCall {
   readonly callId: number;
   readonly route: ResourceRoute;
   readonly request: ApiRequest;
+  /** The row that the client asked for, where that is a view of the route's (see `ResourceView`). */
+  readonly shownRow: ResourceRow | undefined;
+  /** What the answer is made into. */
+  readonly form: AnswerForm;
   /** Texts of Warning headers, collected on the way. */
   readonly warnings: string[];
   /** Whether nothing may be committed (OB-12). */

@@ -44,7 +44,7 @@ export async function updateObject(
 }
 
 /** @throws {StatusError} 400, 409 or 422 when `wanted` may not replace `stored` */
-export function checkReplacement(call: ApiCall, stored: JsonObject, wanted: JsonObject): void {
+function checkReplacement(call: ApiCall, stored: JsonObject, wanted: JsonObject): void {
   const { namespace } = call.route;
   const given = metadataOf(wanted);
   checkName(call, given);

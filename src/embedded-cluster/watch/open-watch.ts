@@ -1,13 +1,19 @@
 import type { JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import { collectionOf } from '#embedded-cluster/rest/commit.ts';
+import {
+  isVerbatim,
+  type Presentation,
+  present,
+  presentationOf,
+} from '#embedded-cluster/rest/presentation.ts';
 import { selectionOf } from '#embedded-cluster/rest/selection.ts';
 import type { ApiCall, ServerContext } from '#embedded-cluster/rest/server-context.ts';
 import { waitForRevision } from '#embedded-cluster/rest/wait-for-revision.ts';
 import { groupResource, tooOldResourceVersion } from '#embedded-cluster/status-errors.ts';
 import { type Change, type ChangeType, encodeLine } from '#embedded-cluster/store/change.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
-import { bookmark } from './bookmark.ts';
+import { bookmarkObject } from './bookmark.ts';
 import { errorLine } from './error-line.ts';
 import { type WatchQuery, watchQueryOf } from './watch-query.ts';
 import { WatchSession } from './watch-session.ts';
@@ -36,7 +42,9 @@ class WatchOpening {
   readonly #query: WatchQuery;
   readonly #matches: ((object: JsonObject) => boolean) | undefined;
   readonly #prefix: string;
+  readonly #view: Presentation;
   readonly #cleanups: (() => void)[] = [];
+  #hasColumns = true;
   /** Changes up to here are not sent. */
   #floor = 0;
 
@@ -44,6 +52,7 @@ class WatchOpening {
     this.#context = context;
     this.#call = call;
     this.#query = query;
+    this.#view = presentationOf(context, call);
     this.#matches = selectionOf(context, call).matches;
     const { namespace, row } = call.route;
     this.#prefix = namespace === '' ? '' : `${namespace}/`;
@@ -94,11 +103,14 @@ class WatchOpening {
         : (collection.at(revision, namespace) ?? []);
     for (const version of versions) {
       if (this.#matches === undefined || this.#matches(version.object)) {
-        const bytes = encodeLine('ADDED', version.bytes);
+        const bytes = this.#line('ADDED', version) ?? encodeLine('ADDED', version.bytes);
         this.session.pushInitial({ bytes, revision: version.revision });
       }
     }
-    if (this.#query.allowsBookmarks) this.session.pushInitial(bookmark(row, revision, true));
+    if (this.#query.allowsBookmarks) {
+      const object = bookmarkObject(row, revision, true);
+      this.session.pushInitial({ bytes: this.#encode('BOOKMARK', object), revision });
+    }
     return revision;
   }
 
@@ -106,7 +118,20 @@ class WatchOpening {
     if (change.revision <= this.#floor || !change.key.startsWith(this.#prefix)) return;
     const type = this.#typeOf(change);
     if (type === undefined) return;
-    this.session.push({ bytes: change.line(type), revision: change.revision });
+    const version = type === 'DELETED' ? change.departed : change.after;
+    const bytes = (version && this.#line(type, version)) ?? change.line(type);
+    this.session.push({ bytes, revision: change.revision });
+  }
+
+  /** The line in a form of this watch's own; undefined where the one that all watches share will do (PF-2). */
+  #line(type: ChangeType, version: Version): Buffer | undefined {
+    return isVerbatim(this.#view) ? undefined : this.#encode(type, version.object);
+  }
+
+  #encode(type: string, object: JsonObject): Buffer {
+    const shown = present(this.#view, object, this.#hasColumns);
+    this.#hasColumns = false;
+    return encodeLine(type, Buffer.from(JSON.stringify(shown)));
   }
 
   /** What `change` means to this watch; undefined when it is none of its business (LW-7). */
@@ -158,7 +183,8 @@ class WatchOpening {
   #sendBookmark(): void {
     if (this.session.state !== 'open') return;
     const revision = Math.max(this.#context.store.revision, this.#floor);
-    this.session.pushBookmark(bookmark(this.#call.route.row, revision));
+    const object = bookmarkObject(this.#call.route.row, revision);
+    this.session.pushBookmark({ bytes: this.#encode('BOOKMARK', object), revision });
   }
 
   #close(): void {

@@ -1,0 +1,177 @@
+import type { JsonObject } from '#base/json.ts';
+import { seconds } from '#base/units.ts';
+import { metadataOf, objectField, textField, textMapField } from '#embedded-cluster/json-fields.ts';
+import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
+import { selectorText } from '#embedded-cluster/selector/selector-text.ts';
+import { StatusError } from '#embedded-cluster/status-error.ts';
+import { badRequest, notFound } from '#embedded-cluster/status-errors.ts';
+import { STALE } from '#embedded-cluster/store/store.ts';
+import type { Version } from '#embedded-cluster/store/version.ts';
+import { collectionOf, commit, keyOf } from './commit.ts';
+import { checkKind, decodeAnyBody } from './decode-body.ts';
+import { deleteNamed } from './delete.ts';
+import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
+import {
+  judgeEviction,
+  violation,
+  withDisruption,
+  withDisruptionTarget,
+} from './judge-eviction.ts';
+import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
+import { timestamp } from './timestamp.ts';
+
+/** Attempts to write a budget's status, and the time between them (SU-9). */
+const BUDGET_ATTEMPTS = 20;
+const BUDGET_PAUSE = seconds(0.5);
+
+interface Eviction {
+  readonly context: ServerContext;
+  /** The delete of the pod. */
+  readonly call: ApiCall;
+  readonly options: DeleteOptions;
+}
+
+/** POST to a pod's /eviction: deletes it as far as the disruption budgets allow (SU-4). @throws {StatusError} */
+export async function evictPod(context: ServerContext, call: ApiCall): Promise<Reply> {
+  const body = decodeAnyBody(call);
+  checkEviction(call, body);
+  const options = readDeleteOptions(objectField(body, 'deleteOptions'), call.route.query);
+  const { name } = call.route;
+  const attributes = { call, operation: 'CREATE', name, object: body } as const;
+  await context.admission?.validate(attributes);
+  const route = { ...call.route, subresource: undefined, verb: 'delete' } as const;
+  const isDryRun = call.isDryRun || options.isDryRun;
+  return evict({ context, call: { ...call, route, isDryRun }, options });
+}
+
+function checkEviction(call: ApiCall, body: JsonObject): void {
+  const apiVersion = textField(body, 'apiVersion');
+  const given = apiVersion === 'policy/v1beta1' ? { ...body, apiVersion: '' } : body;
+  checkKind(given, { apiVersion: 'policy/v1', kind: 'Eviction' });
+  const { name, namespace } = call.route;
+  const metadata = metadataOf(body);
+  if (textField(metadata, 'name') !== name) {
+    throw badRequest('name in URL does not match name in Eviction object');
+  }
+  const bodyNamespace = textField(metadata, 'namespace');
+  if (bodyNamespace !== '' && bodyNamespace !== namespace) {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+}
+
+async function evict(eviction: Eviction): Promise<Reply> {
+  const { context, call } = eviction;
+  for (let attempt = 1; ; attempt += 1) {
+    const pod = podOf(eviction);
+    const verdict = judgeEviction(pod.object, budgetsOf(eviction, pod.object));
+    switch (verdict.kind) {
+      case 'ambiguous':
+        return replyWith(201, ambiguous());
+      case 'refuse':
+        throw verdict.error;
+      case 'delete':
+        return remove(eviction, pod, verdict.isGuarded);
+      default:
+    }
+    if (takesDisruption(eviction, verdict.budget)) return remove(eviction, pod, false);
+    if (attempt >= BUDGET_ATTEMPTS) throw timedOut(call);
+    await context.clock.sleep(BUDGET_PAUSE);
+  }
+}
+
+function podOf({ context, call }: Eviction): Version {
+  const { row, name } = call.route;
+  const version = collectionOf(context, call).get(keyOf(call, name));
+  if (version === undefined) throw notFound(row, name);
+  return version;
+}
+
+function budgetRowOf(context: ServerContext): ResourceRow {
+  const row = context.rows.find('policy/v1', 'poddisruptionbudgets');
+  if (row === undefined) throw new Error('Cannot evict as PodDisruptionBudgets are not served');
+  return row;
+}
+
+/** The call as one on the budget `name`, for what the server itself writes on the way. */
+function budgetCall({ context, call }: Eviction, name: string): ApiCall {
+  return { ...call, route: { ...call.route, row: budgetRowOf(context), name } };
+}
+
+/** The budgets of the pod's namespace that select it: an absent selector none, an empty one all (SU-6). */
+function budgetsOf(eviction: Eviction, pod: JsonObject): readonly JsonObject[] {
+  const { context, call } = eviction;
+  const labels = textMapField(metadataOf(pod), 'labels');
+  return collectionOf(context, budgetCall(eviction, ''))
+    .list(call.route.namespace)
+    .map(({ object }) => object)
+    .filter((budget) => {
+      const spec = objectField(budget, 'spec');
+      if (spec['selector'] === undefined) return false;
+      const text = selectorText(objectField(spec, 'selector'));
+      return text === '' || context.rules.parseLabelSelector(text)(labels);
+    });
+}
+
+/** Writes the disruption into the budget. @returns false when another write came first */
+function takesDisruption(eviction: Eviction, budget: JsonObject): boolean {
+  const { context, call } = eviction;
+  const over = budgetCall(eviction, textField(metadataOf(budget), 'name'));
+  const key = keyOf(over, over.route.name);
+  const before = collectionOf(context, over).get(key);
+  if (before?.object !== budget) return false;
+  const now = timestamp(context.clock.now());
+  const after = withDisruption(budget, { pod: call.route.name, now });
+  return commit(context, over, { key, before, after }) !== STALE;
+}
+
+async function remove(eviction: Eviction, pod: Version, isGuarded: boolean): Promise<Reply> {
+  const { context, call, options } = eviction;
+  const { name } = call.route;
+  const isLeaving = metadataOf(pod.object)['deletionTimestamp'] !== undefined;
+  const marked = isLeaving ? pod : mark(eviction, pod);
+  const resourceVersion = isGuarded ? String(marked.revision) : options.resourceVersion;
+  const isBare = !isGuarded || call.isDryRun;
+  const guarded = isBare ? options : { ...options, resourceVersion };
+  try {
+    await deleteNamed(context, call, { name, options: guarded, isAdmitted: true });
+  } catch (error) {
+    const isGuardConflict = isGuarded && error instanceof StatusError && error.code === 409;
+    throw isGuardConflict ? violation('The pod has changed meanwhile.', 10) : error;
+  }
+  return replyWith(201, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    code: 201,
+  });
+}
+
+/** The pod with the condition DisruptionTarget. */
+function mark({ context, call }: Eviction, pod: Version): Version {
+  const after = withDisruptionTarget(pod.object, timestamp(context.clock.now()));
+  const marked = commit(context, call, { key: pod.key, before: pod, after });
+  return marked === STALE ? pod : marked;
+}
+
+function ambiguous(): JsonObject {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message:
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    code: 500,
+  };
+}
+
+function timedOut(call: ApiCall): StatusError {
+  const { name } = call.route;
+  return new StatusError(
+    { code: 504, reason: 'Timeout' },
+    `Timeout: couldn't update PodDisruptionBudget of pod "${name}" due to conflicts`,
+  );
+}

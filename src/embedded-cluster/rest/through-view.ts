@@ -1,0 +1,71 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { isJsonArray, textField } from '#embedded-cluster/json-fields.ts';
+import type { ResourceView } from '#embedded-cluster/resource-row.ts';
+import { badRequest } from '#embedded-cluster/status-errors.ts';
+import { mediaTypeOf } from './decode-body.ts';
+import { parseJson } from './parse-json.ts';
+import { fieldValidationOf } from './query.ts';
+import type { RowIndex } from './row-index.ts';
+import type { ApiCall } from './server-context.ts';
+
+/**
+ * `call` as one on the resource that its row is a view of: from here on only the stored kind is known, and answers
+ * are turned back (see Presentation). A call on any other row comes back as it is. @throws {StatusError} 400
+ */
+export function throughView(rows: RowIndex, call: ApiCall): ApiCall {
+  const { row, query } = call.route;
+  const { viewOf } = row;
+  if (viewOf === undefined) return call;
+  const stored = rows.find(viewOf.apiVersion, viewOf.plural);
+  if (stored === undefined) return call;
+  const route = { ...call.route, row: stored, query: storedQuery(query, viewOf) };
+  const request = { ...call.request, body: storedBody(call, viewOf) };
+  return { ...call, route, request, shownRow: row };
+}
+
+function storedQuery(query: URLSearchParams, view: ResourceView): URLSearchParams {
+  const selector = query.get('fieldSelector') ?? '';
+  if (selector === '') return query;
+  const rewritten = new URLSearchParams(query);
+  const terms = selector.split(',').map((term) => {
+    const [field = ''] = /^[^=!]*/.exec(term) ?? [];
+    return `${view.toStoredPath(field)}${term.slice(field.length)}`;
+  });
+  rewritten.set('fieldSelector', terms.join(','));
+  return rewritten;
+}
+
+const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
+
+function storedBody(call: ApiCall, view: ResourceView): string {
+  const { body } = call.request;
+  if (!WRITES.has(call.route.verb) || !mediaTypeOf(call).endsWith('json')) return body;
+  const parsed = parseJson(body);
+  if (isJsonArray(parsed)) return JSON.stringify(parsed.map((step) => storedStep(step, view)));
+  if (!isJsonObject(parsed)) return body;
+  const { object, unknown } = view.toStored(parsed);
+  noteUnknown(call, unknown);
+  return JSON.stringify(object);
+}
+
+/** One operation of a JSON patch. */
+function storedStep(step: JsonValue, view: ResourceView): JsonValue {
+  if (!isJsonObject(step)) return step;
+  const moved: Record<string, JsonValue> = {};
+  for (const member of ['path', 'from']) {
+    const pointer = textField(step, member);
+    if (pointer === '') continue;
+    const [, first = '', ...rest] = pointer.split('/');
+    moved[member] = ['', view.toStoredPath(first), ...rest].join('/');
+  }
+  const next: JsonObject = { ...step, ...moved };
+  return next;
+}
+
+function noteUnknown(call: ApiCall, unknown: readonly string[]): void {
+  if (unknown.length === 0) return;
+  const problems = unknown.map((name) => `unknown field "${name}"`);
+  const mode = fieldValidationOf(call.route.query);
+  if (mode === 'Strict') throw badRequest(`strict decoding error: ${problems.join(', ')}`);
+  if (mode === 'Warn') call.warnings.push(...problems);
+}
