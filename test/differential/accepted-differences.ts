@@ -55,13 +55,6 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
     covers: ({ conversation }) => conversation.startsWith('persistentvolumeclaims:'),
   },
   {
-    id: 'budget-without-effect',
-    rule: 'nothing is warned of when a PodDisruptionBudget is stored',
-    reason: 'the embedded cluster warns of what it stores without effect (R0)',
-    covers: ({ path, embedded }) =>
-      path === 'warning' && textOf(embedded).includes('embedded cluster:'),
-  },
-  {
     id: 'bookmark-zero-values',
     rule: "a bookmark's object carries the zero values of its Go type, such as spec.replicas 0",
     reason: 'clients read resourceVersion and annotations of a bookmark, nothing else',
