@@ -123,15 +123,22 @@ function isWrite(verb: string): boolean {
   return ['create', 'update', 'patch', 'delete'].includes(verb);
 }
 
-/** Deletions that were received and never answered. */
+/**
+ * Deletions that were received and of which nobody was told what became: never answered, as the server was killed, or
+ * answered with a failure of its own, as the client had gone or etcd was late; the write may have been stored.
+ */
 class LostCalls {
   readonly #byObject = new Map<string, AuditEntry[]>();
 
   constructor(entries: readonly AuditEntry[]) {
     const ended = new Set<string>();
-    for (const { stage, auditID } of entries) if (stage !== 'RequestReceived') ended.add(auditID);
+    for (const { auditID, responseStatus } of entries) {
+      const code = responseStatus?.code ?? 0;
+      if (code > 0 && code < 500) ended.add(auditID);
+    }
     for (const entry of entries) {
-      if (entry.verb !== 'delete' || ended.has(entry.auditID)) continue;
+      if (entry.verb !== 'delete' || entry.objectRef === undefined) continue;
+      if (ended.has(entry.auditID)) continue;
       const key = `${resourceOf(entry)}/${entry.objectRef?.namespace}/${entry.objectRef?.name}`;
       this.#byObject.set(key, [...(this.#byObject.get(key) ?? []), entry]);
     }
