@@ -119,6 +119,11 @@ export function attributed(
   });
 }
 
+function isAnswered({ responseStatus }: AuditEntry): boolean {
+  const code = responseStatus?.code ?? 0;
+  return code > 0 && code < 500;
+}
+
 function isWrite(verb: string): boolean {
   return ['create', 'update', 'patch', 'delete'].includes(verb);
 }
@@ -131,15 +136,14 @@ class LostCalls {
   readonly #byObject = new Map<string, AuditEntry[]>();
 
   constructor(entries: readonly AuditEntry[]) {
-    const ended = new Set<string>();
-    for (const { auditID, responseStatus } of entries) {
-      const code = responseStatus?.code ?? 0;
-      if (code > 0 && code < 500) ended.add(auditID);
-    }
-    for (const entry of entries) {
-      if (entry.verb !== 'delete' || entry.objectRef === undefined) continue;
-      if (ended.has(entry.auditID)) continue;
-      const key = `${resourceOf(entry)}/${entry.objectRef?.namespace}/${entry.objectRef?.name}`;
+    const answered = new Set(entries.filter(isAnswered).map(({ auditID }) => auditID));
+    const lost = entries.filter(
+      ({ verb, objectRef, auditID }) =>
+        verb === 'delete' && objectRef !== undefined && !answered.has(auditID),
+    );
+    for (const entry of lost) {
+      const { resource, namespace, name } = objectOf(entry);
+      const key = `${resource}/${namespace}/${name}`;
       this.#byObject.set(key, [...(this.#byObject.get(key) ?? []), entry]);
     }
   }
