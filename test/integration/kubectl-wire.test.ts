@@ -35,7 +35,7 @@ async function groupsOf(env: Env, path: string): Promise<readonly any[]> {
 test('[T01] aggregated discovery lists every row of the table with its verbs', async () => {
   const env = await newEnv();
   const items = [...(await groupsOf(env, '/api')), ...(await groupsOf(env, '/apis'))];
-  const seen = items.flatMap((item) =>
+  const seen: readonly string[] = items.flatMap((item) =>
     item.versions.flatMap((version: any) =>
       version.resources.map((resource: any) => {
         const group = item.metadata.name ?? '';
