@@ -15,15 +15,18 @@ export function objectWithDefaults(object: JsonObject, schema: JsonObject): Json
   const members: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(object)) {
     const own = propertySchema(schema, name);
-    if (value === undefined || (value === null && own !== undefined && !isNullable(own))) continue;
+    if (value === undefined || isDropped(value, own)) continue;
     members[name] = own === undefined ? value : withDefaults(value, own);
   }
   for (const [name, own] of Object.entries(propertiesOf(schema))) {
-    const given = isJsonObject(own) ? own['default'] : undefined;
-    if (members[name] !== undefined || given === undefined || !isJsonObject(own)) continue;
-    members[name] = withDefaults(given, own);
+    if (members[name] !== undefined || !isJsonObject(own) || own['default'] === undefined) continue;
+    members[name] = withDefaults(own['default'], own);
   }
   return members;
+}
+
+function isDropped(value: JsonValue, own: JsonObject | undefined): boolean {
+  return value === null && own !== undefined && !isNullable(own);
 }
 
 function propertiesOf(schema: JsonObject): JsonObject {
