@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Listener, User } from './cluster.ts';
-import type { ApiAnswer, WholeAnswer } from './rest/api-request.ts';
+import { type ApiAnswer, PROTOBUF_TYPE, type WholeAnswer } from './rest/api-request.ts';
 import type { ApiServer } from './rest/api-server.ts';
 import type { WatchSession } from './watch/watch-session.ts';
 
@@ -169,7 +169,8 @@ async function readBody(request: IncomingMessage): Promise<string> {
     size += chunk.length;
     if (size <= READ_LIMIT) chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  const isBinary = request.headers['content-type']?.startsWith(PROTOBUF_TYPE) === true;
+  return Buffer.concat(chunks).toString(isBinary ? 'latin1' : 'utf8');
 }
 
 function headersOf(request: IncomingMessage): Record<string, string> {

@@ -137,9 +137,22 @@ dta: {a: b}
     assert.match((await env.run(['get', 'sts', 'small'])).stderr, /NotFound/);
   });
 
-  test('[T29] a body in protobuf is refused with a hint', async () => {
-    const refused = await env.run(['create', 'namespace', 'other']);
-    assert.match(refused.stderr, /UnsupportedMediaType/);
+  test('[T29] create with a protobuf body stores what JSON would', async () => {
+    await env.kubectl(['create', 'namespace', 'other']);
+    await env.kubectl(['create', 'configmap', 'settings', '--from-literal=a=b']);
+    const data = ['get', 'configmap', 'settings', '-o', 'jsonpath={.data.a}'];
+    assert.equal(await env.kubectl(data), 'b');
+    await env.kubectl(['create', 'secret', 'generic', 'hidden', '--from-literal=a=b']);
+    await env.kubectl(['create', 'serviceaccount', 'robot']);
+    await env.kubectl(['create', 'role', 'reader', '--verb=get', '--resource=pods']);
+    const budget = ['--selector=app=web', '--max-unavailable=50%'];
+    await env.kubectl(['create', 'pdb', 'web', ...budget]);
+    const limit = ['get', 'pdb', 'web', '-o', 'jsonpath={.spec.maxUnavailable}'];
+    assert.equal(await env.kubectl(limit), '50%');
+  });
+
+  test('[T29] a protobuf body of a kind that is not decoded is refused with a hint', async () => {
+    const refused = await env.run(['create', 'deployment', 'other', '--image=app:1']);
     assert.match(refused.stderr, /set the ContentType of the client to application\/json/);
   });
 });
