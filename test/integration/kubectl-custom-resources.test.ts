@@ -43,7 +43,7 @@ describe('kubectl works with custom resources', { skip }, () => {
     await env.close();
   });
 
-  test('[T28] apply creates, does nothing, and then merges', async () => {
+  test('apply creates, does nothing, and then merges (T28)', async () => {
     const apply = (replicas: number): Promise<string> =>
       env.kubectl(['apply', '-f', '-'], ring(replicas));
     assert.equal(await apply(2), 'ring.demo.example.com/a created\n');
@@ -52,12 +52,12 @@ describe('kubectl works with custom resources', { skip }, () => {
     assert.match(await env.kubectl(['get', 'rg']), /^NAME +WANTED\na +3$/m);
   });
 
-  test('[T50] a value beyond the schema is refused with its field', async () => {
+  test('a value beyond the schema is refused with its field (T50)', async () => {
     const refused = await env.run(['apply', '-f', '-'], ring(10));
     assert.match(refused.stderr, /spec\.replicas in body should be less than or equal to 9/);
   });
 
-  test('[T50] delete of the definition takes the resource away', async () => {
+  test('delete of the definition takes the resource away (T50)', async () => {
     await env.kubectl(['delete', 'crd', 'rings.demo.example.com', '--timeout=20s']);
     assert.equal((await env.run(['get', 'rings'])).code, 1);
   });

@@ -49,7 +49,7 @@ describe('kubectl rolls and drains', { skip }, () => {
       'jsonpath={.items[*].spec.containers[0].image}',
     ]);
 
-  test('[T43] drain of a node under a budget evicts one pod after the other', async () => {
+  test('drain of a node under a budget evicts one pod after the other (T43)', async () => {
     const nodesOf = ['get', 'pods', '-l', 'app=db', '-o', 'jsonpath={.items[*].spec.nodeName}'];
     assert.equal(await env.kubectl(nodesOf), 'node-0 node-0 node-0');
     for (const node of ['node-1', 'node-2']) await env.kubectl(['uncordon', node]);
