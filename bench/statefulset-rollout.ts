@@ -9,13 +9,16 @@ import {
 /** PF-1: pods of one set through create and rollout in virtual time; prints wall time and memory. */
 async function timed(env: Environment, what: string, isDone: () => boolean): Promise<void> {
   const wall = performance.now();
+  const cpu = process.cpuUsage();
   const virtual = env.clock.now();
   await env.clock.runUntil(isDone, { maxSteps: 10_000_000 });
   const took = (performance.now() - wall) / 1_000;
+  const used = process.cpuUsage(cpu);
+  const busy = (used.user + used.system) / 1_000_000;
   const passed = (env.clock.now() - virtual) / 1_000;
   const memory = process.memoryUsage().rss / 1_048_576;
   process.stdout.write(
-    `${what}: ${took.toFixed(1)} s wall, ${passed.toFixed(1)} s virtual, ${memory.toFixed(0)} MiB RSS\n`,
+    `${what}: ${took.toFixed(1)} s wall, ${busy.toFixed(1)} s CPU, ${passed.toFixed(1)} s virtual, ${memory.toFixed(0)} MiB RSS\n`,
   );
 }
 

@@ -32,7 +32,7 @@ export function checkImports(sources: ReadonlyMap<string, string>): readonly str
 
 /** The room that a file of src/ stands in: its folder, or its own name at the top; undefined outside src/. */
 function roomOf(path: string): string | undefined {
-  return /^src\/([^/]+?)(?:\.ts)?(?:\/|$)/.exec(path)?.[1];
+  return /^src\/([^/]+?)(?:(?:\.test)?\.ts)?(?:\/|$)/.exec(path)?.[1];
 }
 
 function layerFindings(file: SourceFile, graph: Graph): readonly string[] {

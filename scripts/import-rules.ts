@@ -7,7 +7,7 @@
 export const rows: readonly (readonly string[])[] = [
   ['main'],
   ['command'],
-  ['operator'],
+  ['operator', 'operator-permissions'],
   ['embedded-cluster'],
   ['dashboard', 'admission'],
   [
@@ -66,7 +66,7 @@ export const adapters: Readonly<Record<string, string>> = {
   'src/telemetry/log-writer.ts': 'writes the log to standard error',
   'src/kubernetes/undici-transport.ts': 'is the Transport of the real world',
   'src/embedded-cluster/virtual-clock.ts': 'lets the event loop run between two instants',
-  'src/embedded-cluster/http-listener.ts': 'serves the cluster to real clients',
+  'src/embedded-cluster/listener.ts': 'serves the cluster to real clients',
   'src/testing/fake-': 'stands in for the outside in tests',
   'src/testing/manual-clock.ts': 'stands in for the outside in tests',
 };

@@ -10,9 +10,10 @@
  * all, or those whose file name has the word in it.
  */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, glob, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 
 /** A planted bug, as its patch describes it. */
 export interface Mutant {
@@ -104,22 +105,24 @@ async function withCopies(
   mutants: readonly Mutant[],
   options: CopyOptions,
 ): Promise<readonly MutantResult[]> {
-  const healthy = await copyCheckout(options, 'healthy');
-  const baselines = new Map<string, Promise<Verdict | undefined>>();
+  const baselines = new Map<string, Promise<Run>>();
   const results = new Map<Mutant, MutantResult>();
   const queue = [...mutants];
-  const work = async (): Promise<void> => {
+  const work = async (worker: number): Promise<void> => {
+    const copy = await copyCheckout(options, `copy-${worker}`);
     for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-      const key = JSON.stringify([mutant.test, mutant.title]);
-      const baseline = baselines.get(key) ?? checkBaseline(mutant, healthy);
-      baselines.set(key, baseline);
-      const verdict = await baseline;
+      const { test } = mutant;
+      const baseline = baselines.get(test) ?? runTests({ test }, copy, testTimeout);
+      baselines.set(test, baseline);
+      const verdict = judgeBaseline(mutant, await baseline);
       const result =
-        verdict === undefined ? await runMutant(mutant, options) : { verdict, output: '' };
+        verdict === undefined
+          ? await runMutant(mutant, copy, options.timeout)
+          : { verdict, output: '' };
       results.set(mutant, { mutant, ...result });
     }
   };
-  await Promise.all(Array.from({ length: options.atOnce }, work));
+  await Promise.all(Array.from({ length: options.atOnce }, (_, worker) => work(worker)));
   return mutants.flatMap((mutant) => results.get(mutant) ?? []);
 }
 
@@ -135,25 +138,40 @@ async function copyCheckout({ root, temporary }: CopyOptions, name: string): Pro
 }
 
 /** Why the named test can show nothing; undefined when it runs and passes without the bug. */
-async function checkBaseline(mutant: Mutant, healthy: string): Promise<Verdict | undefined> {
-  const run = await runTest(mutant, healthy, testTimeout);
-  if (run.code !== 0) return 'test fails without it';
-  return titlesOf(run.output, 'ok').some((title) => isNamed(mutant, title))
-    ? undefined
-    : 'no such test';
+function judgeBaseline(mutant: Mutant, { code, output }: Run): Verdict | undefined {
+  const isThere = (outcome: 'ok' | 'not ok'): boolean =>
+    titlesOf(output, outcome).some((title) => isNamed(mutant, title));
+  if (code === undefined || isThere('not ok')) return 'test fails without it';
+  return isThere('ok') ? undefined : 'no such test';
 }
 
 async function runMutant(
   mutant: Mutant,
-  options: CopyOptions,
+  copy: string,
+  timeout: number,
 ): Promise<Pick<MutantResult, 'verdict' | 'output'>> {
-  const copy = await copyCheckout(options, `with-${mutant.name}`);
-  const applied = await run('git', ['apply', '--whitespace=nowarn', mutant.patch], { cwd: copy });
+  const applied = await applyPatch(mutant, copy);
   if (applied.code !== 0) return { verdict: 'does not apply', output: applied.output };
-  const tested = await runTest(mutant, copy, options.timeout);
-  await rm(copy, { recursive: true });
+  const tested = await runTests(mutant, copy, timeout);
+  await applyPatch(mutant, copy, '--reverse');
   const verdict = judge(mutant, tested);
   return { verdict, output: verdict === 'caught' ? '' : tested.output };
+}
+
+/** Why planted bugs of the checkout at `root` do not fit it any more, a sentence each; runs no test. */
+export async function checkMutants(root: string): Promise<readonly string[]> {
+  const mutants = await readMutants(root);
+  const problems = mutants.map(async (mutant) => {
+    const { name, test } = mutant;
+    if (!existsSync(join(root, test))) return `${name}: there is no ${test}`;
+    const { code, output } = await applyPatch(mutant, root, '--check');
+    return code === 0 ? [] : `${name} does not apply: ${output.trimEnd()}`;
+  });
+  return (await Promise.all(problems)).flat();
+}
+
+function applyPatch({ patch }: Mutant, cwd: string, ...flags: readonly string[]): Promise<Run> {
+  return run('git', ['apply', '--whitespace=nowarn', ...flags, patch], { cwd });
 }
 
 /** A file that no longer loads fails too, but under its own name: that is not the test noticing the bug. */
@@ -180,12 +198,18 @@ function titlesOf(tap: string, outcome: 'ok' | 'not ok'): readonly string[] {
     .map(([, title = '']) => title.replaceAll(/\\(.)/g, '$1'));
 }
 
-function runTest({ test, title }: Mutant, root: string, timeout: number): Promise<Run> {
-  const pattern = title.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-  const options = ['--test-reporter=tap', `--test-name-pattern=${pattern}`];
+/** Runs all tests of a file, or those that `title` names. */
+function runTests(
+  { test, title }: Pick<Mutant, 'test'> & { readonly title?: string },
+  root: string,
+  timeout: number,
+): Promise<Run> {
+  const pattern = title?.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const selection = pattern === undefined ? [] : [`--test-name-pattern=${pattern}`];
   // In one process, so that one that hangs can be ended.
   const flags = ['--disable-warning=ExperimentalWarning', '--test', '--test-isolation=none'];
-  return run(process.execPath, [...flags, ...options, join(root, test)], { cwd: root, timeout });
+  const options = [...flags, '--test-reporter=tap', ...selection];
+  return run(process.execPath, [...options, join(root, test)], { cwd: root, timeout });
 }
 
 /** Runs a program to its end. `code` is undefined when it had to be killed. */
@@ -197,7 +221,7 @@ function run(
   return new Promise((resolve) => {
     const settings = {
       ...options,
-      env: cleanEnvironment(),
+      env: cleanEnvironment(options.cwd),
       killSignal: 'SIGKILL',
       maxBuffer: 1 << 26,
     } as const;
@@ -213,10 +237,13 @@ function run(
   });
 }
 
-/** Without what Node's test runner and git's hooks tell the programs that they start. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
+/**
+ * Without what Node's test runner and git's hooks tell the programs that they start. Git must not look above
+ * `cwd`: in a folder of another repository it skips, without a word, what it takes for files outside of it.
+ */
+function cleanEnvironment(cwd: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([key]) => !/^(?:GIT_|NODE_TEST)/.test(key));
-  return { ...Object.fromEntries(kept), GIT_CEILING_DIRECTORIES: tmpdir() };
+  return { ...Object.fromEntries(kept), GIT_CEILING_DIRECTORIES: dirname(cwd) };
 }
 
 /** A row for each result, and below it the output of those that show nothing. */

@@ -125,6 +125,10 @@ async function work(
       queue: createWorkQueue({ clock, name: 'rollout-group', maxDelay: longestBackoff }),
       resync: config.reconcile.resync ?? millis(0),
       budgetOver: (sets) => budgetOver(sets, caches.budgets),
+      onBudgetsChange: (wake) => {
+        caches.budgets.onChange(wake);
+        void caches.budgets.synced.then(wake, () => undefined);
+      },
       ...(onPlan !== undefined && { onPlan }),
     },
     signal,

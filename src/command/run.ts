@@ -21,21 +21,28 @@ import { systemClock } from '#telemetry/system-clock.ts';
 import { tracingSetup } from '#telemetry/tracing.ts';
 import { signalled } from './signals.ts';
 
+/** Finds out how to reach the API server. */
+export type FindCluster = (config: Config, clock: Clock) => Promise<ConnectionSettings>;
+
 /**
  * Runs the operator alone, against the cluster that the flags, the kubeconfig or the pod's service account name
  * (architecture §7), until SIGINT or SIGTERM.
  *
  * @param args the arguments after the program: flags only
+ * @param findCluster finds the API server and the credentials
  * @returns the exit code: 0 after a signal, 1 when it cannot start or cannot go on, 2 for bad flags
  */
-export async function runCommand(args: readonly string[]): Promise<number> {
+export async function runCommand(
+  args: readonly string[],
+  findCluster: FindCluster = settingsOf,
+): Promise<number> {
   const outcome = readConfig(args);
   if (outcome.kind === 'exit') {
     process.stderr.write(outcome.stderr);
     return outcome.code;
   }
   try {
-    await serve(outcome.config);
+    await serve(outcome.config, findCluster);
     return 0;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -43,7 +50,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
-async function serve(config: Config): Promise<void> {
+async function serve(config: Config, findCluster: FindCluster): Promise<void> {
   const clock = systemClock();
   const log = createLogger({
     ...config.log,
@@ -59,7 +66,7 @@ async function serve(config: Config): Promise<void> {
   const stop = signalled((signal) => log.info('signal received', { signal }));
   let transport: Transport | undefined;
   try {
-    transport = connect(await settingsOf(config, clock), { clock, env: process.env });
+    transport = connect(await findCluster(config, clock), { clock, env: process.env });
     const metrics = createOperatorMetrics(registry);
     const identity = `${process.env['HOSTNAME'] ?? 'rollout-operator'}-${randomUUID()}`;
     await runOperator({ config, clock, log, metrics, readiness, transport, identity }, stop.signal);

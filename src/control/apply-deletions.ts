@@ -1,10 +1,11 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Monotonic } from '#base/units.ts';
-import { isConflict, isNotFound, isOutcomeUnknown } from '#kubernetes/api-error.ts';
+import { ApiError, isConflict, isNotFound, isOutcomeUnknown } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Freshness } from '#kubernetes/freshness.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { TransportError } from '#kubernetes/transport.ts';
 import { ageOf, type Basis, isFresh, StaleBasisError, type TypeBasis } from './basis.ts';
 import type { DeletePod, PodRef } from './decision.ts';
 import type { OpenDisruptions } from './open-disruptions.ts';
@@ -29,6 +30,8 @@ export interface DeletionReport {
   readonly deleted: readonly DeletePod[];
   /** Answered 404 or 409, or not sent as the world has moved: plan again. */
   readonly outrun: number;
+  /** Set when one was not sent as the basis had become too old. */
+  readonly stale: StaleBasisError | undefined;
   /** The first failure that is not an answer about the pod; the rest of the batch was not sent. */
   readonly error: unknown;
 }
@@ -45,14 +48,19 @@ export async function applyDeletions(
   const waiting = [...work.deletions];
   const deleted: DeletePod[] = [];
   let outrun = 0;
+  let stale: StaleBasisError | undefined;
   let error: unknown;
   const sendNext = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       try {
-        const isDeleted = await sendDeletion({ deletion: next, basis: work.basis }, ports, signal);
-        if (isDeleted) deleted.push(next);
-        else outrun += 1;
+        await sendDeletion({ deletion: next, basis: work.basis }, ports, signal);
+        deleted.push(next);
       } catch (failure) {
+        if (failure instanceof StaleBasisError) stale ??= failure;
+        if (isOutrun(failure)) {
+          outrun += 1;
+          continue;
+        }
         error ??= failure;
         waiting.length = 0;
       }
@@ -60,15 +68,15 @@ export async function applyDeletions(
   };
   const lanes = Math.min(maxConcurrent, waiting.length);
   await Promise.all(Array.from({ length: lanes }, sendNext));
-  return { deleted, outrun, error };
+  return { deleted, outrun, stale, error };
 }
 
-/** @returns whether the pod is going; false when the server says that it is not the one that was decided on */
+/** @throws what {@link isOutrun} tells from a failure, unless the pod is going */
 async function sendDeletion(
   work: { readonly deletion: DeletePod; readonly basis: Basis },
   ports: DeletionPorts,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   const { pod } = work.deletion;
   let sentAt: Monotonic | undefined;
   const beforeSend = (): void => {
@@ -88,13 +96,19 @@ async function sendDeletion(
       { preconditions: { uid, resourceVersion }, beforeSend, signal },
     );
     settle({ pod, sentAt }, answer?.metadata.resourceVersion, ports);
-    return true;
   } catch (error) {
-    if (isOutcomeUnknown(error)) ports.open.unanswered(pod);
-    else ports.open.void(pod);
-    if (isOutrun(error)) return false;
+    // What is not proven to be without effect may have had it: also a fault of ours that follows a good answer.
+    if (sentAt !== undefined && isWithoutEffect(error)) ports.open.void(pod);
+    else if (sentAt !== undefined) ports.open.unanswered(pod);
     throw error;
   }
+}
+
+/** Whether `error` tells that the server did nothing, although the request was handed to the connection. */
+function isWithoutEffect(error: unknown): boolean {
+  if (error instanceof StaleBasisError || error instanceof OverruledError) return true;
+  const isAnswer = error instanceof ApiError || error instanceof TransportError;
+  return isAnswer && !isOutcomeUnknown(error);
 }
 
 /** Thrown by `recheck` when a deletion may not be sent any more; the key is planned again. */

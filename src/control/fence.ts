@@ -7,12 +7,16 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { PodRef } from './decision.ts';
 
 /** How long a request of a predecessor may still take effect, where it cannot be voided (D-8). */
-export const predecessorHorizon = seconds(120);
+const predecessorHorizon = seconds(120);
 
-/** The annotation by which a pod is touched; its value names the process that did. */
+/**
+ * The annotation by which a pod is touched. Its value names the process and counts its touches: a patch that changes
+ * nothing moves no resourceVersion, and so would void nothing.
+ */
 export const FENCE_ANNOTATION = 'rollout-operator/fenced-by';
 
 const maxConcurrent = 32;
+const always = monotonic(Number.NEGATIVE_INFINITY);
 
 /** What fencing goes through. */
 export interface FencePorts {
@@ -38,23 +42,36 @@ export type Touch =
   /** The pod is gone, or another incarnation has its name. */
   | { readonly kind: 'moved'; readonly pod: PodRef };
 
-/** Whether a key may be disrupted with respect to an earlier process. */
+/** How touching some pods ended. */
+export interface TouchReport {
+  /** One answer a pod that was asked for and got one, in no order. */
+  readonly touches: readonly Touch[];
+  /** Whether pods may not be patched. */
+  readonly isForbidden: boolean;
+  /** The first failure that is not an answer about the pod; the rest was not sent. */
+  readonly error: Error | undefined;
+}
+
+/** Whether a StatefulSet may be disrupted with respect to an earlier process. */
 export type FenceState =
   | { readonly kind: 'open' }
-  /** Pods were touched; the cache does not show it yet. */
-  | { readonly kind: 'touched'; readonly revisions: readonly string[] }
   /** Pods cannot be touched: until then nothing may be disrupted. */
   | { readonly kind: 'waiting'; readonly until: Monotonic };
 
 /**
  * Voids what an earlier process may still have under way (D-8, reliability.md rule 2): a touch moves the pod's
- * resourceVersion, so that a late deletion decided on the old one can only get 409.
+ * resourceVersion, so that a late deletion decided on the old one can only get 409. Kept by the uid of the
+ * StatefulSet, so that a set that moves to another group takes its fence along.
  */
 export class Fence {
   readonly #ports: FencePorts;
   readonly #startedAt: Monotonic;
-  readonly #open = new Set<string>();
+  /** Since when nothing of an earlier process can change a set, by its uid; grows only in the first 120 s. */
+  readonly #open = new Map<string, Monotonic>();
+  /** uids of pods that were touched, of sets that are not open yet: each is touched once. */
+  readonly #touched = new Map<string, Set<string>>();
   #canTouch: boolean;
+  #count = 0;
 
   constructor(ports: FencePorts) {
     this.#ports = ports;
@@ -62,71 +79,75 @@ export class Fence {
     this.#canTouch = ports.canTouchPods;
   }
 
-  /** Whether nothing of an earlier process can hit `key` any more. */
-  isOpen(key: string): boolean {
-    return this.#open.has(key);
+  /**
+   * Since when nothing of an earlier process can hit the pods of `set` any more: a disruption must rest on a view
+   * proven by a request that was sent after that time. Undefined while something still can.
+   */
+  openSince(set: string): Monotonic | undefined {
+    const since = this.#open.get(set);
+    const horizon = this.#horizon;
+    return since ?? (this.#ports.clock.monotonic() >= horizon ? horizon : undefined);
   }
 
-  /** A proven view of `key` showed nothing that an earlier process could have been deleting. */
-  open(key: string): void {
-    this.#open.add(key);
-  }
-
-  /** `key` is gone; if it comes back, it is looked at anew. */
-  forget(key: string): void {
-    this.#open.delete(key);
+  /** A view proven since the start showed nothing of `set` that an earlier process could have been deleting. */
+  open(set: string): void {
+    if (this.openSince(set) !== undefined) return;
+    this.#open.set(set, always);
+    this.#touched.delete(set);
   }
 
   /**
-   * Fences `key`, whose outdated pods are `pods`: touches each once, or waits where that is not permitted.
+   * Fences `set`, whose outdated pods are `pods`: touches each once, or waits where that is not permitted.
    * @throws what a touch failed with, unless the pod is gone or was changed meanwhile
    */
-  async close(key: string, pods: readonly PodRef[], signal: AbortSignal): Promise<FenceState> {
-    if (this.#open.has(key)) return { kind: 'open' };
-    const until = monotonic(this.#startedAt + predecessorHorizon);
-    if (this.#ports.clock.monotonic() >= until) {
-      this.#open.add(key);
-      return { kind: 'open' };
-    }
-    const touches = await this.touch(pods, signal);
-    if (touches === 'forbidden') return { kind: 'waiting', until };
-    this.#open.add(key);
-    const revisions = touches.flatMap((touch) =>
-      touch.kind === 'touched' ? [touch.revision] : [],
+  async close(set: string, pods: readonly PodRef[], signal: AbortSignal): Promise<FenceState> {
+    if (this.openSince(set) !== undefined) return { kind: 'open' };
+    const done = this.#touched.get(set) ?? new Set<string>();
+    this.#touched.set(set, done);
+    const report = await this.touch(
+      pods.filter((pod) => !done.has(pod.uid)),
+      signal,
     );
-    return revisions.length === 0 ? { kind: 'open' } : { kind: 'touched', revisions };
+    for (const { pod } of report.touches) done.add(pod.uid);
+    if (report.isForbidden) return { kind: 'waiting', until: this.#horizon };
+    if (report.error !== undefined) throw report.error;
+    this.#touched.delete(set);
+    this.#open.set(set, this.#ports.clock.monotonic());
+    return { kind: 'open' };
   }
 
-  /**
-   * Touches `pods`, so that no deletion decided on their present state can take effect any more.
-   * @returns one answer a pod, in no order; `forbidden` where pods may not be patched, asked once only (D-1)
-   */
-  async touch(
-    pods: readonly PodRef[],
-    signal: AbortSignal,
-  ): Promise<readonly Touch[] | 'forbidden'> {
-    if (!this.#canTouch) return 'forbidden';
-    const waiting = [...pods];
+  /** Touches `pods`, so that no deletion decided on their present state can take effect any more. */
+  async touch(pods: readonly PodRef[], signal: AbortSignal): Promise<TouchReport> {
+    const waiting = this.#canTouch ? [...pods] : [];
     const touches: Touch[] = [];
+    let error: Error | undefined;
     const touchNext = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const touch = await this.#touchOne(next, signal);
-        if (touch !== undefined) touches.push(touch);
-        else waiting.length = 0;
+        try {
+          const touch = await this.#touchOne(next, signal);
+          if (touch !== undefined) touches.push(touch);
+        } catch (failure) {
+          error ??= failure instanceof Error ? failure : new Error(String(failure));
+        }
+        if (error !== undefined || !this.#canTouch) waiting.length = 0;
       }
     };
     const lanes = Math.min(maxConcurrent, waiting.length);
     await Promise.all(Array.from({ length: lanes }, touchNext));
-    return this.#canTouch ? touches : 'forbidden';
+    return { touches, isForbidden: !this.#canTouch, error };
+  }
+
+  get #horizon(): Monotonic {
+    return monotonic(this.#startedAt + predecessorHorizon);
   }
 
   /** @returns undefined when it is forbidden */
   async #touchOne(pod: PodRef, signal: AbortSignal): Promise<Touch | undefined> {
     const { client, clock, pods, identity } = this.#ports;
     const sentAt = clock.monotonic();
-    const document = {
-      metadata: { uid: pod.uid, annotations: { [FENCE_ANNOTATION]: identity } },
-    };
+    this.#count += 1;
+    const annotations = { [FENCE_ANNOTATION]: `${identity}/${this.#count}` };
+    const document = { metadata: { uid: pod.uid, annotations } };
     try {
       const { metadata } = await client.patch(
         resourceTypes.pods,
@@ -134,6 +155,11 @@ export class Fence {
         { body: { kind: 'merge', document }, signal },
       );
       const revision = metadata.resourceVersion;
+      if (revision === pod.resourceVersion) {
+        throw new Error(
+          `Cannot void a deletion of Pod "${pod.namespace}/${pod.name}" as touching it left its resourceVersion at ${revision}`,
+        );
+      }
       pods.ownWrite({ sentAt, before: pod.resourceVersion, answered: revision });
       return {
         kind: 'touched',

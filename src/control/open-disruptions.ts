@@ -4,7 +4,7 @@ import type { PodView } from '#statefulset/view.ts';
 import type { PodRef } from './decision.ts';
 
 /** How long a deletion without an answer may still happen (D-7). */
-export const answerHorizon = seconds(120);
+const answerHorizon = seconds(120);
 
 type Answer =
   | { readonly kind: 'sent' }
@@ -32,6 +32,8 @@ export interface PodSight {
 /**
  * Deletions of ours that the cache may not show yet (D-7, reliability.md rule 4). Such a pod counts as leaving. A
  * request under way is a connection, not state: after a restart, fencing takes its place (D-8).
+ *
+ * One for all groups: a set that moves to another group takes what is open in it along.
  */
 export class OpenDisruptions {
   readonly #open = new Map<string, OpenDisruption>();
@@ -74,17 +76,21 @@ export class OpenDisruptions {
     return new Set(this.#open.keys());
   }
 
-  /** Pods whose deletion has no answer; touching them settles it (D-8). */
-  unansweredPods(): readonly PodRef[] {
+  /** Those of the pods for which `isMine` holds whose deletion has no answer; touching them settles it (D-8). */
+  unansweredPods(isMine: (pod: PodRef) => boolean = () => true): readonly PodRef[] {
     return [...this.#open.values()]
-      .filter((open) => open.answer.kind === 'unanswered')
+      .filter((open) => open.answer.kind === 'unanswered' && isMine(open.pod))
       .map((open) => open.pod);
   }
 
-  /** When the first deletion without an answer is settled by time alone; undefined when there is none. */
-  nextHorizon(): Monotonic | undefined {
+  /**
+   * When the first deletion without an answer, of a pod for which `isMine` holds, is settled by time alone;
+   * undefined when there is none.
+   */
+  nextHorizon(isMine: (pod: PodRef) => boolean = () => true): Monotonic | undefined {
     let earliest: number | undefined;
-    for (const { answer, sentAt } of this.#open.values()) {
+    for (const { answer, sentAt, pod } of this.#open.values()) {
+      if (!isMine(pod)) continue;
       if (answer.kind === 'unanswered' || answer.kind === 'accepted')
         earliest = Math.min(earliest ?? Infinity, sentAt);
     }

@@ -19,26 +19,39 @@ export interface ControllerOptions {
   reconcile(key: string, signal: AbortSignal): Promise<PassResult>;
   /** A bug: something was thrown that no pass should throw. The key is tried again after its backoff. */
   report(key: string, error: unknown): void;
+  /** Whether nothing may go on after `error`, such as when no cache can be trusted (D-6). */
+  isFatal(error: unknown): boolean;
 }
 
-/** Runs passes until `signal` aborts and those under way have ended. */
+/**
+ * Runs passes until `signal` aborts and those under way have ended.
+ * @throws the first fatal error, once the passes under way, which it aborts, have ended
+ */
 export async function runController(
   options: ControllerOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { queue } = options;
+  const fatal = new AbortController();
+  const ending = AbortSignal.any([signal, fatal.signal]);
   const shutDown = (): void => queue.shutDown();
-  if (signal.aborted) shutDown();
-  else signal.addEventListener('abort', shutDown, { once: true });
+  if (ending.aborted) shutDown();
+  else ending.addEventListener('abort', shutDown, { once: true });
   const work = async (): Promise<void> => {
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
-      await pass(key, options, signal);
+      await pass(key, { ...options, end: (error) => fatal.abort(error) }, ending);
     }
   };
   await Promise.all(Array.from({ length: options.workers }, work));
+  fatal.signal.throwIfAborted();
 }
 
-async function pass(key: string, options: ControllerOptions, signal: AbortSignal): Promise<void> {
+interface PassOptions extends ControllerOptions {
+  /** Ends the loop with `error`. */
+  end(error: unknown): void;
+}
+
+async function pass(key: string, options: PassOptions, signal: AbortSignal): Promise<void> {
   const { queue, clock } = options;
   try {
     const result = await options.reconcile(key, signal);
@@ -50,7 +63,8 @@ async function pass(key: string, options: ControllerOptions, signal: AbortSignal
       }
     }
   } catch (error) {
-    if (!signal.aborted) options.report(key, error);
+    if (options.isFatal(error)) options.end(error);
+    else if (!signal.aborted) options.report(key, error);
     queue.addRateLimited(key);
   } finally {
     queue.done(key);
@@ -58,6 +72,7 @@ async function pass(key: string, options: ControllerOptions, signal: AbortSignal
 }
 
 function retry(key: string, queue: WorkQueue, retryAfter: Millis | undefined): void {
-  if (retryAfter === undefined) queue.addRateLimited(key);
+  // A server that asks for no wait at all still gets the backoff, or a failure without end becomes a hot loop.
+  if (retryAfter === undefined || retryAfter <= 0) queue.addRateLimited(key);
   else queue.addAfter(key, retryAfter);
 }

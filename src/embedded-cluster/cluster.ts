@@ -18,8 +18,12 @@ export interface ClusterTransport extends Transport {
 
 /** An HTTP(S) listener of the cluster. */
 export interface Listener {
-  /** Such as `http://127.0.0.1:34567`. */
+  /** Such as `https://127.0.0.1:34567`. */
   readonly url: string;
+  /** The certificate to trust, as PEM; undefined for plain HTTP. */
+  readonly ca: string | undefined;
+  /** A new bearer token of `user`. @default the administrator */
+  token(user?: User): string;
   /** A kubeconfig (YAML) with one context and the token of `user`. @default the administrator */
   kubeconfig(user?: User): string;
   close(): Promise<void>;

@@ -111,7 +111,7 @@ function globMatches(pattern: string, text: string): boolean {
 const EXACT_MEMBERS = ['client', 'group', 'resource', 'subresource', 'namespace'] as const;
 
 /** Whether `match` is about `target`. */
-export function faultMatches(match: FaultMatch, target: FaultTarget): boolean {
+function faultMatches(match: FaultMatch, target: FaultTarget): boolean {
   if (match.user !== undefined && match.user !== target.user.name) return false;
   if (match.verb !== undefined && ![match.verb].flat().includes(target.verb)) return false;
   if (match.name !== undefined && !globMatches(match.name, target.name)) return false;

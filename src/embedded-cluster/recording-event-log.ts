@@ -6,6 +6,7 @@ export class RecordingEventLog implements EventLog {
   readonly calls: Call[] = [];
   readonly deliveries: Delivery[] = [];
   readonly #listeners = new Set<(commit: Commit) => void>();
+  readonly #callListeners = new Set<(call: Call) => void>();
   #isRecording = true;
   #callId = 0;
 
@@ -13,6 +14,14 @@ export class RecordingEventLog implements EventLog {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
+    };
+  }
+
+  /** Calls `listener` at each answer, whether calls are recorded or not. @returns how to stop it */
+  onCall(listener: (call: Call) => void): () => void {
+    this.#callListeners.add(listener);
+    return () => {
+      this.#callListeners.delete(listener);
     };
   }
 
@@ -34,6 +43,7 @@ export class RecordingEventLog implements EventLog {
 
   answered(call: Call): void {
     if (this.#isRecording) this.calls.push(call);
+    for (const listener of this.#callListeners) listener(call);
   }
 
   delivered(delivery: Delivery): void {

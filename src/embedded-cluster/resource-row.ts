@@ -94,6 +94,8 @@ export interface ResourceRow {
   readonly allowsUnconditionalUpdate: boolean;
   /** Whether deletion has a grace period (OB-8; pods). */
   readonly isGraceful: boolean;
+  /** Whether DELETE of an object that is gone at once answers the object; else it is a Status (OB-9). */
+  readonly answersDeleted: boolean;
   /** Drops fields the kind does not have (OB-13) and lists their paths, such as `spec.foo`. */
   decode(object: JsonObject): {
     readonly object: JsonObject;

@@ -48,7 +48,7 @@ export function namespaceNotFound(namespace: string): StatusError {
 /** 404: no resource is served at this path. */
 export function pathNotFound(): StatusError {
   return new StatusError(
-    { code: 404, reason: 'NotFound' },
+    { code: 404, reason: 'NotFound', details: {} },
     'the server could not find the requested resource',
   );
 }
@@ -219,9 +219,9 @@ export function requestTooLarge(message: string): StatusError {
 }
 
 /** 405: the resource is served, the verb is not. */
-export function methodNotAllowed(row: RowIdentity): StatusError {
+export function methodNotAllowed(): StatusError {
   return new StatusError(
-    { code: 405, reason: 'MethodNotAllowed', details: detailsOf(row, '') },
+    { code: 405, reason: 'MethodNotAllowed', details: {} },
     'the server does not allow this method on the requested resource',
   );
 }

@@ -159,7 +159,8 @@ export class WatchPipe implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8
 
   #recordDelivery(lines: readonly WatchLine[]): void {
     const { session, context, client } = this.#options;
-    const revision = lines.at(-1)?.revision ?? 0;
+    // An ERROR event, which tells of no revision, may stand behind others.
+    const revision = Math.max(0, ...lines.map((line) => line.revision));
     if (revision <= 0) return;
     const { resource } = session.options;
     context.eventLog.delivered({ at: context.clock.now(), client, resource, revision });

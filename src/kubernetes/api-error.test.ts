@@ -94,6 +94,17 @@ for (const [name, [predicate, status]] of Object.entries(predicates)) {
   });
 }
 
+function unmetUid(field: string): ApiError {
+  const causes = [{ reason: 'FieldValueInvalid', message: 'field is immutable', field }];
+  return new ApiError(call, { status: 422, reason: 'Invalid', message: '', details: { causes } });
+}
+
+test('isConflict() is true for a patch that named the uid of another incarnation', () => {
+  assert.equal(isConflict(unmetUid('metadata.uid')), true);
+  assert.equal(isConflict(unmetUid('spec.replicas')), false);
+  assert.equal(errorPolicy(unmetUid('metadata.uid')).kind, 'plan-again');
+});
+
 test('isAlreadyExists() tells a taken name from a conflict', () => {
   const refusal = { status: 409, reason: 'AlreadyExists', message: '', details: {} };
   const error = new ApiError(call, refusal);

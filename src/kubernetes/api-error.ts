@@ -1,5 +1,5 @@
 import { assertNever } from '#base/assert-never.ts';
-import type { JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import { TransportError } from './transport.ts';
 
@@ -44,7 +44,7 @@ export class ApiError extends Error {
     this.status = refusal.status;
     this.reason = refusal.reason;
     this.details = refusal.details;
-    this.retry = retryOf(refusal.status);
+    this.retry = isUnmetUid(refusal) ? 'immediate' : retryOf(refusal.status);
     this.retryAfter = refusal.retryAfter;
   }
 }
@@ -70,7 +70,7 @@ export class MalformedAnswerError extends ApiError {
 }
 
 /** The call as words, such as `delete Pod "demo/ingester-0"`. */
-export function describeCall(call: Call): string {
+function describeCall(call: Call): string {
   const { verb, kind, namespace, name } = call;
   if (name !== undefined) {
     return `${verb} ${kind} "${namespace === undefined ? name : `${namespace}/${name}`}"`;
@@ -93,9 +93,20 @@ export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** Whether `error` is a 409 for a stale resourceVersion or an unmet precondition. */
+/**
+ * A patch that names the uid of another incarnation is answered 422, not 409 as a PUT or a DELETE: to the server
+ * it tries to change an immutable field.
+ */
+function isUnmetUid({ status, details }: Pick<Refusal, 'status' | 'details'>): boolean {
+  const { causes } = details;
+  if (status !== 422 || !Array.isArray(causes)) return false;
+  return causes.some((cause) => isJsonObject(cause) && cause['field'] === 'metadata.uid');
+}
+
+/** Whether `error` is the answer for a stale resourceVersion or an unmet precondition: the world has moved. */
 export function isConflict(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 409 && error.reason !== 'AlreadyExists';
+  if (!(error instanceof ApiError)) return false;
+  return (error.status === 409 && error.reason !== 'AlreadyExists') || isUnmetUid(error);
 }
 
 /** Whether `error` is a 409 for a name that is taken. */

@@ -41,7 +41,7 @@ test('withRateLimit() sends a full burst at once', async () => {
   assert.equal(inner.requests.length, 10);
 });
 
-test('withRateLimit() fails unsent when the deadline comes before the token', async () => {
+test('withRateLimit() [scenario 76] fails unsent when the deadline comes before the token', async () => {
   const { transport, inner, limited } = setup(1, 1);
   await transport.request(get(APPS));
   await assert.rejects(transport.request(get(APPS, { timeout: millis(50) })), (error) => {
@@ -54,14 +54,14 @@ test('withRateLimit() fails unsent when the deadline comes before the token', as
   assert.deepEqual(limited, ['apps']);
 });
 
-test('withRateLimit() has a bucket for each API group', async () => {
+test('withRateLimit() [scenario 76] has a bucket for each API group', async () => {
   const { transport, inner } = setup(1, 1);
   await transport.request(get(APPS));
   await transport.request(get(CORE, { timeout: millis(50) }));
   assert.equal(inner.requests.length, 2);
 });
 
-test('withRateLimit() shares no bucket between two clients', async () => {
+test('withRateLimit() [scenario 76] shares no bucket between two clients', async () => {
   const { transport, inner, clock } = setup(1, 1);
   const options = { clock, qps: 1, burst: 1, groupOf: () => 'apps' };
   const other = withRateLimit(inner, options);
@@ -76,7 +76,7 @@ for (const [qps, burst] of [
   [-1, 10],
   [5, 0],
 ] as const) {
-  test(`withRateLimit() limits nothing and looks at no signal for qps ${qps} and burst ${burst}`, () => {
+  test(`withRateLimit() [scenario 76] limits nothing and looks at no signal for qps ${qps} and burst ${burst}`, () => {
     const { transport, inner } = setup(qps, burst);
     assert.equal(transport, inner);
   });
@@ -102,7 +102,7 @@ test('withRateLimit() passes on what the wait left of the deadline', async () =>
   assert.equal(inner.last.timeout, 1_500);
 });
 
-test('withRateLimit() fails unsent when the token comes too late', async () => {
+test('withRateLimit() [scenario 76] fails unsent when the token comes too late', async () => {
   const { transport, inner, clock } = setup(2, 1);
   await transport.request(get(APPS));
   const second = transport.request(get(APPS, { timeout: millis(500) }));
@@ -140,9 +140,22 @@ test('withRateLimit() gives the place of a cancelled request to the next', async
   leave.abort(cause);
   await refused;
   clock.advance(seconds(1));
-  await third;
+  await settled();
   assert.equal(inner.requests.length, 2);
+  await third;
   assert.deepEqual(limited, ['apps']);
+});
+
+test('withRateLimit() lets beforeSend decide after the wait, not before (D-3)', async () => {
+  const { transport, clock } = setup(1, 1);
+  await transport.request(get(APPS));
+  const askedAt: number[] = [];
+  const beforeSend = (): void => void askedAt.push(clock.monotonic());
+  const waiting = transport.request(get(APPS, { beforeSend }));
+  await settled();
+  clock.advance(seconds(1));
+  await waiting;
+  assert.deepEqual(askedAt, [1_000]);
 });
 
 test('withRateLimit() never saves up more than a burst', async () => {

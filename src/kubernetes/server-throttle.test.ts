@@ -59,8 +59,11 @@ for (const [when, { answer, timeout }] of Object.entries(once)) {
 for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
   test(`withServerThrottle() never repeats a ${method}`, async () => {
     const inner = answering(throttled('0'));
-    const transport = withServerThrottle(inner, new ManualClock());
-    assert.equal((await transport.request({ method, path: '/a' })).status, 429);
+    const clock = new ManualClock();
+    const answer = withServerThrottle(inner, clock).request({ method, path: '/a' });
+    await settled();
+    assert.equal(clock.pendingTimers, 0);
+    assert.equal((await answer).status, 429);
     assert.equal(inner.requests.length, 1);
   });
 }

@@ -193,6 +193,25 @@ for (const [when, { streaming, after }] of Object.entries(fallbacks)) {
   });
 }
 
+test('a list in pages is as old as the request for its first page (D-3)', async () => {
+  const rig = new Rig();
+  const { clock, client, server } = rig;
+  server.streaming = 'refused';
+  server.pageSize = 1;
+  client.script = {
+    list: (query) => clock.sleep(millis(1_000)).then(() => server.list(query)),
+    watch: (query, stream) => server.watch(query, stream),
+  };
+  await rig.run();
+  await clock.advance(2_000);
+  assert.deepEqual(rig.informer.freshness.proof, {
+    revision: '3',
+    sentAt: 0,
+    by: 'consistent-read',
+  });
+  await rig.finish();
+});
+
 test('run() lists in pages when three streaming lists in a row broke off', async () => {
   const rig = new Rig();
   rig.server.streaming = 'silent';
@@ -534,6 +553,7 @@ test('a relist voids the proof, and its own end proves the new view (D-5)', asyn
   rig.client.watching.send('ERROR', { code: 410 });
   await rig.clock.advance(100);
   assert.equal(rig.informer.freshness.proof, undefined);
+  await rig.clock.advance(1_000);
   rig.client.watching.bookmark(rig.server.revision, true);
   await rig.clock.advance(50);
   assert.deepEqual(rig.informer.freshness.proof, {
@@ -748,5 +768,16 @@ test('a type that is not installed keeps an informer that needs it waiting', asy
   assert.deepEqual(rig.reasons(), ['ListFailed']);
   await rig.clock.advance(millis(100));
   assert.equal(rig.informer.hasSynced, true);
+  await rig.finish();
+});
+
+test('a type that may not be listed does not count as empty, even where it may be absent (D-13)', async () => {
+  const rig = new Rig({ isAbsentAllowed: true });
+  rig.server.streaming = 'refused';
+  rig.server.refusals = [undefined, new RefusedError(403)];
+  await rig.run();
+  assert.equal(rig.informer.hasSynced, false);
+  assert.equal(rig.informer.isAbsent, false);
+  assert.deepEqual(rig.reasons(), ['ListFailed']);
   await rig.finish();
 });

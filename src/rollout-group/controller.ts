@@ -1,6 +1,7 @@
 import { type Millis, millis } from '#base/units.ts';
 import { runController } from '#control/run-controller.ts';
 import type { Change, Informer } from '#kubernetes/informer.ts';
+import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { groupOf } from './api.ts';
@@ -14,6 +15,8 @@ export interface RolloutGroupPorts extends GroupReconcilerPorts {
   readonly queue: WorkQueue;
   /** Period of the safety resync; reactions do not wait for it. 0 or less: none (D-14). */
   readonly resync: Millis;
+  /** Calls `wake` when what {@link GroupReconcilerPorts.budgetOver} answers may have changed. */
+  onBudgetsChange?(wake: () => void): void;
 }
 
 /** Groups worked on at once. */
@@ -29,23 +32,17 @@ export async function runRolloutGroups(
 ): Promise<void> {
   const { queue, statefulSets, pods, log, clock } = ports;
   const reconciler = new GroupReconciler(ports);
-  const wake = (uid: string | undefined): void => {
-    if (uid === undefined) return;
-    for (const set of statefulSets.lister.by(indexes.uid, uid)) wakeGroup(set, queue);
-  };
-  statefulSets.onChange((change) => {
-    for (const set of statesOf(change)) wakeGroup(set, queue);
-  });
-  pods.onChange((change) => {
-    for (const pod of statesOf(change)) wake(pod.controllerUid);
-  });
-  const wakeAll = (): void => {
-    for (const set of statefulSets.lister.list()) wakeGroup(set, queue);
-    reconciler.knownKeys().forEach((key) => queue.add(key));
-  };
+  const owners = (pods: readonly PodView[]): readonly StatefulSetView[] =>
+    [...new Set(pods.map((pod) => pod.controllerUid))].flatMap((uid) =>
+      uid === undefined ? [] : statefulSets.lister.by(indexes.uid, uid),
+    );
+  statefulSets.onChange((change) => wake(statesOf(change), queue));
+  pods.onChange((change) => wake(owners(statesOf(change)), queue));
+  const wakeAll = (): void => wake(statefulSets.lister.list(), queue, reconciler.knownKeys());
+  ports.onBudgetsChange?.(wakeAll);
   wakeAll();
   const resync = resyncEvery(ports, wakeAll);
-  await runController(
+  const ended = runController(
     {
       queue,
       clock,
@@ -56,10 +53,11 @@ export async function runRolloutGroups(
           key,
           err: error instanceof Error ? error : new Error(String(error)),
         }),
+      isFatal: (error) => error instanceof RevisionWentBackError,
     },
     signal,
   );
-  resync.cancel();
+  await ended.finally(() => resync.cancel());
 }
 
 /** Both states of a change: a set that moved to another group concerns both groups. */
@@ -67,9 +65,18 @@ function statesOf<T extends PodView | StatefulSetView>(change: Change<T>): reado
   return change.kind === 'updated' ? [change.old, change.object] : [change.object];
 }
 
-function wakeGroup(set: StatefulSetView, queue: WorkQueue): void {
-  const group = groupOf(set);
-  if (group !== undefined) queue.add(groupKey(set.namespace, group));
+/** Adds each key once: a second add of a key that a worker took at once would cost it another pass. */
+function wake(
+  sets: Iterable<StatefulSetView>,
+  queue: WorkQueue,
+  further: readonly string[] = [],
+): void {
+  const keys = new Set(further);
+  for (const set of sets) {
+    const group = groupOf(set);
+    if (group !== undefined) keys.add(groupKey(set.namespace, group));
+  }
+  for (const key of keys) queue.add(key);
 }
 
 function resyncEvery(ports: RolloutGroupPorts, wakeAll: () => void): { cancel(): void } {

@@ -1,15 +1,17 @@
+import type { Because } from '#base/because.ts';
 import type { Clock } from '#base/clock.ts';
-import { after, type Monotonic, millis } from '#base/units.ts';
+import { after, type Instant, type Monotonic, millis } from '#base/units.ts';
 import { type Basis, basisOfCaches, isFresh } from '#control/basis.ts';
-import type { Decision, Plan, PodRef } from '#control/decision.ts';
+import type { Decision, Plan, PodRef, SetRef } from '#control/decision.ts';
 import type { Fence } from '#control/fence.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
+import type { Reason } from '#control/reasons.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { confirmGroup } from './confirm.ts';
 import { planRolloutGroup } from './plan.ts';
-import { because, podRef, zoneOf } from './plan-zone.ts';
+import { because, podRef, setRef, zoneOf } from './plan-zone.ts';
 import { type GroupSnapshot, type SetSnapshot, snapshotOf, unbuiltOf } from './snapshot.ts';
 
 /** What one pass looks at its group through. */
@@ -61,79 +63,138 @@ export class GroupView {
 
   /** Makes sure of all that the plan of `observed` needs before it may be applied. */
   async secure(observed: Observed, signal: AbortSignal): Promise<Secured> {
-    const { clock, fence, key, pods, statefulSets } = this.#ports;
+    const { pods, statefulSets } = this.#ports;
     const basis = basisOfCaches(pods.freshness, statefulSets.freshness);
-    await this.#settleUnanswered(signal);
+    await this.#settleUnanswered(observed.snapshot, signal);
+    if (basis !== undefined) this.#openUpToDate(observed.snapshot);
     if (!disrupts(observed.plan)) {
-      if (basis !== undefined && isUpToDate(observed.snapshot, observed.plan)) fence.open(key);
-      return { kind: 'ready', plan: this.#withHorizon(observed.plan), basis };
+      return { kind: 'ready', plan: this.#withHorizon(observed), basis };
     }
-    if (!fence.isOpen(key)) return this.#fenceOff(observed, signal);
-    if (basis !== undefined && isFresh(basis, clock.monotonic())) {
+    const waitsUntil = await this.#fenceOff(observed.snapshot, signal);
+    if (waitsUntil !== undefined) return this.#heldUntil(waitsUntil, observed);
+    if (basis !== undefined && this.#isProven(basis, observed.snapshot)) {
       return { kind: 'ready', plan: observed.plan, basis };
     }
-    const { sets, basis: confirmed } = await confirmGroup(
+    return this.#confirm(signal);
+  }
+
+  /** Plans from a consistent read alone; anew where that shows a set that has to be fenced first. */
+  async #confirm(signal: AbortSignal): Promise<Secured> {
+    const { pods, statefulSets, key, fence } = this.#ports;
+    const { sets, basis } = await confirmGroup(
       key,
       { ...this.#ports, pods: pods.freshness, statefulSets: statefulSets.freshness },
       signal,
     );
-    const plan = planRolloutGroup({ ...observed.snapshot, sets }, clock.now());
-    return { kind: 'ready', plan, basis: confirmed };
+    // What the sets ask for, and what is leaving, may have changed since the caches were looked at.
+    const observed = this.observe(sets);
+    const isFenced = sets.every(({ set }) => fence.openSince(set.uid) !== undefined);
+    if (isFenced || !disrupts(observed.plan)) {
+      return { kind: 'ready', plan: this.#withHorizon(observed), basis };
+    }
+    const until = await this.#fenceOff(observed.snapshot, signal);
+    return until === undefined ? this.#confirm(signal) : this.#heldUntil(until, observed);
   }
 
-  /** Voids what an earlier process may have under way, before the first disruption of the group (D-8). */
-  async #fenceOff(observed: Observed, signal: AbortSignal): Promise<Secured> {
-    const { clock, fence, key } = this.#ports;
-    const state = await fence.close(key, outdatedPods(observed.snapshot, clock), signal);
-    const message =
-      state.kind === 'waiting'
-        ? 'an earlier process may have a deletion under way, and pods may not be patched to void it'
-        : 'pods were touched to void what an earlier process may have under way';
-    // The touches wake the key as the watch shows them; a second later it is looked at in any case.
-    const wait = state.kind === 'waiting' ? state.until - clock.monotonic() : 1_000;
-    return { kind: 'held', plan: this.#held(observed.plan, message, wait) };
+  /** Whether `basis` is young enough, and younger than the fences of the sets. */
+  #isProven(basis: Basis, { sets }: GroupSnapshot): boolean {
+    const { clock, fence } = this.#ports;
+    if (!isFresh(basis, clock.monotonic())) return false;
+    return sets.every(({ set }) => {
+      const since = fence.openSince(set.uid);
+      return since !== undefined && basis.pods.provenAt > since;
+    });
+  }
+
+  /** Sets of which a proven view shows nothing outdated need no fence: nothing of theirs was to be deleted. */
+  #openUpToDate(snapshot: GroupSnapshot): void {
+    for (const set of snapshot.sets) {
+      if (this.#deletableBefore(set, snapshot).length === 0) this.#ports.fence.open(set.set.uid);
+    }
+  }
+
+  /**
+   * Voids what an earlier process may have under way, before the first disruption of the group (D-8).
+   * @returns until when nothing may be disrupted; undefined when all sets are fenced
+   */
+  async #fenceOff(snapshot: GroupSnapshot, signal: AbortSignal): Promise<Monotonic | undefined> {
+    for (const set of snapshot.sets) {
+      const pods = this.#deletableBefore(set, snapshot);
+      const state = await this.#ports.fence.close(set.set.uid, pods, signal);
+      if (state.kind === 'waiting') return state.until;
+    }
+    return undefined;
+  }
+
+  /** Pods that an earlier process may have been deleting: the outdated ones, or all while that cannot be told. */
+  #deletableBefore(set: SetSnapshot, { leaving }: GroupSnapshot): readonly PodRef[] {
+    const zone = zoneOf(set, leaving, this.#ports.clock.now());
+    const slots = zone.target === undefined ? zone.slots : zone.outdated;
+    return slots.flatMap((slot) =>
+      slot.kind === 'missing' || slot.kind === 'terminating' ? [] : [podRef(slot.pod)],
+    );
   }
 
   /** Settles deletions without an answer by touching their pods; where that is forbidden, time does (D-7). */
-  async #settleUnanswered(signal: AbortSignal): Promise<void> {
+  async #settleUnanswered(snapshot: GroupSnapshot, signal: AbortSignal): Promise<void> {
     const { open, fence } = this.#ports;
-    const unanswered = open.unansweredPods();
+    const unanswered = open.unansweredPods(ownerIn(snapshot));
     if (unanswered.length === 0) return;
-    const touches = await fence.touch(unanswered, signal);
-    if (touches === 'forbidden') return;
+    const { touches, error } = await fence.touch(unanswered, signal);
     for (const touch of touches) {
       if (touch.kind === 'moved') open.accepted(touch.pod);
       else if (touch.isTerminating) open.answered(touch.pod, touch.revision);
       else open.void(touch.pod);
     }
+    if (error !== undefined) throw error;
   }
 
-  /** `plan` as a hold that ends `wait` ms from now, and nothing else but its warnings. */
-  #held(plan: Plan, message: string, wait: number): Plan {
-    const until = after(this.#ports.clock.now(), millis(wait));
-    const hold = plan.decisions
+  /** The plan of `observed` as a hold that ends at `until`, and nothing else but its warnings. */
+  #heldUntil(until: Monotonic, { plan }: Observed): Secured {
+    const at = this.#instantOf(until);
+    const message =
+      'an earlier process may have a deletion under way, and pods may not be patched to void it';
+    const holds = plan.decisions
       .filter((decision) => decision.kind === 'delete-pod')
       .slice(0, 1)
-      .map(
-        ({ set }): Decision => ({
-          kind: 'hold',
-          set,
-          until,
-          because: because('AwaitingPredecessor', message),
-        }),
-      );
+      .map(({ set }) => holdUntil(at, set, because('AwaitingPredecessor', message)));
     const warnings = plan.decisions.filter((decision) => decision.kind === 'warn');
-    return { ...plan, decisions: [...warnings, ...hold], requeue: { kind: 'at', at: until } };
+    const decisions = [...warnings, ...holds];
+    return { kind: 'held', plan: { ...plan, decisions, requeue: { kind: 'at', at } } };
   }
 
-  /** `plan`, looked at again at the latest when a deletion without an answer is settled by time (D-7). */
-  #withHorizon(plan: Plan): Plan {
-    const { open, clock } = this.#ports;
-    const horizon: Monotonic | undefined = open.nextHorizon();
+  /**
+   * The plan, looked at again at the latest when a deletion without an answer is settled by time, and with that as
+   * the reason where nothing else is done (D-7, LIVE-2).
+   */
+  #withHorizon({ plan, snapshot }: Observed): Plan {
+    const { open } = this.#ports;
+    const isMine = ownerIn(snapshot);
+    const horizon = open.nextHorizon(isMine);
     if (horizon === undefined) return plan;
-    const at = after(clock.now(), millis(horizon - clock.monotonic()));
+    const at = this.#instantOf(horizon);
     const isSooner = plan.requeue.kind === 'at' && plan.requeue.at <= at;
-    return isSooner ? plan : { ...plan, requeue: { kind: 'at', at } };
+    const decisions = disrupts(plan)
+      ? plan.decisions
+      : [...this.#awaitedAnswers(at, snapshot), ...plan.decisions];
+    return { ...plan, decisions, requeue: isSooner ? plan.requeue : { kind: 'at', at } };
+  }
+
+  #awaitedAnswers(at: Instant, snapshot: GroupSnapshot): readonly Decision[] {
+    const awaited = new Set(
+      this.#ports.open.unansweredPods(ownerIn(snapshot)).map(({ uid }) => uid),
+    );
+    return snapshot.sets.flatMap(({ set, pods }) => {
+      const names = pods.filter((pod) => awaited.has(pod.uid)).map((pod) => pod.name);
+      if (names.length === 0) return [];
+      const message = `the deletion of ${names.join(', ')} got no answer, and pods may not be patched to void it`;
+      return [holdUntil(at, setRef(set), because('AwaitingAnswer', message))];
+    });
+  }
+
+  #instantOf(time: Monotonic): Instant {
+    const { clock } = this.#ports;
+    return after(clock.now(), millis(time - clock.monotonic()));
   }
 }
 
@@ -141,18 +202,12 @@ function disrupts(plan: Plan): boolean {
   return plan.decisions.some((decision) => decision.kind === 'delete-pod');
 }
 
-/** Whether no pod of the group could be the target of an earlier process. */
-function isUpToDate(snapshot: GroupSnapshot, plan: Plan): boolean {
-  return (
-    plan.progress.every(({ outdated }) => outdated === 0) &&
-    snapshot.sets.every(({ set }) => set.status.observedGeneration >= set.generation)
-  );
+function holdUntil(until: Instant, set: SetRef, why: Because<Reason>): Decision {
+  return { kind: 'hold', set, until, because: why };
 }
 
-function outdatedPods(snapshot: GroupSnapshot, clock: Clock): readonly PodRef[] {
-  const now = clock.now();
-  return snapshot.sets
-    .map((set) => zoneOf(set, snapshot.leaving, now))
-    .flatMap((zone) => zone.outdated)
-    .flatMap((slot) => (slot.kind === 'terminating' ? [] : [podRef(slot.pod)]));
+/** Tells the pods of `snapshot`. */
+function ownerIn(snapshot: GroupSnapshot): (pod: PodRef) => boolean {
+  const uids = new Set(snapshot.sets.flatMap(({ pods }) => pods.map((pod) => pod.uid)));
+  return (pod) => uids.has(pod.uid);
 }

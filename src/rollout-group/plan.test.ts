@@ -355,6 +355,13 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
     }),
     want: ['delete a-1 PodOutdated'],
   },
+  'EXCL-1 disrupts one of two outdated zones': {
+    given: group([
+      zone('a', { status: prev, pods: allOld }),
+      zone('b', { status: prev, pods: allOld }),
+    ]),
+    want: ['delete a-0 PodOutdated', 'delete a-1 PodOutdated', 'hold b ZoneOrder'],
+  },
   'EXCL-1 holds the next zone while the deletion of an updated pod is not yet seen': {
     given: group([zone('a'), zone('b', { status: prev, pods: allOld })], {
       leaving: new Set(['ingester-zone-a-0-uid']),
@@ -402,6 +409,12 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
       zone('b', { status: prev, pods: allOld }),
     ]),
     want: ['hold a ZoneNotReady', 'hold b ZoneOrder'],
+  },
+  'replaces no broken pod of a set that is being deleted': {
+    given: group([
+      zone('a', { isDeleting: true, status: prev, pods: ['old', 'old', 'old-unready'] }),
+    ]),
+    want: ['hold a ZoneNotReady'],
   },
   'warns of a known key in the wrong map (KW-24)': {
     given: group([

@@ -8,18 +8,20 @@ import type { Decision, DeletePod, Plan } from '#control/decision.ts';
 import { Fence } from '#control/fence.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
 import { primaryHold } from '#control/primary-hold.ts';
+import type { Reason } from '#control/reasons.ts';
 import { PlanReporter } from '#control/report-plan.ts';
 import type { PassResult } from '#control/run-controller.ts';
 import { ApiError } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
+import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
-import { isPaused } from './api.ts';
+import { groupOf, isPaused } from './api.ts';
 import { GroupView } from './group-view.ts';
 import { because } from './plan-zone.ts';
-import { parseGroupKey, readSets, type SetSnapshot } from './snapshot.ts';
+import { groupKey, parseGroupKey, readSets, type SetSnapshot } from './snapshot.ts';
 
 /** What passes over groups go through. */
 export interface GroupReconcilerPorts {
@@ -54,9 +56,11 @@ export class GroupReconciler {
   readonly #ports: GroupReconcilerPorts;
   readonly #fence: Fence;
   readonly #reporter: PlanReporter;
-  readonly #open = new Map<string, OpenDisruptions>();
-  /** Groups whose last pass failed; while there are any, no series is dropped (ME-10). */
+  readonly #open = new OpenDisruptions();
+  readonly #known = new Set<string>();
+  /** Keys whose last pass failed; while there are any, no series is dropped (ME-10). */
   readonly #failing = new Set<string>();
+  /** Keys that are gone, and whose series are not. */
   readonly #gone = new Set<string>();
 
   constructor(ports: GroupReconcilerPorts) {
@@ -67,7 +71,7 @@ export class GroupReconciler {
 
   /** Keys of the groups that were seen and have not been forgotten. */
   knownKeys(): readonly string[] {
-    return [...this.#open.keys()];
+    return [...this.#known];
   }
 
   /** One pass over the group `key`. */
@@ -75,23 +79,24 @@ export class GroupReconciler {
     const { clock, metrics, statefulSets, pods } = this.#ports;
     const sets = readSets(key, { statefulSets: statefulSets.lister, pods: pods.lister });
     const { group } = parseGroupKey(key);
-    if (sets.length === 0) return this.#forget(key, group);
-    this.#gone.delete(group);
+    if (sets.length === 0) return this.#forget(key);
+    this.#known.add(key);
+    this.#gone.delete(key);
     const startedAt = clock.monotonic();
     metrics.beginGroupReconcile(group);
     const end = await this.#pass(key, sets, signal);
     const isFailed = end.error !== undefined || end.plan.outcome.kind === 'failed';
     const duration = millis(clock.monotonic() - startedAt);
     metrics.endGroupReconcile(group, { isFailed, duration, endedAt: clock.now() });
-    if (isFailed) this.#failing.add(group);
-    else this.#failing.delete(group);
+    if (isFailed) this.#failing.add(key);
+    else this.#failing.delete(key);
     this.#dropGone();
     this.#report(key, end);
     return resultOf(end);
   }
 
   async #pass(key: string, sets: readonly SetSnapshot[], signal: AbortSignal): Promise<PassEnd> {
-    const open = this.#openOf(key);
+    const open = this.#open;
     const view = new GroupView({ key, open, fence: this.#fence, ...this.#ports });
     const observed = view.observe(sets);
     try {
@@ -100,9 +105,10 @@ export class GroupReconciler {
       const { plan, basis } = ready;
       const isCurrent = await this.#writeRevisions(plan.decisions, signal);
       if (!isCurrent) return { plan, error: undefined, isOutrun: true };
-      const report = await this.#delete({ deletions: deletionsOf(plan), basis, open }, signal);
-      return { plan, error: report?.error, isOutrun: (report?.outrun ?? 0) > 0 };
+      const report = await this.#delete({ key, deletions: deletionsOf(plan), basis }, signal);
+      return endOf(plan, report);
     } catch (error) {
+      if (error instanceof RevisionWentBackError) throw error;
       return { plan: observed.plan, error, isOutrun: false };
     }
   }
@@ -126,13 +132,13 @@ export class GroupReconciler {
 
   async #delete(
     work: {
+      readonly key: string;
       readonly deletions: readonly DeletePod[];
       readonly basis: Basis | undefined;
-      readonly open: OpenDisruptions;
     },
     signal: AbortSignal,
   ): Promise<DeletionReport | undefined> {
-    const { deletions, basis, open } = work;
+    const { key, deletions, basis } = work;
     if (deletions.length === 0 || basis === undefined) return undefined;
     const { client, clock, log, pods } = this.#ports;
     const report = await applyDeletions(
@@ -141,9 +147,9 @@ export class GroupReconciler {
         client,
         clock,
         log,
-        open,
+        open: this.#open,
         pods: pods.freshness,
-        recheck: (deletion) => this.#recheck(deletion),
+        recheck: (deletion) => this.#recheck(key, deletion),
       },
       signal,
     );
@@ -152,10 +158,14 @@ export class GroupReconciler {
   }
 
   /** What may have changed between the plan and the send (reliability.md rule 6). */
-  #recheck({ set, pod }: DeletePod): void {
+  #recheck(key: string, { set, pod }: DeletePod): void {
     const current = this.#ports.statefulSets.lister.get(set.namespace, set.name);
     if (current === undefined || current.uid !== set.uid) {
       throw new OverruledError(`Cannot delete Pod "${pod.name}" as its StatefulSet has gone`);
+    }
+    const group = groupOf(current);
+    if (group === undefined || groupKey(current.namespace, group) !== key) {
+      throw new OverruledError(`Cannot delete Pod "${pod.name}" as its StatefulSet left the group`);
     }
     if (isPaused(current)) {
       throw new OverruledError(`Cannot delete Pod "${pod.name}" as its StatefulSet is paused now`);
@@ -165,7 +175,10 @@ export class GroupReconciler {
   #report(key: string, end: PassEnd): void {
     const { metrics, log } = this.#ports;
     const { group } = parseGroupKey(key);
-    const plan = end.error === undefined ? end.plan : withRefusal(end.plan, end.error);
+    const plan =
+      end.error === undefined
+        ? end.plan
+        : withHold(end.plan, 'RequestRefused', messageOf(end.error));
     const failure = failureOf(end);
     if (failure !== undefined) log.warn('reconcile ended with an error', { group, err: failure });
     this.#reporter.report(key, plan.decisions);
@@ -174,34 +187,42 @@ export class GroupReconciler {
     this.#ports.onPlan?.(key, plan);
   }
 
-  #openOf(key: string): OpenDisruptions {
-    const known = this.#open.get(key);
-    if (known !== undefined) return known;
-    const open = new OpenDisruptions();
-    this.#open.set(key, open);
-    return open;
-  }
-
-  #forget(key: string, group: string): PassResult {
-    this.#open.delete(key);
-    this.#fence.forget(key);
+  #forget(key: string): PassResult {
+    if (this.#known.delete(key)) this.#gone.add(key);
     this.#reporter.forget(key);
-    this.#failing.delete(group);
-    this.#gone.add(group);
+    this.#failing.delete(key);
     this.#dropGone();
     return { kind: 'ended', requeue: { kind: 'await-change' } };
   }
 
   #dropGone(): void {
-    if (this.#failing.size > 0) return;
-    for (const group of this.#gone) this.#ports.metrics.forgetGroup(group);
+    if (this.#failing.size > 0 || this.#gone.size === 0) return;
+    // Series carry no namespace: the same group of another one still needs them.
+    const living = new Set([...this.#known].map((key) => parseGroupKey(key).group));
+    for (const key of this.#gone) {
+      const { group } = parseGroupKey(key);
+      if (!living.has(group)) this.#ports.metrics.forgetGroup(group);
+    }
     this.#gone.clear();
   }
 }
 
+/** How a pass ended whose deletions ended as `report` says. */
+function endOf(plan: Plan, report: DeletionReport | undefined): PassEnd {
+  if (report === undefined) return { plan, error: undefined, isOutrun: false };
+  const { deleted, outrun, stale, error } = report;
+  const isStuck = stale !== undefined && deleted.length === 0;
+  const shown = isStuck ? withHold(plan, 'ViewNotFresh', stale.message) : plan;
+  return { plan: shown, error, isOutrun: outrun > 0 };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'a request failed without an error';
+}
+
 function failureOf(end: PassEnd): Error | string | undefined {
   if (end.error instanceof Error) return end.error;
-  if (end.error !== undefined) return 'a request failed without an error';
+  if (end.error !== undefined) return messageOf(end.error);
   return end.plan.outcome.kind === 'failed' ? end.plan.outcome.message : undefined;
 }
 
@@ -209,16 +230,11 @@ function deletionsOf(plan: Plan): readonly DeletePod[] {
   return plan.decisions.filter((decision) => decision.kind === 'delete-pod');
 }
 
-/** The plan with what the API server refused as the reason that nothing goes on. */
-function withRefusal(plan: Plan, error: unknown): Plan {
-  const subject = plan.progress[0]?.set;
+/** The plan with what stopped it as the reason that nothing goes on. */
+function withHold(plan: Plan, reason: Reason, message: string): Plan {
+  const subject = deletionsOf(plan)[0]?.set ?? plan.progress[0]?.set;
   if (subject === undefined) return plan;
-  const message = error instanceof Error ? error.message : 'a request failed without an error';
-  const hold: Decision = {
-    kind: 'hold',
-    set: subject,
-    because: because('RequestRefused', message),
-  };
+  const hold: Decision = { kind: 'hold', set: subject, because: because(reason, message) };
   const warnings = plan.decisions.filter((decision) => decision.kind === 'warn');
   return { ...plan, decisions: [...warnings, hold] };
 }

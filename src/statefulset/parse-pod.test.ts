@@ -65,6 +65,10 @@ const table: Record<string, { readonly pod: JsonObject; readonly isReady: boolea
     }),
     isReady: false,
   },
+  'a pod whose Ready condition is unknown, as of a node that is lost': {
+    pod: pod({ phase: 'Running', conditions: [{ ...ready, status: 'Unknown' }] }),
+    isReady: false,
+  },
   'a pod without a Ready condition': {
     pod: pod({ phase: 'Running', containerStatuses: [{ ready: true, state: running }] }),
     isReady: false,

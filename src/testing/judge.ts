@@ -21,6 +21,11 @@ export interface JudgeOptions {
   readonly ours: (user: string) => boolean;
   /** The operator's statements of proof (D-7). Without them EXCL-2, MAXU-2 and D-7 are not judged. */
   readonly statements?: readonly DisruptionStatement[];
+  /**
+   * Whether the history knows what watches had delivered; against a real API server nobody does, and of D-7 only
+   * the statement itself is judged. @default true
+   */
+  readonly areDeliveriesKnown?: boolean;
   /** A of reliability §2. @default 10 s (D-3) */
   readonly maxDecisionAge?: Millis;
   /** LIVE-1 or LIVE-3. */
@@ -134,7 +139,10 @@ export class Judge {
   #onRequest(): Invariant[] {
     const { ours, statements, completion, stalls, quiet, effort } = this.#options;
     const found: Invariant[] = [];
-    if (statements !== undefined) found.push(new StatedProof(this.#receipts));
+    if (statements !== undefined) {
+      const { areDeliveriesKnown = true } = this.#options;
+      found.push(new StatedProof(areDeliveriesKnown ? this.#receipts : undefined));
+    }
     if (completion !== undefined) found.push(new Completion(this.history, completion));
     if (stalls !== undefined) found.push(new ExplainedStall(this.history, { ...stalls, ours }));
     if (quiet !== undefined) found.push(new Quiescence(ours, quiet));

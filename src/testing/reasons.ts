@@ -54,6 +54,8 @@ export const reasonPredicates: Readonly<Record<string, ReasonPredicate>> = {
   ),
   Paused: some((zone) => zone.set.isPaused),
   MinReadySecondsPending: some((zone) => zone.ripening.length > 0),
+  ZoneSettling: some((zone) => zone.ripening.length > 0),
+  PausedZoneUnavailable: some((zone) => zone.set.isPaused && zone.unavailable.length > 0),
   RevisionUnknown: some((zone) => zone.set.target === undefined),
   WrongUpdateStrategy: some((zone) => zone.set.updateStrategy !== 'OnDelete'),
 };

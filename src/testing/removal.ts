@@ -8,6 +8,7 @@ import {
   setFacts,
 } from './facts.ts';
 import { type History, latestView, type View, viewAt } from './history.ts';
+import { valueAt } from './json-path.ts';
 import { type DisruptionStatement, type StatementBook, viewOf } from './statement.ts';
 
 /** A commit by which we removed a pod: a first deletion, or a further one of a terminating pod. */
@@ -78,11 +79,17 @@ function wasUnavailable(
   return found?.uid === pod.uid && !isAvailable(found, set, seen.view.now);
 }
 
-function isRemoving(commit: Commit): boolean {
-  if (commit.verb === 'delete') return true;
-  if (commit.verb !== 'update' || commit.after === undefined) return false;
-  const wasTerminating = commit.before !== undefined && podFacts(commit.before).isTerminating;
-  return !wasTerminating && podFacts(commit.after).isTerminating;
+/** A deletion at once is two commits: the pod is shown without grace, and that is the removal; then it goes. */
+function isRemoving({ verb, before, after }: Commit): boolean {
+  if (verb === 'delete') return !hasNoGrace(before);
+  if (verb !== 'update' || after === undefined || !podFacts(after).isTerminating) return false;
+  const wasTerminating = before !== undefined && podFacts(before).isTerminating;
+  return !wasTerminating || (hasNoGrace(after) && !hasNoGrace(before));
+}
+
+function hasNoGrace(pod: Commit['before']): boolean {
+  if (pod === undefined || !podFacts(pod).isTerminating) return false;
+  return valueAt(pod, 'metadata', 'deletionGracePeriodSeconds') === 0;
 }
 
 /** The lowering of replicas that `commit` stores; undefined when it lowers none. */

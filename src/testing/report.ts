@@ -24,6 +24,7 @@ export function reportText(
 function notJudged(options: JudgeOptions): readonly string[] {
   const parts: readonly (readonly [isJudged: boolean, ids: string])[] = [
     [options.statements !== undefined, 'EXCL-2, MAXU-2, D-7 (no statements)'],
+    [options.areDeliveriesKnown !== false, 'D-7: whether proofs had been delivered'],
     [options.completion !== undefined, 'LIVE-1 and LIVE-3'],
     [options.stalls !== undefined, 'LIVE-2'],
     [options.quiet !== undefined, 'QUIE-1'],

@@ -1,4 +1,5 @@
-import type { Instant } from '#base/units.ts';
+import type { JsonObject } from '#base/json.ts';
+import { type Instant, instant } from '#base/units.ts';
 import type { View } from './history.ts';
 
 /** One revision for all sets, or one per StatefulSet name (lists per set, D-4). */
@@ -22,6 +23,33 @@ export interface DisruptionStatement {
   readonly proofs: Revisions;
   /** The newest revisions that the view contained: never older than the proofs. @default proofs */
   readonly views?: Revisions;
+}
+
+/** What a line of the operator's log says about one disruptive request (D-7): the line `deleting pod`. */
+export function statementOf(entry: JsonObject): DisruptionStatement {
+  const text = (name: string): string => {
+    const value = entry[name];
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  };
+  return {
+    podUid: text('uid'),
+    sentAt: instant(Date.parse(text('ts'))),
+    proofs: { pods: Number(text('proof_pods')), statefulsets: Number(text('proof_statefulsets')) },
+    views: {
+      pods: revisions(text('view_pods')),
+      statefulsets: revisions(text('view_statefulsets')),
+    },
+  };
+}
+
+function revisions(text: string): RevisionBySet {
+  if (!text.includes('=')) return Number(text);
+  return Object.fromEntries(
+    text.split(',').map((part) => {
+      const [set = '', revision = ''] = part.split('=');
+      return [set, Number(revision)];
+    }),
+  );
 }
 
 /** What a {@link DisruptionStatement} claims to have seen. */

@@ -65,7 +65,7 @@ export async function startKubectlEnv(): Promise<KubectlEnv> {
     delays: { stop: millis(500), bind: millis(10), start: millis(20), ready: millis(20) },
   });
   await Promise.all([controllers.ready, kubelet.ready]);
-  const listener = await cluster.listen();
+  const listener = await cluster.listen({ isTls: true });
   const folder = await mkdtemp(join(tmpdir(), 'kubectl-'));
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, listener.kubeconfig(), { mode: 0o600 });

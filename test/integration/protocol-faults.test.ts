@@ -318,3 +318,17 @@ test('a watch whose client gave up before the answer is closed', async () => {
   await refused;
   assert.deepEqual(cluster.faults.watches(), []);
 });
+
+test('events in one piece with an error behind them count as delivered', async () => {
+  const { send, cluster, clock } = await newEnv();
+  const transport = cluster.transport({ client: 'reader' });
+  const { chunks } = await transport.stream({ method: 'GET', path: `${CONFIG_MAPS}?watch=1` });
+  const { body } = await send('POST', CONFIG_MAPS, configMap('a'));
+  for (const session of cluster.faults.watches({ client: 'reader' })) session.expire();
+  let text = '';
+  for await (const chunk of chunks) text += Buffer.from(chunk).toString();
+  await clock.quiesce();
+  assert.match(text, /"ADDED".*\n.*"ERROR"/);
+  const delivered = cluster.eventLog.deliveries.map(({ revision }) => revision);
+  assert.ok(delivered.includes(Number(body.metadata.resourceVersion)));
+});

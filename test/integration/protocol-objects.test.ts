@@ -237,6 +237,37 @@ test('[T11] an unbound pod and a failed pod go at once', async () => {
   assert.equal((await send('GET', `${PODS}/b`)).status, 404);
 });
 
+test('[T11] a deletion at once shows the pod without grace before it is gone', async () => {
+  const { send, watch, clock } = await newEnv();
+  const { body } = await send('POST', PODS, pod('a', { spec: { nodeName: 'n1' } }));
+  const from = body.metadata.resourceVersion;
+  const watched = await watch(`${PODS}?watch=1&resourceVersion=${from}`);
+  const gone = await send('DELETE', `${PODS}/a`, { gracePeriodSeconds: 0 });
+  await clock.quiesce();
+  assert.deepEqual(watched.types(), ['MODIFIED', 'DELETED']);
+  assert.equal(watched.objectAt(0).metadata.deletionGracePeriodSeconds, 0);
+  assert.equal(watched.objectAt(1).metadata.resourceVersion, gone.body.metadata.resourceVersion);
+});
+
+test('[T12] a patch that names another uid answers 422, a PUT 409', async () => {
+  const { send } = await newEnv();
+  const { body } = await send('POST', CONFIG_MAPS, configMap('a'));
+  const uid = '00000000-0000-4000-8000-000000000000';
+  const patched = await send('PATCH', `${CONFIG_MAPS}/a`, { metadata: { uid } });
+  assert.deepEqual([patched.status, patched.body.details.causes[0].field], [422, 'metadata.uid']);
+  const metadata = { ...body.metadata, uid };
+  assert.equal((await send('PUT', `${CONFIG_MAPS}/a`, { ...body, metadata })).status, 409);
+});
+
+test('[T09] a status that contradicts itself answers 422', async () => {
+  const { send } = await newEnv();
+  await send('POST', SETS, statefulSet('web', 1));
+  const status = { replicas: 1, readyReplicas: 2 };
+  const refused = await send('PATCH', `${SETS}/web/status`, { status });
+  assert.equal(refused.status, 422);
+  assert.match(refused.body.message, /readyReplicas: .*cannot be greater than status\.replicas/);
+});
+
 test('[T12] a delete with a foreign uid or an old resource version answers 409', async () => {
   const { send } = await newEnv();
   const { body } = await send('POST', SETS, statefulSet('web', 1));

@@ -125,9 +125,17 @@ test('a watch from a future revision waits silently', async () => {
   assert.deepEqual([watched.types(), watched.isOver()], [[], false]);
 });
 
-test('a watch of one object by its path sees only that object', async () => {
+test('watch=true on the path of one object is a plain GET, as the real server has it', async () => {
+  const { send } = await newEnv();
+  assert.equal((await send('GET', `${CONFIG_MAPS}/a?watch=true`)).status, 404);
+  await send('POST', CONFIG_MAPS, configMap('a'));
+  const { body } = await send('GET', `${CONFIG_MAPS}/a?watch=true`);
+  assert.equal(body.kind, 'ConfigMap');
+});
+
+test('a watch of one object by a field selector sees only that object', async () => {
   const { send, watch, clock } = await newEnv();
-  const watched = await watch(`${CONFIG_MAPS}/a?watch=true`);
+  const watched = await watch(`${CONFIG_MAPS}?watch=1&fieldSelector=metadata.name%3Da`);
   await send('POST', CONFIG_MAPS, configMap('a'));
   await send('POST', CONFIG_MAPS, configMap('b'));
   await clock.quiesce();

@@ -28,9 +28,10 @@ export function compileSelector(selector: JsonObject | undefined): (labels: Labe
   if (selector === undefined) return () => false;
   const pairs = Object.entries(textMapAt(selector, 'matchLabels'));
   const requirements = objectsAt(selector, 'matchExpressions');
-  return (labels) =>
-    pairs.every(([key, value]) => labels[key] === value) &&
-    requirements.every((requirement) => meets(labels, requirement));
+  return (labels) => {
+    for (const [key, value] of pairs) if (labels[key] !== value) return false;
+    return requirements.every((requirement) => meets(labels, requirement));
+  };
 }
 
 /** Whether `labels` meet a LabelSelector object; see {@link compileSelector} for tests of many. */

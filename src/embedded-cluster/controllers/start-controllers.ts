@@ -55,7 +55,7 @@ export interface ControllersOptions {
   readonly log: Logger;
   /** Which controllers run. @default all */
   readonly only?: readonly ControllerName[];
-  /** @default maxUnavailable on, as from version 1.35 */
+  /** @default maxUnavailable off: a beta feature of 1.35 and 1.36 that is not on by default */
   readonly switches?: Partial<SetSwitches>;
   /** How long after a change the status of a budget is written, at random in between (PD-4). @default 0 to 50 ms */
   readonly disruptionDelay?: DisruptionDelay;
@@ -161,7 +161,7 @@ class ControllerHost implements Controllers {
       caches,
       queue: this.#queue('statefulset'),
       events: this.#recorder(client, 'statefulset-controller'),
-      switches: { maxUnavailable: true, replacesUnavailableFirst: false, ...switches },
+      switches: { maxUnavailable: false, replacesUnavailableFirst: false, ...switches },
     });
     this.#runs.push(controller.run());
     await this.#run(Object.values(caches));

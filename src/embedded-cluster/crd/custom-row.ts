@@ -54,6 +54,7 @@ function customRow(definition: JsonObject, version: JsonObject): ResourceRow {
     allowsCreateOnUpdate: false,
     allowsUnconditionalUpdate: false,
     isGraceful: false,
+    answersDeleted: false,
     decode: decoderOf(type, schema),
     prepareForCreate: (object: JsonObject) => objectWithDefaults(object, schema),
     prepareForUpdate: (object: JsonObject) => objectWithDefaults(object, schema),

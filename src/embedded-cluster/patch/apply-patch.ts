@@ -20,7 +20,7 @@ const mergePatch = 'application/merge-patch+json';
 const strategicMergePatch = 'application/strategic-merge-patch+json';
 
 /** The patch types that `row` accepts, as a 415 lists them; server-side apply is not among them (D-47). */
-export function acceptedPatchTypes(row: ResourceRow): readonly string[] {
+function acceptedPatchTypes(row: ResourceRow): readonly string[] {
   return row.listMerge === undefined
     ? [jsonPatch, mergePatch]
     : [jsonPatch, mergePatch, strategicMergePatch];

@@ -90,6 +90,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
         ? ['spec.type']
         : [],
     allowsUnconditionalUpdate: true,
+    answersDeleted: true,
   }),
   defineRow({
     type: resourceTypes.configMaps,
@@ -143,6 +144,8 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     schema: serviceAccount,
     columns: serviceAccountColumns,
     validate: (object) => validateMetadata(object, subdomainName),
+    allowsUnconditionalUpdate: true,
+    answersDeleted: true,
   }),
   defineRow({
     type: resourceTypes.persistentVolumeClaims,
@@ -155,6 +158,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     validate: validatePersistentVolumeClaim,
     subresources: [statusSubresource('PersistentVolumeClaim')],
     allowsUnconditionalUpdate: true,
+    answersDeleted: true,
   }),
   defineRow({
     type: resourceTypes.leases,

@@ -32,8 +32,15 @@ export function defaultPod(pod: JsonObject): JsonObject {
     let result = withMissing(defaultPodSpec(spec), linked);
     result = mapListAt(result, 'initContainers', withRequests);
     result = mapListAt(result, 'containers', withRequests);
+    if (isNegative(result['terminationGracePeriodSeconds'])) {
+      result = { ...result, terminationGracePeriodSeconds: 1 };
+    }
     return result['hostNetwork'] === true ? withHostPorts(result) : result;
   });
+}
+
+function isNegative(value: JsonValue | undefined): boolean {
+  return typeof value === 'number' && value < 0;
 }
 
 /** A new pod as admission completes it, with the status that it is born with (OB-2, OB-16). */

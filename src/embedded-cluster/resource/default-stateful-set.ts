@@ -10,7 +10,7 @@ const specDefaults: JsonObject = Object.freeze({
   revisionHistoryLimit: 10,
   updateStrategy: emptyObject,
 });
-const rollingUpdateDefaults: JsonObject = Object.freeze({ maxUnavailable: 1, partition: 0 });
+const rollingUpdateDefaults: JsonObject = Object.freeze({ partition: 0 });
 const retentionDefaults: JsonObject = Object.freeze({
   whenDeleted: 'Retain',
   whenScaled: 'Retain',

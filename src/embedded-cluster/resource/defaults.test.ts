@@ -111,7 +111,7 @@ test('[T27] a minimal StatefulSet is stored as a real API server stores it', () 
           terminationGracePeriodSeconds: 30,
         },
       },
-      updateStrategy: { rollingUpdate: { maxUnavailable: 1, partition: 0 }, type: 'RollingUpdate' },
+      updateStrategy: { rollingUpdate: { partition: 0 }, type: 'RollingUpdate' },
       volumeClaimTemplates: [
         {
           apiVersion: 'v1',
@@ -131,9 +131,9 @@ test('[T27] a minimal StatefulSet is stored as a real API server stores it', () 
 });
 
 const strategies: Record<string, { given: JsonObject | undefined; want: JsonObject }> = {
-  'is RollingUpdate with partition 0 and maxUnavailable 1 when absent': {
+  'is RollingUpdate with partition 0 when absent': {
     given: undefined,
-    want: { type: 'RollingUpdate', rollingUpdate: { partition: 0, maxUnavailable: 1 } },
+    want: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
   },
   'keeps rollingUpdate absent when the type is given alone': {
     given: { type: 'RollingUpdate' },
@@ -141,7 +141,7 @@ const strategies: Record<string, { given: JsonObject | undefined; want: JsonObje
   },
   'fills a rollingUpdate that is given': {
     given: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } },
-    want: { type: 'RollingUpdate', rollingUpdate: { partition: 3, maxUnavailable: 1 } },
+    want: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } },
   },
   'leaves OnDelete alone': { given: { type: 'OnDelete' }, want: { type: 'OnDelete' } },
 };

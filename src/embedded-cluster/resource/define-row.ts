@@ -27,6 +27,7 @@ export interface RowDefinition {
   readonly allowsCreateOnUpdate?: boolean;
   readonly allowsUnconditionalUpdate?: boolean;
   readonly isGraceful?: boolean;
+  readonly answersDeleted?: boolean;
   /** Defaults of create and update alike. @default none */
   readonly withDefaults?: (object: JsonObject) => JsonObject;
   /** After the defaults, on create only. @default none */
@@ -105,7 +106,11 @@ function discoveryOf(definition: RowDefinition): Discovery {
 
 type Switches = Pick<
   ResourceRow,
-  'allowsCreateOnUpdate' | 'allowsUnconditionalUpdate' | 'hasGeneration' | 'isGraceful'
+  | 'allowsCreateOnUpdate'
+  | 'allowsUnconditionalUpdate'
+  | 'answersDeleted'
+  | 'hasGeneration'
+  | 'isGraceful'
 >;
 
 function switchesOf(definition: RowDefinition): Switches {
@@ -114,6 +119,7 @@ function switchesOf(definition: RowDefinition): Switches {
     allowsCreateOnUpdate: definition.allowsCreateOnUpdate === true,
     allowsUnconditionalUpdate: definition.allowsUnconditionalUpdate === true,
     isGraceful: definition.isGraceful === true,
+    answersDeleted: definition.answersDeleted === true,
   };
 }
 

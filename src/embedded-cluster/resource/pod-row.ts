@@ -22,6 +22,7 @@ export const podRow = defineRow({
   hasGeneration: true,
   allowsUnconditionalUpdate: true,
   isGraceful: true,
+  answersDeleted: true,
   withDefaults: defaultPod,
   prepareForCreate: prepareNewPod,
   validate: validatePod,

@@ -6,7 +6,7 @@ import { forbiddenField, invalidValue, negativeCauses, notSupported, required } 
 import { intOrPercentCauses } from './int-or-percent.ts';
 import { jsonEqual } from './json-equal.ts';
 import { emptyObject, listAt, objectAt, textAt } from './members.ts';
-import { collectLabelCauses, subdomainName, validateMetadata } from './validate-metadata.ts';
+import { collectLabelCauses, labelName, validateMetadata } from './validate-metadata.ts';
 import { validatePodSpec } from './validate-pod-spec.ts';
 import { validateSelector } from './validate-selector.ts';
 
@@ -17,12 +17,33 @@ export function validateStatefulSet(
 ): readonly Cause[] {
   const spec = objectAt(set, 'spec') ?? emptyObject;
   return [
-    ...validateMetadata(set, subdomainName),
+    ...validateMetadata(set, labelName),
     ...numberCauses(spec),
     ...policyCauses(spec),
     ...selectorCauses(spec),
     ...templateCauses(spec),
     ...(old === undefined ? [] : changeCauses(spec, objectAt(old, 'spec') ?? emptyObject)),
+    ...statusCauses(objectAt(set, 'status') ?? emptyObject),
+  ];
+}
+
+const statusCounts = ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'];
+
+function statusCauses(status: JsonObject): readonly Cause[] {
+  const count = (name: string): number => {
+    const value = status[name];
+    return typeof value === 'number' ? value : 0;
+  };
+  const tooMany = (name: string, than: string): readonly Cause[] =>
+    count(name) > count(than)
+      ? [invalidValue(`status.${name}`, count(name), `cannot be greater than status.${than}`)]
+      : [];
+  return [
+    ...['replicas', ...statusCounts, 'observedGeneration', 'collisionCount'].flatMap((name) =>
+      negativeCauses(`status.${name}`, status[name]),
+    ),
+    ...statusCounts.flatMap((name) => tooMany(name, 'replicas')),
+    ...tooMany('availableReplicas', 'readyReplicas'),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { metadataOf, textField } from '#embedded-cluster/json-fields.ts';
+import { metadataOf, textField, without } from '#embedded-cluster/json-fields.ts';
 import { groupResource } from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
 import { Version } from '#embedded-cluster/store/version.ts';
@@ -39,13 +39,7 @@ export function commit(
 ): Version | typeof STALE {
   const { key, before, after } = write;
   const shown = after ?? before?.object ?? {};
-  if (call.isDryRun) {
-    return new Version(
-      key,
-      { ...shown, metadata: { ...metadataOf(shown), resourceVersion: revisionText(before) } },
-      0,
-    );
-  }
+  if (call.isDryRun) return unstored(key, shown, before);
   const resource = groupResource(call.route.row);
   const change = context.store.commit({ resource, ...write });
   if (change === STALE) return STALE;
@@ -54,8 +48,11 @@ export function commit(
   return change.after ?? change.departed;
 }
 
-function revisionText(before: Version | undefined): string {
-  return before === undefined ? '' : String(before.revision);
+/** `object` as an answer that nothing was stored for: it has the revision of what is stored, if anything is. */
+export function unstored(key: string, object: JsonObject, stored: Version | undefined): Version {
+  const metadata = without(metadataOf(object), 'resourceVersion');
+  const revision = stored === undefined ? {} : { resourceVersion: String(stored.revision) };
+  return new Version(key, { ...object, metadata: { ...metadata, ...revision } }, 0);
 }
 
 function verbOf(change: {

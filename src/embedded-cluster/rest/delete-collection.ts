@@ -1,3 +1,4 @@
+import { without } from '#embedded-cluster/json-fields.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
@@ -44,6 +45,6 @@ function listReply(context: ServerContext, call: ApiCall, found: readonly Versio
     kind: `${type.kind}List`,
     apiVersion: apiVersionOf(type),
     metadata: { resourceVersion: String(context.store.revision) },
-    items: found.map(({ object }) => object),
+    items: found.map(({ object }) => without(object, 'kind', 'apiVersion')),
   });
 }

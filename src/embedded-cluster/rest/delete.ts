@@ -9,7 +9,7 @@ import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
 import { type DeleteOptions, deleteOptionsOf } from './delete-options.ts';
-import { planDeletion } from './deletion.ts';
+import { type DeletionPlan, planDeletion } from './deletion.ts';
 import { checkNamespaceDeletable } from './namespace-lifecycle.ts';
 import { versionReply } from './presentation.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
@@ -34,7 +34,7 @@ export async function deleteOne(context: ServerContext, call: ApiCall): Promise<
   };
   const deletion = await deleteNamed(context, call, { name: call.route.name, options });
   const { row, name } = call.route;
-  if (deletion.stays || row.isGraceful) {
+  if (deletion.stays || row.answersDeleted) {
     const status = deletion.stays && options.orphanDependents === false ? 202 : 200;
     return versionReply(context, call, { status, version: deletion.version });
   }
@@ -67,12 +67,31 @@ export async function deleteNamed(
     const plan = planDeletion(row, before.object, { options, now: context.clock.now() });
     if (plan.kind === 'unchanged') return { version: before, stays: true };
     if (target.isAdmitted !== true) await admit(context, call, before.object);
-    const after = plan.kind === 'mark' ? plan.object : undefined;
     const dry = options.isDryRun ? { ...call, isDryRun: true } : call;
-    const version = commit(context, dry, { key, before, after });
-    if (version !== STALE) return { version, stays: after !== undefined };
+    const deletion = carryOut(context, dry, { key, before, plan });
+    if (deletion !== STALE) return deletion;
   }
   throw staleResourceVersion(row, name);
+}
+
+/** Commits what `plan` says; a mark and the removal after it happen in one turn, so that nothing comes between. */
+function carryOut(
+  context: ServerContext,
+  call: ApiCall,
+  step: {
+    readonly key: string;
+    readonly before: Version;
+    readonly plan: Exclude<DeletionPlan, { kind: 'unchanged' }>;
+  },
+): Deletion | typeof STALE {
+  const { key, before, plan } = step;
+  const after = plan.kind === 'remove' ? undefined : plan.object;
+  const version = commit(context, call, { key, before, after });
+  if (version === STALE) return STALE;
+  if (plan.kind !== 'mark-and-remove') return { version, stays: after !== undefined };
+  if (call.isDryRun) return { version, stays: false };
+  const removed = commit(context, call, { key, before: version, after: undefined });
+  return removed === STALE ? STALE : { version: removed, stays: false };
 }
 
 async function admit(context: ServerContext, call: ApiCall, oldObject: JsonObject): Promise<void> {

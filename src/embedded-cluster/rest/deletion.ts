@@ -18,6 +18,8 @@ import { nextGeneration } from './updated-object.ts';
 /** What a delete does to the stored object (OB-8). */
 export type DeletionPlan =
   | { readonly kind: 'remove' }
+  /** A pod that has nothing to wait for: a version that shows it without grace, then its removal. */
+  | { readonly kind: 'mark-and-remove'; readonly object: JsonObject }
   /** The object stays and shows that it is being deleted. */
   | { readonly kind: 'mark'; readonly object: JsonObject }
   /** It is being deleted already, and this request does not hasten it. */
@@ -42,18 +44,21 @@ export function planDeletion(
 function planFirst(row: ResourceRow, stored: JsonObject, request: DeletionRequest): DeletionPlan {
   const object = withPropagation(stored, request.options.propagation);
   const period = row.isGraceful ? gracePeriodOf(stored, request.options) : 0;
-  if (period === 0 && !isHeld(row, object)) return { kind: 'remove' };
+  const isImmediate = period === 0 && !isHeld(row, object);
+  if (isImmediate && !row.isGraceful) return { kind: 'remove' };
   const marked = {
     ...object,
     metadata: {
       ...metadataOf(object),
       deletionTimestamp: shiftTimestamp(timestamp(request.now), period),
-      deletionGracePeriodSeconds: period,
+      // A namespace waits for its content, and has no period.
+      ...(row.type.kind === 'Namespace' ? {} : { deletionGracePeriodSeconds: period }),
     },
   };
   const generation = numberField(metadataOf(stored), 'generation') ?? 0;
   const counted = generation > 0 ? nextGeneration(marked) : marked;
-  return { kind: 'mark', object: terminatingNamespace(row, counted) };
+  const kind = isImmediate ? 'mark-and-remove' : 'mark';
+  return { kind, object: terminatingNamespace(row, counted) };
 }
 
 function planAgain(row: ResourceRow, stored: JsonObject, request: DeletionRequest): DeletionPlan {
@@ -64,13 +69,14 @@ function planAgain(row: ResourceRow, stored: JsonObject, request: DeletionReques
   if (gracePeriodSeconds === undefined) return { kind: 'unchanged' };
   const period = gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
   if (period >= current) return { kind: 'unchanged' };
-  if (period === 0 && !isHeld(row, stored)) return { kind: 'remove' };
   const deletionTimestamp = shiftTimestamp(
     textField(metadata, 'deletionTimestamp'),
     period - current,
   );
   const shortened = { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: period };
-  return { kind: 'mark', object: { ...stored, metadata: shortened } };
+  const isImmediate = period === 0 && !isHeld(row, stored);
+  const kind = isImmediate ? 'mark-and-remove' : 'mark';
+  return { kind, object: { ...stored, metadata: shortened } };
 }
 
 function gracePeriodOf(stored: JsonObject, options: DeleteOptions): number {

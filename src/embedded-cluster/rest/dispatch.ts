@@ -28,9 +28,9 @@ export async function dispatch(context: ServerContext, call: ApiCall): Promise<R
     case 'deletecollection':
       return deleteCollection(context, call);
     case 'watch':
-      throw methodNotAllowed(call.route.row);
+      throw methodNotAllowed();
     default:
-      throw methodNotAllowed(call.route.row);
+      throw methodNotAllowed();
   }
 }
 

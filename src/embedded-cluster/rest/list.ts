@@ -36,7 +36,7 @@ export async function list(context: ServerContext, call: ApiCall): Promise<Reply
 }
 
 /** Reads what the request asks for. @throws {StatusError} 400, 410, 422, 504 */
-export async function readPage(context: ServerContext, call: ApiCall): Promise<Page> {
+async function readPage(context: ServerContext, call: ApiCall): Promise<Page> {
   const { view, limit, token } = listQueryOf(call.route.query);
   const selection = selectionOf(context, call);
   if (view.kind === 'not-older' || view.kind === 'exact') {

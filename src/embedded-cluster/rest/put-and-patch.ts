@@ -16,7 +16,7 @@ import { parseJson } from './parse-json.ts';
 import { versionReply } from './presentation.ts';
 import { scaleOf, withScale } from './scale.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
-import { updateObject } from './update.ts';
+import { checkName, updateObject } from './update.ts';
 
 /** PUT of an object, its status or its finalizers (OB-3, OB-4, OB-6). */
 export async function put(context: ServerContext, call: ApiCall): Promise<Reply> {
@@ -28,6 +28,7 @@ export async function put(context: ServerContext, call: ApiCall): Promise<Reply>
       `the name of the object must be given and equal the name on the URL (${name})`,
     );
   }
+  checkName(call, metadataOf(wanted));
   const isMissing = collectionOf(context, call).get(keyOf(call, name)) === undefined;
   if (isMissing && row.allowsCreateOnUpdate && subresource === undefined) {
     const created = await createObject(context, call, wanted);

@@ -26,7 +26,8 @@ export function scaleOf(parent: JsonObject, paths?: ScalePaths): JsonObject {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
     metadata,
-    spec: { replicas: counts.wanted },
+    // None at all is left out, as Go leaves out zero.
+    spec: counts.wanted === 0 ? {} : { replicas: counts.wanted },
     status: {
       replicas: counts.seen,
       ...(selector === '' ? {} : { selector }),

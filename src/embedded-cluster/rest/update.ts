@@ -9,7 +9,7 @@ import {
 } from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
-import { collectionOf, commit, keyOf } from './commit.ts';
+import { collectionOf, commit, keyOf, unstored } from './commit.ts';
 import { ineffectiveWarnings } from './create.ts';
 import { isHeld } from './namespace-lifecycle.ts';
 import { ownerCauses } from './owner-references.ts';
@@ -33,39 +33,72 @@ export async function updateObject(
   for (let attempt = 0; attempt < MAXIMUM_ATTEMPTS; attempt += 1) {
     const before = collectionOf(context, call).get(key);
     if (before === undefined) throw notFound(row, name);
-    const after = await prepared(context, call, { before, wanted: wanted(before.object) });
+    const object = await prepared(context, call, { before, wanted: wanted(before.object) });
+    const after = isReleased(call, object) ? undefined : object;
     const version = commit(context, call, { key, before, after });
-    if (version !== STALE) return version;
+    if (version === STALE) continue;
+    // Whoever takes the last hold away sees what it wrote, not what was removed.
+    return after === undefined ? unstored(key, object, before) : version;
   }
   throw staleResourceVersion(row, name);
 }
 
 /** @throws {StatusError} 400, 409 or 422 when `wanted` may not replace `stored` */
-export function checkReplacement(call: ApiCall, stored: JsonObject, wanted: JsonObject): void {
-  const { row, name, namespace } = call.route;
+function checkReplacement(call: ApiCall, stored: JsonObject, wanted: JsonObject): void {
+  const { namespace } = call.route;
   const given = metadataOf(wanted);
-  const givenName = textField(given, 'name');
-  if (givenName !== name && givenName !== '') {
-    throw badRequest(
-      `the name of the object (${givenName}) does not match the name on the URL (${name})`,
-    );
-  }
+  checkName(call, given);
   const givenNamespace = textField(given, 'namespace');
   if (givenNamespace !== '' && givenNamespace !== namespace) {
     throw badRequest(
       `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${namespace})`,
     );
   }
-  checkVersion(call, metadataOf(stored), given);
-  const uid = textField(given, 'uid');
-  const storedUid = textField(metadataOf(stored), 'uid');
-  if (uid !== '' && uid !== storedUid) {
-    throw conflict(
-      row,
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${storedUid}`,
-    );
+  if (call.route.verb === 'patch') {
+    checkVersion(call, metadataOf(stored), given);
+    checkUidKept(call, metadataOf(stored), given);
+  } else {
+    checkUidPrecondition(call, metadataOf(stored), given);
+    checkVersion(call, metadataOf(stored), given);
   }
+}
+
+/** @throws {StatusError} 400 when `given` names another object than the URL */
+export function checkName(call: ApiCall, given: JsonObject): void {
+  const { name } = call.route;
+  const givenName = textField(given, 'name');
+  if (givenName === name || givenName === '') return;
+  throw badRequest(
+    `the name of the object (${givenName}) does not match the name on the URL (${name})`,
+  );
+}
+
+/** The uid in a PUT is a precondition. @throws {StatusError} 409 */
+function checkUidPrecondition(call: ApiCall, stored: JsonObject, given: JsonObject): void {
+  const { row, name } = call.route;
+  const uid = textField(given, 'uid');
+  const storedUid = textField(stored, 'uid');
+  if (uid === '' || uid === storedUid) return;
+  const failed = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${storedUid}`;
+  const key = `/registry/${row.type.plural}/${keyOf(call, name)}`;
+  throw conflict(
+    row,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`,
+  );
+}
+
+/** A patch starts from the stored object: to name another uid is to change a field that never changes. @throws {StatusError} 422 */
+function checkUidKept(call: ApiCall, stored: JsonObject, given: JsonObject): void {
+  const uid = textField(given, 'uid');
+  if (uid === '' || uid === textField(stored, 'uid')) return;
+  throw invalid(call.route.row, call.route.name, [
+    {
+      reason: 'FieldValueInvalid',
+      message: `Invalid value: "${uid}": field is immutable`,
+      field: 'metadata.uid',
+    },
+  ]);
 }
 
 function checkVersion(call: ApiCall, stored: JsonObject, given: JsonObject): void {
@@ -73,7 +106,8 @@ function checkVersion(call: ApiCall, stored: JsonObject, given: JsonObject): voi
   const version = textField(given, 'resourceVersion');
   if (version === '' || version === '0') {
     if (row.allowsUnconditionalUpdate) return;
-    throw invalid(row, name, [
+    // The storage says it, which knows the resource and not the kind.
+    throw invalid({ ...row, type: { ...row.type, kind: row.type.plural } }, name, [
       {
         reason: 'FieldValueInvalid',
         message: 'Invalid value: 0: must be specified for an update',
@@ -88,7 +122,7 @@ async function prepared(
   context: ServerContext,
   call: ApiCall,
   update: { readonly before: Version; readonly wanted: JsonObject },
-): Promise<JsonObject | undefined> {
+): Promise<JsonObject> {
   const { row, name, subresource } = call.route;
   const old = update.before.object;
   checkReplacement(call, old, update.wanted);
@@ -104,7 +138,7 @@ async function prepared(
   const attributes = { call, operation: 'UPDATE', name, object, oldObject: old } as const;
   await context.admission?.validate(attributes);
   call.warnings.push(...ineffectiveWarnings(row.ineffectiveFields(object)));
-  return isReleased(call, object) ? undefined : object;
+  return object;
 }
 
 async function admitted(

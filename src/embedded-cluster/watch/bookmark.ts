@@ -7,7 +7,6 @@ import { apiVersionOf } from '#kubernetes/resource-type.ts';
 export function bookmarkObject(row: ResourceRow, revision: number, isEnd = false): JsonObject {
   const metadata = {
     resourceVersion: String(revision),
-    ...(isCustom(row) ? {} : { creationTimestamp: null }),
     ...(isEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
   };
   return {

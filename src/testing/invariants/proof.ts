@@ -48,10 +48,11 @@ export class Receipts {
  * is no older than its proof; and nothing was sent later than it arrived.
  */
 export class StatedProof implements Invariant {
-  readonly #receipts: Receipts;
+  readonly #receipts: Receipts | undefined;
   readonly #findings = new Findings();
 
-  constructor(receipts: Receipts) {
+  /** @param receipts undefined where nobody knows what was delivered; that is not judged then */
+  constructor(receipts: Receipts | undefined) {
     this.#receipts = receipts;
   }
 
@@ -76,6 +77,8 @@ export class StatedProof implements Invariant {
   ): string | undefined {
     const views = statement.views ?? statement.proofs;
     if (isOlder(views, statement.proofs)) return 'on a view that is older than its own proof';
+    const receipts = this.#receipts;
+    if (receipts === undefined) return undefined;
     const wanted = [
       { resource: 'pods', revision: newest(views.pods) },
       { resource: 'statefulsets.apps', revision: newest(views.statefulsets) },
@@ -84,7 +87,7 @@ export class StatedProof implements Invariant {
     const missing = wanted.find((each) => {
       // Within one instant times do not tell what came first; that a removal rests on itself they cannot hide.
       if (each.revision >= revision) return true;
-      return !this.#receipts.hasReached(sent.client, { ...each, at: statement.sentAt });
+      return !receipts.hasReached(sent.client, { ...each, at: statement.sentAt });
     });
     if (missing === undefined) return undefined;
     return `on revision ${missing.revision} of ${missing.resource}, which client ${sent.client} had not been given`;

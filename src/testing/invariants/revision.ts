@@ -215,7 +215,7 @@ function isRead(call: Call): boolean {
 }
 
 /** Whether `call` asks to delete or evict a pod, or pods by the collection. */
-export function isPodRemoval(call: Call): boolean {
+function isPodRemoval(call: Call): boolean {
   if (call.resource !== 'pods') return false;
   if (call.subresource === 'eviction') return call.verb === 'create';
   return call.subresource === '' && (call.verb === 'delete' || call.verb === 'deletecollection');

@@ -66,21 +66,20 @@ const keep: PlaceOutcome = Object.freeze({ actions: none, ends: false });
 
 /** Sorts the owned pods into the places of the set and those beyond it; names that do not parse are ignored (SS-3). */
 export function layOut(set: SetView, pods: readonly SetPod[]): Roll {
-  const end = set.ordinalsStart + set.replicas;
-  const present = new Map<number, SetPod>();
-  const condemned: { readonly ordinal: number; readonly pod: SetPod }[] = [];
+  const present: SetPod[] = [];
+  const condemned: SetPod[] = [];
   for (const pod of pods) {
-    const { ordinal } = pod;
     if (pod.setName !== set.name) continue;
-    if (ordinal >= set.ordinalsStart && ordinal < end) present.set(ordinal, pod);
-    else condemned.push({ ordinal, pod });
+    const index = pod.ordinal - set.ordinalsStart;
+    if (index >= 0 && index < set.replicas) present[index] = pod;
+    else condemned.push(pod);
   }
   const slots: Slot[] = [];
-  for (let ordinal = set.ordinalsStart; ordinal < end; ordinal += 1) {
-    slots.push({ ordinal, pod: present.get(ordinal) });
+  for (let index = 0; index < set.replicas; index += 1) {
+    slots.push({ ordinal: set.ordinalsStart + index, pod: present[index] });
   }
   condemned.sort((a, b) => b.ordinal - a.ordinal);
-  return { slots, condemned: condemned.map(({ pod }) => pod) };
+  return { slots, condemned };
 }
 
 /** The revision that a new pod at `ordinal` is made from (SS-9). */

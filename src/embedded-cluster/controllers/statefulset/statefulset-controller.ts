@@ -3,7 +3,7 @@ import type { Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
-import type { Cached, Change, Informer } from '#kubernetes/informer.ts';
+import type { Cached, Change, Informer, Lister } from '#kubernetes/informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { runWorkers } from '../run-workers.ts';
 import { type ApplyIo, applyPlan } from './apply-plan.ts';
@@ -117,14 +117,10 @@ export class StatefulSetController {
 
   #observe(set: SetView): SetSnapshot {
     const { pods, revisions, claims } = this.#options.caches;
-    const orphans = ownerKey('', set.namespace);
     return {
       set,
-      pods: [...pods.lister.by('owner', set.uid), ...pods.lister.by('owner', orphans)],
-      revisions: [
-        ...revisions.lister.by('owner', set.uid),
-        ...revisions.lister.by('owner', orphans),
-      ],
+      pods: claimable(pods.lister, set),
+      revisions: claimable(revisions.lister, set),
       hasClaim: (name) => claims.lister.get(set.namespace, name) !== undefined,
       collisionCount: set.status.collisionCount,
       switches: this.#options.switches,
@@ -149,4 +145,11 @@ export class StatefulSetController {
       `Cannot name a revision of StatefulSet "${key}" as ${collisionLimit} names in a row are taken by other data`,
     );
   }
+}
+
+/** What the set owns and the orphans of its namespace; without a copy where there are none. */
+function claimable<T extends Cached>(lister: Lister<T>, set: SetView): readonly T[] {
+  const owned = lister.by('owner', set.uid);
+  const orphans = lister.by('owner', ownerKey('', set.namespace));
+  return orphans.length === 0 ? owned : [...owned, ...orphans];
 }

@@ -81,7 +81,7 @@ export interface RevisionView extends Cached {
 
 /** What differs between Kubernetes versions (SS-16). */
 export interface SetSwitches {
-  /** Whether `rollingUpdate.maxUnavailable` is honoured; on from 1.35. */
+  /** Whether `rollingUpdate.maxUnavailable` is honoured; off by default, also in 1.36. */
   readonly maxUnavailable: boolean;
   /** The later fix for Parallel: old pods that are unavailable already go beyond the budget. */
   readonly replacesUnavailableFirst: boolean;

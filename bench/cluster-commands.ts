@@ -1,0 +1,60 @@
+import type { Observation } from './group-watch.ts';
+import type { GroupsOptions } from './workload.ts';
+
+/** How the operator reaches the cluster. */
+export interface Access {
+  readonly url: string;
+  readonly token: string;
+  /** A kubeconfig (YAML). */
+  readonly kubeconfig: string;
+}
+
+/** How long pods take to be replaced. */
+export interface RestartOptions {
+  /** From the DELETE of a pod to Ready of its replacement, in ms, without the latency of anybody. */
+  readonly milliseconds: number;
+  /** Share by which each step varies. */
+  readonly jitter: number;
+}
+
+/** What the operator asked of the API server, by `verb resource`, such as `delete pods`. */
+export type Requests = Readonly<Record<string, number>>;
+
+/** How a rollout went, as the server saw it. */
+export interface Rollout extends Observation {
+  readonly pods: number;
+  readonly zones: number;
+  /** From the first change of a template to the last Ready, in ms. */
+  readonly wall: number;
+  readonly requests: Requests;
+  /** What `testing/judge.ts` holds against it; empty where it did not watch. */
+  readonly violations: readonly string[];
+}
+
+/** What the process of the cluster can be asked to do. Values cross a process border: plain JSON only. */
+export interface ClusterCommands {
+  /** Starts the API server. `isJudged`: each commit is judged by the invariants, which costs time. */
+  open(options: { readonly isJudged: boolean }): Promise<Access>;
+  /** Stores `groups` with all their pods, running and ready. Without {@link pace}, nothing changes them. */
+  fill(options: GroupsOptions): Promise<{ readonly seconds: number; readonly podBytes: number }>;
+  /** Starts controllers and kubelet; pods take `restart` to be replaced. */
+  pace(restart: RestartOptions): Promise<void>;
+  /** Changes the image of all sets of the first `groups` groups and waits until all pods are Ready on it. */
+  roll(options: { readonly groups: number; readonly patience: number }): Promise<Rollout>;
+  /** What the operator has asked since the last call. */
+  requests(): Promise<Requests>;
+  /** Closes everything. */
+  close(): Promise<void>;
+}
+
+/** One command on its way to the process of the cluster. */
+export interface CommandMessage {
+  readonly id: number;
+  readonly name: keyof ClusterCommands;
+  readonly argument: unknown;
+}
+
+/** Its answer. */
+export type AnswerMessage =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: string };

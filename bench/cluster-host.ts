@@ -1,0 +1,232 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { millis } from '#base/units.ts';
+import type { User } from '#embedded-cluster/cluster.ts';
+import {
+  type Controllers,
+  startControllers,
+} from '#embedded-cluster/controllers/start-controllers.ts';
+import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import type { Call } from '#embedded-cluster/event-log.ts';
+import type { Delays } from '#embedded-cluster/kubelet/delays.ts';
+import { type Kubelet, startKubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { createLogger } from '#telemetry/line-logger.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { follow, type Judge } from '#testing/judge.ts';
+import type {
+  Access,
+  ClusterCommands,
+  Requests,
+  RestartOptions,
+  Rollout,
+} from './cluster-commands.ts';
+import { fillSet } from './fill.ts';
+import { GroupWatch } from './group-watch.ts';
+import {
+  type GroupsOptions,
+  images,
+  namespace,
+  operatorUser,
+  type SetName,
+  setNames,
+} from './workload.ts';
+
+const seed = 1;
+
+/** Sets that are created or patched at the same time. */
+const atOnce = 16;
+
+/** How long the operator gets, after the last Ready, to write what it still has to. */
+const settling = 1_000;
+
+/** What the process of the cluster does on command. */
+export class ClusterHost implements ClusterCommands {
+  readonly #clock = systemClock();
+  readonly #log = createLogger({
+    format: 'logfmt',
+    level: 'warn',
+    clock: this.#clock,
+    sink: (line) => void process.stderr.write(`cluster: ${line}\n`),
+  });
+  readonly #watch = new GroupWatch(() => this.#clock.monotonic());
+  #requests: Record<string, number> = {};
+  #sets: readonly SetName[] = [];
+  #image = 0;
+  #opened: EmbeddedCluster | undefined;
+  #judge: Judge | undefined;
+  #controllers: Controllers | undefined;
+  #kubelet: Kubelet | undefined;
+
+  async open({ isJudged }: { readonly isJudged: boolean }): Promise<Access> {
+    const cluster = await createCluster({ clock: this.#clock, seed });
+    this.#opened = cluster;
+    cluster.eventLog.stopRecording();
+    cluster.eventLog.onCommit((commit) => this.#watch.committed(commit));
+    cluster.eventLog.onCall((call) => this.#count(call));
+    if (isJudged) {
+      const { judge } = follow(cluster.eventLog, { ours: (user) => user === operatorUser });
+      cluster.eventLog.onCall((call) => judge.called(call));
+      this.#judge = judge;
+    }
+    const listener = await cluster.listen();
+    const user: User = { name: operatorUser, groups: ['system:authenticated'] };
+    const kubeconfig = listener.kubeconfig(user);
+    const token = /token: (\S+)/.exec(kubeconfig)?.[1] ?? '';
+    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+    await this.#client().create(resourceTypes.namespaces, { name: namespace }, { body });
+    return { url: listener.url, token, kubeconfig };
+  }
+
+  async fill(
+    options: GroupsOptions,
+  ): Promise<{ readonly seconds: number; readonly podBytes: number }> {
+    const start = this.#clock.monotonic();
+    this.#sets = setNames(options);
+    const client = this.#client();
+    const now = new Date(this.#clock.now() - 3_600_000).toISOString().replace(/\.\d+Z/, 'Z');
+    for (const set of this.#sets) this.#watch.add(set, options.podsPerSet);
+    await inTurns(this.#sets, async (set) => fillSet(client, set, { ...options, now }));
+    if (this.#watch.missing > 0) throw new Error(`${this.#watch.missing} pods are not ready`);
+    const name = `${this.#sets[0]?.name ?? ''}-0`;
+    const pod = await client.get(resourceTypes.pods, { namespace, name });
+    return {
+      seconds: (this.#clock.monotonic() - start) / 1_000,
+      podBytes: JSON.stringify(pod).length,
+    };
+  }
+
+  async pace(restart: RestartOptions): Promise<void> {
+    this.#controllers = startControllers({ ...this.#parts(), only: ['statefulset'] });
+    this.#kubelet = startKubelet({ ...this.#parts(), delays: delaysOf(restart) });
+    await Promise.all([this.#controllers.ready, this.#kubelet.ready]);
+    // What they have to write at their start, such as the nodes.
+    await sleep(settling);
+  }
+
+  async requests(): Promise<Requests> {
+    const requests = this.#requests;
+    this.#requests = {};
+    return Promise.resolve(requests);
+  }
+
+  async close(): Promise<void> {
+    await this.#kubelet?.stop();
+    await this.#controllers?.stop();
+    await this.#opened?.close();
+  }
+
+  async roll({
+    groups,
+    patience,
+  }: {
+    readonly groups: number;
+    readonly patience: number;
+  }): Promise<Rollout> {
+    this.#image = 1 - this.#image;
+    const image = images[this.#image] ?? '';
+    const chosen = new Set([...new Set(this.#sets.map(({ group }) => group))].slice(0, groups));
+    const sets = this.#sets.filter(({ group }) => chosen.has(group));
+    this.#watch.begin(
+      image,
+      sets.map(({ name }) => name),
+    );
+    this.#requests = {};
+    const pods = this.#watch.unrolled;
+    const ended = this.#untilRolled(patience);
+    const start = this.#clock.monotonic();
+    await inTurns(sets, ({ name }) => this.#setImage(name, image));
+    const end = await ended;
+    await sleep(settling);
+    return {
+      ...this.#watch.observation(),
+      pods,
+      zones: sets.length,
+      wall: end - start,
+      requests: this.#requests,
+      violations: this.#violations(),
+    };
+  }
+
+  get #cluster(): EmbeddedCluster {
+    if (this.#opened === undefined) throw new Error('Cannot use the cluster before it was opened');
+    return this.#opened;
+  }
+
+  #client(): Client {
+    const transport = this.#cluster.transport();
+    return createClient({
+      transport,
+      clock: this.#clock,
+      timeout: millis(0),
+      userAgent: 'bench',
+    });
+  }
+
+  #parts(): Pick<Parameters<typeof startKubelet>[0], 'transportFor' | 'clock' | 'seed' | 'log'> {
+    const transportFor = (user: User): ReturnType<EmbeddedCluster['transport']> =>
+      this.#cluster.transport(user);
+    return { transportFor, clock: this.#clock, seed, log: this.#log };
+  }
+
+  #setImage = async (name: string, image: string): Promise<void> => {
+    const document = { spec: { template: { spec: { containers: [{ name: 'store', image }] } } } };
+    await this.#client().patch(
+      resourceTypes.statefulSets,
+      { namespace, name },
+      { body: { kind: 'strategic', document } },
+    );
+  };
+
+  /** Resolves with the time of the commit that made the last pod Ready. */
+  #untilRolled(patience: number): Promise<number> {
+    const { eventLog } = this.#cluster;
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        stop();
+        const { unrolled } = this.#watch;
+        reject(new Error(`Cannot end the rollout: ${unrolled} pods are left after ${patience} ms`));
+      }, patience);
+      // Added after the one that counts, so that it sees the count of this very commit.
+      const stop = eventLog.onCommit(() => {
+        if (this.#watch.unrolled > 0) return;
+        stop();
+        clearTimeout(late);
+        resolve(this.#clock.monotonic());
+      });
+    });
+  }
+
+  #count({ user, verb, resource, subresource }: Call): void {
+    if (user !== operatorUser) return;
+    const key = `${verb} ${resource}${subresource === '' ? '' : `/${subresource}`}`;
+    this.#requests[key] = (this.#requests[key] ?? 0) + 1;
+  }
+
+  #violations(): readonly string[] {
+    const violations = this.#judge?.violations ?? [];
+    return violations.map((violation) => JSON.stringify(violation));
+  }
+}
+
+function delaysOf({ milliseconds, jitter }: RestartOptions): Partial<Delays> {
+  const brief = Math.round(milliseconds / 22);
+  const start = Math.round(milliseconds / 4);
+  return {
+    stop: millis(brief),
+    bind: millis(brief),
+    start: millis(start),
+    ready: millis(milliseconds - 2 * brief - start),
+    jitter,
+  };
+}
+
+/** Calls `act` for all `items`, {@link atOnce} at a time. */
+async function inTurns<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await act(next);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+}

@@ -1,0 +1,26 @@
+/** The cluster of a bench, in a process of its own; started by cluster.ts and told what to do by messages. */
+import type { AnswerMessage, CommandMessage } from './cluster-commands.ts';
+import { ClusterHost } from './cluster-host.ts';
+
+const host = new ClusterHost();
+
+async function run({ name, argument }: CommandMessage): Promise<unknown> {
+  const command = host[name].bind(host) as (argument: unknown) => Promise<unknown>;
+  return command(argument);
+}
+
+function answer(message: AnswerMessage): void {
+  process.send?.(message);
+}
+
+process.on('message', (message: CommandMessage) => {
+  const { id } = message;
+  run(message).then(
+    (value) => answer({ id, value }),
+    (error: unknown) => {
+      answer({ id, error: error instanceof Error ? error.message : String(error) });
+    },
+  );
+});
+// Whoever started this process has gone.
+process.on('disconnect', () => process.exit());

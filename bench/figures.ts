@@ -1,0 +1,128 @@
+/** The figures that benches print, what each must reach, and where that comes from. */
+
+/** One bound; a figure above (or below) it fails the run. */
+interface Bound {
+  readonly unit: string;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+  /** Who asks for it. */
+  readonly from: string;
+  /** Whether the bound is about speed: such a bound holds at full size on a quiet machine only. */
+  readonly isSpeed: boolean;
+}
+
+const goal = 'founding issue, "Benchmarks"';
+const safety = 'reliability.md EXCL-1, MAXU-1';
+
+/** Every bound of every bench, in one place. */
+export const bounds = {
+  'wall-clock ÷ physical limit': { unit: '×', atMost: 1.05, from: goal, isSpeed: true },
+  'zones with unavailable pods at once': { unit: '', atMost: 1, from: safety, isSpeed: false },
+  'pods unavailable beyond the limit of a zone': {
+    unit: '',
+    atMost: 0,
+    from: safety,
+    isSpeed: false,
+  },
+  'invariants broken': { unit: '', atMost: 0, from: 'reliability.md §2', isSpeed: false },
+  // One currentRevision a zone, and one retry of it should its set have moved meanwhile.
+  'writes beyond one a pod, by zone': {
+    unit: '',
+    atMost: 2,
+    from: `${goal}, D-16`,
+    isSpeed: false,
+  },
+  'pod Ready → next delete, p99': { unit: 'ms', atMost: 50, from: goal, isSpeed: true },
+  'process start → ready': { unit: 's', atMost: 1.5, from: goal, isSpeed: true },
+  'peak RSS': { unit: 'MB', atMost: 180, from: `${goal}, D-2`, isSpeed: true },
+  'writes while nothing changes': { unit: '/min', atMost: 0, from: goal, isSpeed: false },
+  'CPU while nothing changes': { unit: '% of a core', atMost: 1, from: goal, isSpeed: true },
+  'pods created over HTTP': { unit: '/s', atLeast: 2000, from: `${goal}, PF-1`, isSpeed: true },
+  'list of all pods over HTTP': { unit: 'ms', atMost: 300, from: `${goal}, PF-1`, isSpeed: true },
+} as const satisfies Readonly<Record<string, Bound>>;
+
+/** Names of the figures that have a bound. */
+export type BoundedFigure = keyof typeof bounds;
+
+/** A measured figure. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** How it was measured. */
+  readonly how: string;
+  readonly bound: Bound | undefined;
+  /** `skip`: the bound is about speed and says nothing at this size. */
+  readonly verdict: 'PASS' | 'FAIL' | 'skip' | 'info';
+}
+
+/** What one bench found out. */
+export interface Findings {
+  readonly bench: string;
+  /** What was run, in a sentence. */
+  readonly setting: string;
+  readonly figures: readonly Figure[];
+}
+
+/** Sizes in which benches run: `tiny` shows that they work and measures nothing. */
+export type Size = 'full' | 'tiny';
+
+/** A figure that has a bound. */
+export function bounded(
+  name: BoundedFigure,
+  measured: { readonly value: number; readonly how: string; readonly of?: string },
+  size: Size,
+): Figure {
+  const bound: Bound = bounds[name];
+  const { value, how, of } = measured;
+  const label = of === undefined ? name : `${name} (${of})`;
+  return {
+    name: label,
+    value,
+    unit: bound.unit,
+    how,
+    bound,
+    verdict: verdictOf(bound, value, size),
+  };
+}
+
+/** A figure that is only told. */
+export function told(
+  name: string,
+  measured: { readonly value: number; readonly unit: string; readonly how: string },
+): Figure {
+  return { name, ...measured, bound: undefined, verdict: 'info' };
+}
+
+function verdictOf(bound: Bound, value: number, size: Size): Figure['verdict'] {
+  if (bound.isSpeed && size === 'tiny') return 'skip';
+  const { atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY } = bound;
+  // A figure that could not be taken (NaN) has not reached its bound.
+  return value <= atMost && value >= atLeast ? 'PASS' : 'FAIL';
+}
+
+/** Findings as text, a line per figure and one for how it was measured. */
+export function formatFindings({ bench, setting, figures }: Findings): string {
+  const lines = figures.flatMap((figure) => [
+    `  ${figure.verdict.padEnd(4)}  ${figure.name}: ${formatValue(figure)}${formatBound(figure)}`,
+    `        ${figure.how}`,
+  ]);
+  return [`${bench}: ${setting}`, ...lines, ''].join('\n');
+}
+
+function formatValue({ value, unit }: Figure): string {
+  const digits = Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : 3;
+  return `${value.toFixed(digits)}${unit === '' ? '' : ` ${unit}`}`;
+}
+
+function formatBound({ bound }: Figure): string {
+  if (bound === undefined) return '';
+  const limit = bound.atMost === undefined ? `≥ ${bound.atLeast}` : `≤ ${bound.atMost}`;
+  return ` (bound ${limit}, from ${bound.from})`;
+}
+
+/** The value below which `share` of `samples` lie (nearest rank); NaN of none. */
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = samples.toSorted((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench } from './bench.ts';
+import { Cluster } from './cluster.ts';
+import { bounded, type Findings, type Size, told } from './figures.ts';
+import { Operator } from './operator.ts';
+import { machineLoad } from './process-usage.ts';
+import { countWrites, describeRequests, percent } from './rollout.ts';
+import { settings } from './start.ts';
+
+/** How long the operator settles, and how long it is watched, in ms. */
+const spans: Readonly<Record<Size, { readonly settle: number; readonly watch: number }>> = {
+  full: { settle: 10_000, watch: 120_000 },
+  tiny: { settle: 200, watch: 1_000 },
+};
+
+/** What the operator does when there is nothing to do. */
+export const idle: Bench = {
+  about: 'requests and CPU per minute when nothing changes, with 10,000 pods present',
+  run: async (size) => [await measure(size)],
+};
+
+async function measure(size: Size): Promise<Findings> {
+  const setting = settings[size];
+  const { settle, watch } = spans[size];
+  await using cluster = new Cluster();
+  const access = await cluster.call('open', { isJudged: false });
+  await cluster.call('fill', setting);
+  await using operator = await Operator.start(access);
+  await sleep(settle);
+  await cluster.call('requests');
+  const load = machineLoad();
+  const before = operator.usage();
+  await sleep(watch);
+  const after = operator.usage();
+  const requests = await cluster.call('requests');
+  const minutes = watch / 60_000;
+  const total = Object.values(requests).reduce((sum, count) => sum + count, 0);
+  return {
+    bench: 'idle',
+    setting: `${setting.sets} sets and ${setting.sets * setting.podsPerSet} pods, watched for ${watch / 1_000} s in which nothing changed; machine ${percent(machineLoad(load).busy)} busy`,
+    figures: [
+      bounded(
+        'writes while nothing changes',
+        {
+          value: countWrites(requests) / minutes,
+          how: `counted at the server; requests: ${describeRequests(requests)}`,
+        },
+        size,
+      ),
+      bounded(
+        'CPU while nothing changes',
+        {
+          value: ((after.cpuSeconds - before.cpuSeconds) / (watch / 1_000)) * 100,
+          how: `/proc: ${(after.cpuSeconds - before.cpuSeconds).toFixed(2)} s of user and system time, with the resync at its default`,
+        },
+        size,
+      ),
+      told('requests', {
+        value: total / minutes,
+        unit: '/min',
+        how: 'counted at the server, as they are answered',
+      }),
+      told('RSS', { value: after.rss, unit: 'MB', how: 'VmRSS of /proc at the end' }),
+    ],
+  };
+}

@@ -1,0 +1,14 @@
+/**
+ * The operator program as it runs in a pod, but for two things: where the API server is and the token come from
+ * variables instead of the mounted files, and there is no TLS, as the embedded cluster serves none.
+ */
+import { runCommand } from '#command/run.ts';
+import { staticCredentials } from '#kubernetes/bearer-token.ts';
+
+process.exitCode = await runCommand(process.argv.slice(2), () =>
+  Promise.resolve({
+    server: new URL(process.env['BENCH_API_URL'] ?? ''),
+    tls: () => ({}),
+    credentials: staticCredentials(`Bearer ${process.env['BENCH_API_TOKEN'] ?? ''}`),
+  }),
+);

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Access } from './cluster-commands.ts';
+import { type Usage, usageOf } from './process-usage.ts';
+import { namespace } from './workload.ts';
+
+/**
+ * How the operator learns where the cluster is: from a kubeconfig, which loads the official client's library, or
+ * as in a pod, which does not.
+ */
+export type Way = 'in-cluster' | 'kubeconfig';
+
+const programs: Readonly<Record<Way, string>> = {
+  kubeconfig: fileURLToPath(new URL('../src/main.ts', import.meta.url)),
+  'in-cluster': fileURLToPath(new URL('in-cluster-operator.ts', import.meta.url)),
+};
+
+/** How often `/ready` is asked, and how long at most. */
+const every = 5;
+const patience = 60_000;
+
+/** The last lines that are shown when the operator ends by itself. */
+const keptLines = 20;
+
+/** The operator program in a process of its own. */
+export class Operator {
+  /** From the start of the process to the first 200 of `/ready`, in ms. */
+  readonly readyAfter: number;
+  readonly #child: ChildProcess;
+  readonly #folder: string;
+
+  private constructor(child: ChildProcess, folder: string, readyAfter: number) {
+    this.#child = child;
+    this.#folder = folder;
+    this.readyAfter = readyAfter;
+  }
+
+  /** Starts the operator and waits until it is ready. */
+  static async start(access: Access, way: Way = 'in-cluster'): Promise<Operator> {
+    const port = await freePort();
+    const folder = mkdtempSync(join(tmpdir(), 'bench-operator-'));
+    const file = join(folder, 'kubeconfig');
+    writeFileSync(file, access.kubeconfig, { mode: 0o600 });
+    const flags = [`-kubernetes.namespace=${namespace}`, `-server.port=${port}`];
+    if (way === 'kubeconfig') flags.push(`-kubernetes.config-file=${file}`);
+    const start = performance.now();
+    const child = spawn(process.execPath, [...nodeOptions(), programs[way], ...flags], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, BENCH_API_URL: access.url, BENCH_API_TOKEN: access.token },
+    });
+    const lines = tailOf(child);
+    try {
+      await untilReady(port, child);
+    } catch (cause) {
+      child.kill('SIGKILL');
+      rmSync(folder, { recursive: true });
+      throw new Error(`Cannot start the operator:\n${lines.join('\n')}`, { cause });
+    }
+    return new Operator(child, folder, performance.now() - start);
+  }
+
+  /** What the process has used. */
+  usage(): Usage {
+    return usageOf(this.#child.pid ?? 0);
+  }
+
+  /** Ends the process as Kubernetes does. @throws when its exit code is not 0 */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) {
+      const gone = once(this.#child, 'exit');
+      this.#child.kill('SIGTERM');
+      await gone;
+    }
+    rmSync(this.#folder, { recursive: true });
+    if (this.#child.exitCode !== 0) {
+      throw new Error(
+        `The operator ended with ${this.#child.exitCode ?? this.#child.signalCode ?? 'nothing'}`,
+      );
+    }
+  }
+}
+
+function tailOf(child: ChildProcess): string[] {
+  const lines: string[] = [];
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    lines.push(...text.trimEnd().split('\n'));
+    lines.splice(0, lines.length - keptLines);
+  });
+  return lines;
+}
+
+async function untilReady(port: number, child: ChildProcess): Promise<void> {
+  const agent = new Agent({ keepAlive: true });
+  const deadline = performance.now() + patience;
+  try {
+    while (!(await isReady(port, agent))) {
+      if (child.exitCode !== null) throw new Error('it ended before it was ready');
+      if (performance.now() > deadline) throw new Error(`it was not ready after ${patience} ms`);
+      await sleep(every);
+    }
+  } finally {
+    agent.destroy();
+  }
+}
+
+function isReady(port: number, agent: Agent): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get({ host: '127.0.0.1', port, path: '/ready', agent }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode === 200));
+    });
+    // It does not listen yet.
+    request.on('error', () => resolve(false));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('Cannot find a free port');
+  return address.port;
+}
+
+/** Options of Node for the operator, for profiles: `BENCH_OPERATOR_OPTIONS=--cpu-prof npm run bench …`. */
+function nodeOptions(): readonly string[] {
+  return (process.env['BENCH_OPERATOR_OPTIONS'] ?? '').split(' ').filter((text) => text !== '');
+}

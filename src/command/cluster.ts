@@ -1,0 +1,156 @@
+import { resolve } from 'node:path';
+import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import { millis, seconds } from '#base/units.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { connect } from '#kubernetes/connection.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { GROUP_LABEL } from '#rollout-group/api.ts';
+import { createLogger } from '#telemetry/line-logger.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { createAll, exampleFolder, readManifests } from './demo/apply-manifests.ts';
+import {
+  type ClusterRoll,
+  type ClusterRun,
+  parseClusterArguments,
+} from './demo/cluster-options.ts';
+import { factLine } from './demo/facts.ts';
+import { GroupObserver } from './demo/group-observer.ts';
+import { listenForInterruption } from './demo/interruption.ts';
+import { type LocalCluster, startLocalCluster } from './demo/local-cluster.ts';
+import { imagePatch, isGroupMember, nextImage, setContainer, setImage } from './demo/manifest.ts';
+import { delaysAt } from './demo/timing.ts';
+
+/**
+ * Runs the embedded cluster alone until it is interrupted, or changes the image of one that runs (architecture §7).
+ *
+ * @param args the arguments after `cluster`
+ * @returns the exit code: 0 after a signal or a change, 1 when something failed, 2 for bad arguments
+ */
+export async function clusterCommand(args: readonly string[]): Promise<number> {
+  const parsed = parseClusterArguments(args);
+  if (parsed.kind === 'exit') {
+    (parsed.code === 0 ? process.stdout : process.stderr).write(parsed.text);
+    return parsed.code;
+  }
+  try {
+    if (parsed.kind === 'roll') await rollGroups(parsed.options);
+    else await runCluster(parsed.options);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}
+
+async function runCluster(options: ClusterRun): Promise<void> {
+  const interruption = listenForInterruption();
+  try {
+    const manifests = options.isApplied
+      ? await readManifests(options.folder === undefined ? exampleFolder : resolve(options.folder))
+      : [];
+    const clock = systemClock();
+    const cluster = await startLocalCluster({
+      clock,
+      log: createLogger({ format: 'logfmt', level: 'warn', clock, sink: writeError }),
+      delays: delaysAt(options.speed),
+      port: options.port,
+      kubeconfig: options.kubeconfig === undefined ? undefined : resolve(options.kubeconfig),
+    });
+    try {
+      narrate(cluster, clock, manifests.filter(isGroupMember));
+      await createAll(cluster.client, manifests);
+      writeLines(introduction(cluster, manifests.find(isGroupMember)));
+      await interrupted(interruption.signal);
+    } finally {
+      await cluster.close();
+    }
+  } finally {
+    interruption.release();
+  }
+}
+
+function interrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Prints what happens to the pods of `sets`, one line a fact. */
+function narrate(cluster: LocalCluster, clock: Clock, sets: readonly JsonObject[]): void {
+  const [first] = sets;
+  if (first === undefined) return;
+  const observer = new GroupObserver({
+    namespace: namespaceOf(first),
+    sets: sets.map((set) => textAt(set, 'metadata', 'name')),
+    onFact: (fact) => writeLines([factLine(fact)]),
+  });
+  const startedAt = clock.monotonic();
+  cluster.eventLog.onCommit((commit) => {
+    observer.observe(commit, millis(clock.monotonic() - startedAt));
+  });
+}
+
+/** What a person can do now. `set`: a member of a group on the cluster. */
+function introduction(
+  { url, kubeconfig }: LocalCluster,
+  set: JsonObject | undefined,
+): readonly string[] {
+  const lines = ['', `cluster at ${url}`, `export KUBECONFIG=${kubeconfig}`];
+  if (set === undefined) return [...lines, 'Ctrl-C ends it and removes the kubeconfig.', ''];
+  const namespace = namespaceOf(set);
+  return [
+    ...lines,
+    '',
+    'The operator, from a second terminal:',
+    `  npm run operator -- -kubernetes.config-file=${kubeconfig} -kubernetes.namespace=${namespace}`,
+    'A new image for every zone, from a third one; the first way needs nothing but this checkout:',
+    `  npm run cluster -- --kubeconfig=${kubeconfig} --roll=next`,
+    `  kubectl -n ${namespace} set image statefulset -l ${GROUP_LABEL} ${setContainer(set)}=${nextImage(setImage(set))}`,
+    'Ctrl-C ends the cluster and removes the kubeconfig.',
+    '',
+  ];
+}
+
+function namespaceOf(set: JsonObject): string {
+  return textAt(set, 'metadata', 'namespace') || 'default';
+}
+
+/** Gives every StatefulSet of a group another image. */
+async function rollGroups({ image, kubeconfig }: ClusterRoll): Promise<void> {
+  const clock = systemClock();
+  // Loaded here only: it brings the official client's library with it.
+  const { kubeconfigSettings } = await import('#kubernetes/kubeconfig.ts');
+  const settings = await kubeconfigSettings({ clock, path: resolve(kubeconfig) });
+  const transport = connect(settings, { clock, env: process.env });
+  try {
+    const timeout = seconds(10);
+    await rollWith(createClient({ transport, clock, timeout, userAgent: 'demo' }), image);
+  } finally {
+    await transport.close();
+  }
+}
+
+async function rollWith(client: Client, wanted: string): Promise<void> {
+  const { items } = await client.list(resourceTypes.statefulSets, { labelSelector: GROUP_LABEL });
+  if (items.length === 0) throw new Error(`Cannot roll: no StatefulSet has a label ${GROUP_LABEL}`);
+  for (const set of items) {
+    const { name, namespace = 'default' } = set.metadata;
+    const before = setImage(set);
+    const image = wanted === 'next' ? nextImage(before) : wanted;
+    const body = { kind: 'strategic', document: imagePatch(set, image) } as const;
+    await client.patch(resourceTypes.statefulSets, { namespace, name }, { body });
+    writeLines([`${namespace}/${name}: ${before} -> ${image}`]);
+  }
+}
+
+function writeLines(lines: readonly string[]): void {
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+}
+
+function writeError(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

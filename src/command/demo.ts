@@ -1,0 +1,167 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { createLogger } from '#telemetry/line-logger.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { type DemoOptions, parseDemoArguments, type Scenario } from './demo/demo-options.ts';
+import { type Display, LineDisplay, PictureDisplay } from './demo/display.ts';
+import { type Interruption, listenForInterruption } from './demo/interruption.ts';
+import { type Key, Keyboard } from './demo/keyboard.ts';
+import { Play } from './demo/play.ts';
+import { demoNamespace, Stage } from './demo/stage.ts';
+
+/**
+ * Plays a rollout: an embedded cluster, the manifests of `examples/`, the real operator (architecture §7).
+ *
+ * @param args the arguments after `demo`
+ * @returns the exit code: 0 when every promise was kept or a person ended it, 1 when not, 2 for bad arguments,
+ *   128 and the signal's number when a signal ended a run that would have ended by itself
+ */
+export async function demoCommand(args: readonly string[]): Promise<number> {
+  const parsed = parseDemoArguments(args);
+  if (parsed.kind === 'exit') {
+    (parsed.code === 0 ? process.stdout : process.stderr).write(parsed.text);
+    return parsed.code;
+  }
+  const interruption = listenForInterruption();
+  try {
+    return await new Demo(parsed.options, interruption).run();
+  } finally {
+    interruption.release();
+  }
+}
+
+/** Log lines that are shown when a run fails. */
+const keptLines = 10;
+
+class Demo {
+  readonly #options: DemoOptions;
+  readonly #interruption: Interruption;
+  readonly #clock: Clock = systemClock();
+  readonly #warnings: string[] = [];
+  readonly #isInteractive: boolean;
+
+  constructor(options: DemoOptions, interruption: Interruption) {
+    this.#options = options;
+    this.#interruption = interruption;
+    this.#isInteractive = !options.isOnce && process.stdout.isTTY && process.stdin.isTTY;
+  }
+
+  async run(): Promise<number> {
+    const display = this.#display();
+    try {
+      return await this.#runOn(display);
+    } catch (error) {
+      if (this.#interruption.signal.aborted) return this.#interruptedCode();
+      display.failure(sentenceOf(error));
+      for (const line of this.#warnings) process.stderr.write(`${line}\n`);
+      return 1;
+    } finally {
+      display.close();
+    }
+  }
+
+  async #runOn(display: Display): Promise<number> {
+    const { signal } = this.#interruption;
+    display.phase('installing the three zones of examples/ingester', undefined);
+    const stage = await Stage.open({
+      clock: this.#clock,
+      log: this.#log(),
+      options: this.#options,
+      onFact: (fact) => display.fact(fact),
+    });
+    try {
+      display.show(stage);
+      const play = new Play({
+        clock: this.#clock,
+        stage,
+        speed: this.#options.speed,
+        onPhase: (phase, startedAt) => display.phase(phase, startedAt),
+        signal,
+      });
+      await play.install();
+      const code = this.#isInteractive
+        ? await this.#interact(play, display)
+        : await this.#once(play, display);
+      return code;
+    } finally {
+      await stage.close();
+    }
+  }
+
+  async #once(play: Play, display: Display): Promise<number> {
+    const summary = await play.run(this.#options.scenario);
+    display.summary(summary);
+    return summary.isKept ? 0 : 1;
+  }
+
+  /** Plays what the keys ask for, until one asks to quit. */
+  async #interact(play: Play, display: Display): Promise<number> {
+    const { signal } = this.#interruption;
+    let next: ((key: Key) => void) | undefined;
+    const keyboard = new Keyboard((key) => {
+      if (key === 'quit') this.#interruption.interrupt(0);
+      else next?.(key);
+    });
+    try {
+      let scenario: Scenario = this.#options.scenario;
+      while (!signal.aborted) {
+        await this.#tryOnce(play, display, scenario);
+        const key = await new Promise<Key>((resolve) => {
+          next = resolve;
+          if (signal.aborted) resolve('quit');
+          else signal.addEventListener('abort', () => resolve('quit'), { once: true });
+        });
+        scenario = key === 'break' ? 'broken-image' : 'rollout';
+      }
+      return this.#interruptedCode();
+    } finally {
+      keyboard.close();
+    }
+  }
+
+  /** A run that fails is shown, and a further one may be tried. */
+  async #tryOnce(play: Play, display: Display, scenario: Scenario): Promise<void> {
+    try {
+      display.summary(await play.run(scenario));
+    } catch (error) {
+      if (!this.#interruption.signal.aborted) display.failure(sentenceOf(error));
+    }
+  }
+
+  /** Ending an interactive demo is no failure. */
+  #interruptedCode(): number {
+    return this.#isInteractive ? 0 : (this.#interruption.code ?? 1);
+  }
+
+  #display(): Display {
+    if (!process.stdout.isTTY) return new LineDisplay();
+    const keys = this.#isInteractive
+      ? ['', 'Enter: roll the next version    b: a broken image    q: quit']
+      : [];
+    return new PictureDisplay(this.#clock, (kubeconfig) => [
+      'The cluster is real enough for kubectl; in a second terminal:',
+      ...commandsToTry(kubeconfig).map((command) => `  ${command}`),
+      ...keys,
+    ]);
+  }
+
+  #log(): Logger {
+    const sink = (line: string): void => {
+      this.#warnings.push(line);
+      if (this.#warnings.length > keptLines) this.#warnings.shift();
+    };
+    return createLogger({ format: 'logfmt', level: 'warn', clock: this.#clock, sink });
+  }
+}
+
+function commandsToTry(kubeconfig: string): readonly string[] {
+  return [
+    `export KUBECONFIG=${kubeconfig}`,
+    `kubectl -n ${demoNamespace} get pods -w`,
+    `kubectl -n ${demoNamespace} delete pod ingester-zone-b-0`,
+  ];
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

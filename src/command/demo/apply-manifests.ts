@@ -1,0 +1,41 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '#base/json.ts';
+import { discoverTypes } from '#embedded-cluster/controllers/discover-types.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { apiVersionOf } from '#kubernetes/resource-type.ts';
+import { inOrderOfCreation, parseManifests } from './manifest.ts';
+
+/** The manifests that the demo installs. */
+export const exampleFolder: string = join(import.meta.dirname, '../../../examples/ingester');
+
+/** All objects of the `.yaml` files of `folder`, in the order in which to create them. @throws {Error} naming what is wrong */
+export async function readManifests(folder: string): Promise<readonly JsonObject[]> {
+  const names = (await readdir(folder)).filter((name) => /\.ya?ml$/.test(name)).toSorted();
+  if (names.length === 0) throw new Error(`Cannot apply ${folder}: it has no .yaml files`);
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name);
+      return parseManifests(path, await readFile(path, 'utf8'));
+    }),
+  );
+  return inOrderOfCreation(files.flat());
+}
+
+/** Creates `objects` one after the other. @throws {ApiError} for the first that the server refuses */
+export async function createAll(client: Client, objects: readonly JsonObject[]): Promise<void> {
+  const served = await discoverTypes(client);
+  for (const object of objects) {
+    const kind = textAt(object, 'kind');
+    const apiVersion = textAt(object, 'apiVersion');
+    const type = served.find(
+      ({ type }) => type.kind === kind && apiVersionOf(type) === apiVersion,
+    )?.type;
+    if (type === undefined) {
+      throw new Error(`Cannot create ${kind} of ${apiVersion}: the cluster does not serve it`);
+    }
+    const namespace = textAt(object, 'metadata', 'namespace') || 'default';
+    await client.create(type, type.isNamespaced ? { namespace } : {}, { body: object });
+  }
+}

@@ -1,0 +1,75 @@
+import { type GivenOptions, numberOption, parseArguments } from './arguments.ts';
+
+/** What is played. */
+export type Scenario = 'rollout' | 'broken-image';
+
+/** What a person asks of the demo. */
+export interface DemoOptions {
+  readonly scenario: Scenario;
+  /** End when the scenario has ended, instead of waiting for a key. */
+  readonly isOnce: boolean;
+  /** Divides all delays. @default 1 */
+  readonly speed: number;
+  /** Pods of each zone; undefined: as the manifests say. */
+  readonly pods: number | undefined;
+  /** Pods of one zone that may be unavailable at once; undefined: as the manifests say. */
+  readonly maxUnavailable: number | undefined;
+}
+
+/** The options, or what to print instead of starting, and the exit code. */
+export type DemoArguments =
+  | { readonly kind: 'run'; readonly options: DemoOptions }
+  | { readonly kind: 'exit'; readonly code: number; readonly text: string };
+
+/** What `--help` prints. */
+const demoHelp = `Usage: npm start -- [options]
+
+Starts a Kubernetes cluster in this process, installs the three zones of examples/ingester/, runs the operator
+on it, changes the pod template and shows how the zones roll: one after the other, never two at once.
+
+  --once                 end by itself: exit 0 when the rollout is done, 1 with the reason when not
+                         (so it is anyway when the output is no terminal)
+  --scenario NAME        rollout (default), or broken-image: an image that cannot be pulled, and the recovery
+  --speed N              divide all delays by N, from 0.1 to 100 (default 1)
+  --pods N               pods of each zone, from 1 to 500 (default 6)
+  --max-unavailable N    pods of one zone that may be unavailable at once, from 1 to 500 (default 2)
+  --help                 this text
+`;
+
+const optionTable = {
+  once: 'flag',
+  scenario: 'value',
+  speed: 'value',
+  pods: 'value',
+  'max-unavailable': 'value',
+  help: 'flag',
+} as const;
+
+/** Parses the arguments of `npm start --`. */
+export function parseDemoArguments(args: readonly string[]): DemoArguments {
+  const parsed = parseArguments(args, optionTable);
+  if (parsed.kind === 'invalid') return refused(parsed.sentence);
+  const { options } = parsed;
+  if (options.has('help')) return { kind: 'exit', code: 0, text: demoHelp };
+  const scenario = options.get('scenario') ?? 'rollout';
+  if (scenario !== 'rollout' && scenario !== 'broken-image') {
+    return refused(`--scenario must be rollout or broken-image: got "${scenario}"`);
+  }
+  return withNumbers(options, scenario);
+}
+
+function withNumbers(options: GivenOptions, scenario: Scenario): DemoArguments {
+  const speed = numberOption(options, 'speed', { min: 0.1, max: 100, isInteger: false });
+  if (typeof speed === 'string') return refused(speed);
+  const pods = numberOption(options, 'pods', { min: 1, max: 500, isInteger: true });
+  if (typeof pods === 'string') return refused(pods);
+  const limit = { min: 1, max: 500, isInteger: true };
+  const maxUnavailable = numberOption(options, 'max-unavailable', limit);
+  if (typeof maxUnavailable === 'string') return refused(maxUnavailable);
+  const isOnce = options.has('once');
+  return { kind: 'run', options: { scenario, isOnce, speed: speed ?? 1, pods, maxUnavailable } };
+}
+
+function refused(sentence: string): DemoArguments {
+  return { kind: 'exit', code: 2, text: `${sentence}\n` };
+}

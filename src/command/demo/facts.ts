@@ -1,0 +1,85 @@
+import { assertNever } from '#base/assert-never.ts';
+import type { Because } from '#base/because.ts';
+import type { Millis } from '#base/units.ts';
+
+/** Something that happened, worth a line; `zone` is empty for what concerns the whole group. */
+export type Fact = {
+  /** Since the demo began. */
+  readonly at: Millis;
+  readonly zone: string;
+} & FactDetail;
+
+/** What happened. */
+export type FactDetail =
+  | { readonly kind: 'installed'; readonly pods: number }
+  | { readonly kind: 'wanted'; readonly revision: string; readonly image: string }
+  | {
+      readonly kind: 'deleted';
+      readonly pod: string;
+      /** A user of the API server. */
+      readonly by: string;
+      readonly because: Because | undefined;
+    }
+  | { readonly kind: 'ready'; readonly pod: string; readonly revision: string }
+  | { readonly kind: 'unready'; readonly pod: string }
+  | {
+      readonly kind: 'broken';
+      readonly pod: string;
+      readonly trouble: string;
+      readonly image: string;
+    }
+  | { readonly kind: 'updated'; readonly pods: number; readonly revision: string }
+  | { readonly kind: 'waits'; readonly because: Because }
+  | { readonly kind: 'note'; readonly text: string };
+
+/** The user as whom the operator of the demo speaks to the API server. */
+export const operatorUser = 'system:serviceaccount:demo:rollout-operator';
+
+/** What `fact` says, without time and zone. */
+export function factText(fact: FactDetail): string {
+  switch (fact.kind) {
+    case 'installed':
+      return `all ${fact.pods} pods are ready`;
+    case 'wanted':
+      return `wants revision ${shortRevision(fact.revision)} (${fact.image})`;
+    case 'deleted':
+      return deletionText(fact);
+    case 'ready':
+      return `${fact.pod}  ready on ${shortRevision(fact.revision)}`;
+    case 'unready':
+      return `${fact.pod}  no longer ready`;
+    case 'broken':
+      return `${fact.pod}  ${fact.trouble}: ${fact.image}`;
+    case 'updated':
+      return `done: all ${fact.pods} pods run ${shortRevision(fact.revision)}`;
+    case 'waits':
+      return `waits: ${fact.because.message} (${fact.because.reason})`;
+    case 'note':
+      return fact.text;
+    default:
+      return assertNever(fact);
+  }
+}
+
+function deletionText({ pod, by, because }: Extract<FactDetail, { kind: 'deleted' }>): string {
+  const who =
+    by === operatorUser ? 'the operator' : by.replace(/^system:serviceaccount:[^:]+:/, '');
+  const why = because === undefined ? '' : `: ${because.message} (${because.reason})`;
+  return `${pod}  deleted by ${who}${why}`;
+}
+
+/** A line for a plain log: `  3.21 s  zone-a  ingester-zone-a-0  ready on 6f7c9d`. */
+export function factLine(fact: Fact): string {
+  const zone = fact.zone === '' ? '' : `${fact.zone}  `;
+  return `${secondsText(fact.at).padStart(8)}  ${zone}${factText(fact)}`;
+}
+
+/** `3.21 s` */
+export function secondsText(span: Millis): string {
+  return `${(span / 1_000).toFixed(2)} s`;
+}
+
+/** The hash of a revision's name; all of it when it has none. */
+export function shortRevision(revision: string): string {
+  return revision.slice(revision.lastIndexOf('-') + 1);
+}

@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { Logger } from '#base/logger.ts';
+import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import { readConfig } from '#config/read-config.ts';
+import type { Plan } from '#control/decision.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { runOperator } from '#operator.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
+import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { createReadiness } from '#telemetry/readiness.ts';
+import { createAll, exampleFolder, readManifests } from './apply-manifests.ts';
+import type { DemoOptions } from './demo-options.ts';
+import { type Fact, operatorUser } from './facts.ts';
+import { GroupObserver } from './group-observer.ts';
+import { type LocalCluster, startLocalCluster } from './local-cluster.ts';
+import { changed, imagePatch, isGroupMember, setImage } from './manifest.ts';
+import { PlanNarrator } from './plan-narrator.ts';
+import { delaysAt, physicalLimit, restartOf } from './timing.ts';
+
+/** The namespace of the examples. */
+export const demoNamespace = 'demo';
+
+/** What a stage is given. */
+export interface StageOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly options: DemoOptions;
+  readonly onFact: (fact: Fact) => void;
+}
+
+interface Waiter {
+  readonly test: () => boolean;
+  readonly resolve: (at: Millis) => void;
+}
+
+/** A cluster with the example group on it, the operator at work, and somebody who watches the API server. */
+export class Stage {
+  readonly observer: GroupObserver;
+  readonly narrator: PlanNarrator;
+  readonly #options: StageOptions;
+  readonly #cluster: LocalCluster;
+  readonly #sets: readonly JsonObject[];
+  readonly #startedAt: Monotonic;
+  readonly #waiters = new Set<Waiter>();
+  readonly #ending = new AbortController();
+  #hasRolled = false;
+  #isIdle = false;
+  #operator: Promise<void> = Promise.resolve();
+
+  private constructor(
+    options: StageOptions,
+    parts: {
+      readonly cluster: LocalCluster;
+      readonly sets: readonly JsonObject[];
+      readonly startedAt: Monotonic;
+    },
+  ) {
+    this.#options = options;
+    this.#cluster = parts.cluster;
+    this.#sets = parts.sets;
+    this.#startedAt = parts.startedAt;
+    this.narrator = new PlanNarrator({
+      onFact: options.onFact,
+      zoneOf: (set) => this.observer.zones.find((zone) => zone.set === set)?.zone ?? set,
+    });
+    this.observer = new GroupObserver({
+      namespace: demoNamespace,
+      sets: parts.sets.map((set) => textAt(set, 'metadata', 'name')),
+      onFact: (fact) => this.narrator.happened(fact),
+    });
+  }
+
+  /** Starts the cluster, then installs the group and starts the operator at once, as `kubectl apply` would. */
+  static async open(options: StageOptions): Promise<Stage> {
+    const { clock, log } = options;
+    const startedAt = clock.monotonic();
+    const { pods, maxUnavailable, speed } = options.options;
+    const manifests = (await readManifests(exampleFolder)).map((object) =>
+      changed(object, { pods, maxUnavailable }),
+    );
+    const cluster = await startLocalCluster({ clock, log, delays: delaysAt(speed) });
+    const sets = manifests.filter(isGroupMember);
+    const stage = new Stage(options, { cluster, sets, startedAt });
+    try {
+      cluster.eventLog.onCommit((commit) => {
+        stage.observer.observe(commit, stage.elapsed);
+        stage.#wake();
+      });
+      stage.#operator = stage.#startOperator();
+      // It is awaited when the stage closes, and whoever waits meanwhile gets its failure.
+      stage.#operator.catch(() => undefined);
+      await createAll(cluster.client, manifests);
+      return stage;
+    } catch (error) {
+      await stage.close();
+      throw error;
+    }
+  }
+
+  /** Path of a kubeconfig for the cluster. */
+  get kubeconfig(): string {
+    return this.#cluster.kubeconfig;
+  }
+
+  /** Where the API server listens. */
+  get url(): string {
+    return this.#cluster.url;
+  }
+
+  /** Since the demo began. */
+  get elapsed(): Millis {
+    return millis(this.#options.clock.monotonic() - this.#startedAt);
+  }
+
+  /** Whether the operator saw nothing to do when it looked last. */
+  get isIdle(): boolean {
+    return this.#isIdle;
+  }
+
+  /** The image that the manifests name. */
+  get firstImage(): string {
+    return this.#sets[0] === undefined ? '' : setImage(this.#sets[0]);
+  }
+
+  /** The time below which no rollout of the group can come. */
+  get physicalLimit(): Millis {
+    const zones = this.observer.zones.map(({ cells, limit }) => ({ pods: cells.length, limit }));
+    return physicalLimit(zones, restartOf(delaysAt(this.#options.options.speed)));
+  }
+
+  /** Gives the pod template of every zone another image. */
+  async changeImage(image: string): Promise<void> {
+    this.#hasRolled = true;
+    for (const set of this.#sets) {
+      const key = { namespace: demoNamespace, name: textAt(set, 'metadata', 'name') };
+      const body = { kind: 'strategic', document: imagePatch(set, image) } as const;
+      await this.#cluster.client.patch(resourceTypes.statefulSets, key, { body });
+    }
+  }
+
+  /**
+   * Waits until `test` holds after a commit. @returns when that was, since the demo began
+   * @throws {Error} naming `what` when `patience` is over, and what ended the operator when it has ended
+   */
+  async until(
+    what: string,
+    test: () => boolean,
+    { patience, signal }: { readonly patience: Millis; readonly signal: AbortSignal },
+  ): Promise<Millis> {
+    if (test()) return this.elapsed;
+    const done = new AbortController();
+    let waiter: Waiter | undefined;
+    const met = new Promise<Millis>((resolve) => {
+      waiter = { test, resolve };
+      this.#waiters.add(waiter);
+    });
+    const both = AbortSignal.any([signal, done.signal]);
+    const late = this.#options.clock.sleep(patience, { signal: both }).then(() => {
+      throw new Error(this.#lateSentence(what, patience));
+    });
+    const ended = this.#operator.then(() => {
+      throw new Error(`Cannot wait until ${what}: the operator has ended`);
+    });
+    late.catch(() => undefined);
+    ended.catch(() => undefined);
+    try {
+      return await Promise.race([met, late, ended]);
+    } finally {
+      if (waiter !== undefined) this.#waiters.delete(waiter);
+      done.abort();
+    }
+  }
+
+  /** Ends the operator, then the cluster; leaves nothing behind. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await this.#operator.catch(() => undefined);
+    this.narrator.flush();
+    await this.#cluster.close();
+  }
+
+  #lateSentence(what: string, patience: Millis): string {
+    const { reason } = this.narrator;
+    const why = reason === undefined ? '' : `: ${reason.message} (${reason.reason})`;
+    return `Gave up after ${Math.round(patience / 1_000)} s of waiting until ${what}${why}`;
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters) {
+      if (!waiter.test()) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve(this.elapsed);
+    }
+  }
+
+  /** While the group is being installed, and when all ends, what the operator waits for is no news. */
+  #planned(plan: Plan): void {
+    if (this.#ending.signal.aborted) return;
+    this.#isIdle = plan.decisions.every(({ kind }) => kind === 'warn');
+    if (this.#hasRolled) this.narrator.planned(plan, this.elapsed);
+    this.#wake();
+  }
+
+  async #startOperator(): Promise<void> {
+    const { clock, log } = this.#options;
+    const outcome = readConfig([
+      `-kubernetes.namespace=${demoNamespace}`,
+      `-kubernetes.config-file=${this.kubeconfig}`,
+    ]);
+    if (outcome.kind === 'exit') throw new Error(outcome.stderr.trim());
+    const groups = ['system:serviceaccounts', 'system:authenticated'];
+    const transport = this.#cluster.connect({ name: operatorUser, groups });
+    try {
+      await runOperator(
+        {
+          config: outcome.config,
+          clock,
+          log,
+          metrics: createOperatorMetrics(createMetricsRegistry()),
+          readiness: createReadiness(),
+          transport,
+          identity: `demo-${randomUUID()}`,
+          onPlan: (_key, plan) => this.#planned(plan),
+        },
+        this.#ending.signal,
+      );
+    } finally {
+      await transport.close();
+    }
+  }
+}
+
+/** How long something of the length `expected` may take before the demo gives up. */
+export function patienceFor(expected: Millis): Millis {
+  return millis(seconds(30) + 5 * expected);
+}

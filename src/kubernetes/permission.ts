@@ -1,0 +1,12 @@
+/** Verbs on one resource that a capability uses; the shipped Role is the sum of these (architecture §8). */
+export interface Permission {
+  /** Empty for the core group. */
+  readonly group: string;
+  /** Plural, with its subresource: `statefulsets/status`. */
+  readonly resource: string;
+  readonly verbs: readonly string[];
+  /** Whether the operator does without where the Role of an existing installation lacks it (D-1). */
+  readonly isOptional?: boolean;
+  /** What it is used for; a comment of the Role. */
+  readonly because: string;
+}

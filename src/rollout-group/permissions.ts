@@ -1,0 +1,50 @@
+import type { Permission } from '#kubernetes/permission.ts';
+
+/** What rolling groups takes, namespaced. `SelfSubjectAccessReview` is everybody's by `system:basic-user`. */
+export const rolloutGroupPermissions: readonly Permission[] = Object.freeze([
+  {
+    group: '',
+    resource: 'pods',
+    verbs: ['list', 'watch'],
+    because: 'the pods of a group are watched, and read consistently before the first deletion',
+  },
+  {
+    group: '',
+    resource: 'pods',
+    verbs: ['delete'],
+    because: 'an outdated pod is deleted; the StatefulSet controller creates its successor',
+  },
+  {
+    group: '',
+    resource: 'pods',
+    verbs: ['patch'],
+    isOptional: true,
+    because:
+      'pods are annotated after a crash, which voids late deletions; without, rollouts wait 120 s after a start',
+  },
+  {
+    group: 'apps',
+    resource: 'statefulsets',
+    verbs: ['get', 'list', 'watch'],
+    because: 'the StatefulSets of a group are watched, and read before their status is written',
+  },
+  {
+    group: 'apps',
+    resource: 'statefulsets/status',
+    verbs: ['update'],
+    because: 'status.currentRevision is set when all pods are updated',
+  },
+  {
+    group: 'rollout-operator.grafana.com',
+    resource: 'zoneawarepoddisruptionbudgets',
+    verbs: ['list', 'watch'],
+    because: 'a group that such a budget governs is held, as this version does not have them yet',
+  },
+  {
+    group: '',
+    resource: 'events',
+    verbs: ['create', 'patch'],
+    isOptional: true,
+    because: 'Events say what is done, and why nothing is',
+  },
+]);

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seconds } from '#base/units.ts';
+import { GroupBench, KEY, outdatedGroup } from '#testing/group-bench.ts';
+import { refusal, type WorldRequest } from '#testing/group-world.ts';
+import { rawStatefulSet } from '#testing/objects.ts';
+
+const STORE = 'test/store-gateway';
+const ended = { kind: 'ended', requeue: { kind: 'await-change' } };
+
+function refuse(status: number, name: string): (request: WorldRequest) => void {
+  return (request) => {
+    if (request.name === name) throw refusal(status);
+  };
+}
+
+function removeStoreGateway({ world }: GroupBench): void {
+  for (const zone of ['a', 'b']) world.drop('statefulsets', `store-gateway-zone-${zone}`);
+  world.show();
+}
+
+async function withStoreGateway(): Promise<GroupBench> {
+  const bench = new GroupBench({ updateRevision: 'last-hash' });
+  bench.world.add(outdatedGroup({ group: 'store-gateway', updateRevision: 'last-hash' }));
+  bench.world.show();
+  await bench.pass();
+  await bench.pass(STORE);
+  return bench;
+}
+
+test('GroupReconciler counts a pass and its duration, and not as failed while it only waits (ME-11)', async () => {
+  const bench = await new GroupBench().fenced();
+  await bench.pass();
+  bench.world.after = () => undefined;
+  assert.deepEqual(await bench.samples('group_reconciles'), [
+    'rollout_operator_group_reconciles_total{rollout_group="ingester"} 2',
+    'rollout_operator_group_reconciles_failed_total{rollout_group="ingester"} 1',
+  ]);
+  assert.deepEqual(await bench.samples('duration_seconds_count'), [
+    'rollout_operator_group_reconcile_duration_seconds_count{rollout_group="ingester"} 2',
+  ]);
+});
+
+test('GroupReconciler shows why a group is blocked, and its pods', async () => {
+  const bench = await new GroupBench({ zones: ['a'] }).fenced();
+  await bench.pass();
+  bench.world.show();
+  await bench.pass();
+  assert.deepEqual(await bench.samples('group_blocked'), [
+    'rollout_operator_group_blocked{rollout_group="ingester",reason="MaxUnavailableReached"} 1',
+  ]);
+  assert.deepEqual(await bench.samples('statefulset_pods'), [
+    'rollout_operator_statefulset_pods{rollout_group="ingester",statefulset="ingester-zone-a",state="outdated"} 3',
+    'rollout_operator_statefulset_pods{rollout_group="ingester",statefulset="ingester-zone-a",state="updated"} 0',
+    'rollout_operator_statefulset_pods{rollout_group="ingester",statefulset="ingester-zone-a",state="unavailable"} 2',
+  ]);
+});
+
+test('[scenario 73] GroupReconciler drops the series of a group that is gone (ME-10)', async () => {
+  const bench = await withStoreGateway();
+  removeStoreGateway(bench);
+  await bench.pass(STORE);
+  await bench.pass();
+  assert.deepEqual(await bench.samples('group_reconciles_total'), [
+    'rollout_operator_group_reconciles_total{rollout_group="ingester"} 2',
+  ]);
+  const { registry } = bench;
+  assert.equal((await registry.expose()).includes('store-gateway'), false);
+  assert.deepEqual(bench.reconciler.knownKeys(), [KEY]);
+});
+
+test('[scenario 73] GroupReconciler keeps the series of a group that is gone while another group fails (ME-10)', async () => {
+  const bench = await withStoreGateway();
+  const { world } = bench;
+  world.put('statefulsets', rawStatefulSet({ updateStrategy: 'RollingUpdate' }));
+  world.show();
+  await bench.pass();
+  removeStoreGateway(bench);
+  await bench.pass(STORE);
+  const kept = await bench.samples('group_reconciles_total');
+  assert.deepEqual(kept, [
+    'rollout_operator_group_reconciles_total{rollout_group="ingester"} 2',
+    'rollout_operator_group_reconciles_total{rollout_group="store-gateway"} 1',
+  ]);
+  world.put('statefulsets', rawStatefulSet());
+  world.show();
+  await bench.pass();
+  assert.deepEqual(await bench.samples('group_reconciles_total'), [
+    'rollout_operator_group_reconciles_total{rollout_group="ingester"} 3',
+  ]);
+});
+
+test('GroupReconciler keeps the series of a group that another namespace still has', async () => {
+  const bench = new GroupBench({ updateRevision: 'last-hash' });
+  const { world } = bench;
+  world.put('statefulsets', rawStatefulSet({ name: 'elsewhere', namespace: 'other', replicas: 0 }));
+  world.show();
+  await bench.pass();
+  await bench.pass('other/ingester');
+  world.drop('statefulsets', 'elsewhere');
+  world.show();
+  await bench.pass('other/ingester');
+  assert.deepEqual(await bench.samples('group_reconciles_total'), [
+    'rollout_operator_group_reconciles_total{rollout_group="ingester"} 2',
+  ]);
+});
+
+test('GroupReconciler remembers nothing of a key that it never knew', async () => {
+  const bench = new GroupBench();
+  assert.deepEqual(await bench.pass('test/unknown'), ended);
+  assert.deepEqual(bench.reconciler.knownKeys(), []);
+});
+
+test('[scenario 31] a deletion that fails with 500 is an error: what went before stays, and the key is tried again', async () => {
+  const bench = await new GroupBench({ zones: ['a'] }).fenced();
+  const { world } = bench;
+  world.before = refuse(500, 'ingester-zone-a-1');
+  assert.deepEqual(await bench.pass(), { kind: 'retry', retryAfter: undefined });
+  assert.deepEqual(world.taken(), ['delete ingester-zone-a-0', 'delete ingester-zone-a-1']);
+  assert.deepEqual(bench.holds(), ['RequestRefused']);
+  const failure = bench.log.lines.findLast(
+    ({ message }) => message === 'reconcile ended with an error',
+  );
+  assert.equal(failure?.level, 'warn');
+  assert.equal(failure.fields['group'], 'ingester');
+});
+
+for (const status of [404, 409]) {
+  test(`[scenario 31] a deletion that is answered ${status} is no error: the group is planned again`, async () => {
+    const bench = await new GroupBench({ zones: ['a'] }).fenced();
+    const failed = await bench.samples('failed_total');
+    bench.world.before = refuse(status, 'ingester-zone-a-0');
+    assert.deepEqual(await bench.pass(), { kind: 'retry', retryAfter: undefined });
+    assert.deepEqual(await bench.samples('failed_total'), failed);
+    assert.deepEqual(bench.holds(), []);
+  });
+}
+
+const finished = { podRevision: 'new-hash', zones: ['a'] } as const;
+
+test('[scenario 32] a status write that meets a conflict is no error: the group is planned again, and writes it', async () => {
+  const bench = new GroupBench(finished);
+  bench.world.before = refuse(409, 'ingester-zone-a');
+  bench.world.before = ({ verb }) => {
+    if (verb === 'replace') throw refusal(409);
+  };
+  assert.deepEqual(await bench.pass(), { kind: 'retry', retryAfter: undefined });
+  assert.deepEqual(bench.world.taken(), ['get ingester-zone-a', 'replace ingester-zone-a']);
+  bench.world.before = () => undefined;
+  assert.deepEqual(await bench.pass(), ended);
+  assert.deepEqual(bench.world.taken(), ['get ingester-zone-a', 'replace ingester-zone-a']);
+});
+
+test('[scenario 32] a status write that is refused is an error, and says what the group waits for', async () => {
+  const bench = new GroupBench(finished);
+  bench.world.before = ({ verb }) => {
+    if (verb === 'replace') throw refusal(403);
+  };
+  assert.deepEqual(await bench.pass(), { kind: 'retry', retryAfter: undefined });
+  assert.deepEqual(bench.holds(), ['RequestRefused']);
+});
+
+test('the status is written once, and nothing is written while nothing changes [QUIE-1]', async () => {
+  const bench = new GroupBench(finished);
+  await bench.pass();
+  await bench.pass();
+  const written = bench.world.taken().filter((request) => request.startsWith('replace'));
+  assert.deepEqual(written, ['replace ingester-zone-a']);
+  bench.world.show();
+  const said = bench.events.notes.length;
+  for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await bench.pass(), ended);
+  assert.deepEqual(bench.world.taken(), []);
+  assert.equal(bench.events.notes.length, said);
+});
+
+test('what the server asks to wait is asked of the queue', async () => {
+  const bench = await new GroupBench().fenced();
+  bench.world.before = () => {
+    throw refusal(429, seconds(7));
+  };
+  assert.deepEqual(await bench.pass(), { kind: 'retry', retryAfter: 7_000 });
+});
+
+const movements: Record<string, (bench: GroupBench) => void> = {
+  'is paused': ({ world }) => {
+    const annotations = { 'grafana.com/rollout-paused': 'true' };
+    world.annotate('statefulsets', 'ingester-zone-a', { annotations });
+  },
+  'is gone': ({ world }) => {
+    world.drop('statefulsets', 'ingester-zone-a');
+  },
+  'is another one of that name': ({ world }) => {
+    world.annotate('statefulsets', 'ingester-zone-a', { uid: 'another' });
+  },
+  'is in another group': ({ world }) => {
+    world.annotate('statefulsets', 'ingester-zone-a', { labels: { 'rollout-group': 'other' } });
+  },
+  'is in no group': ({ world }) => {
+    world.annotate('statefulsets', 'ingester-zone-a', { labels: {} });
+  },
+};
+
+for (const [what, happens] of Object.entries(movements)) {
+  test(`a pod is not deleted when its set ${what} by the time of the request`, async () => {
+    const bench = await new GroupBench().fenced();
+    const { world } = bench;
+    const passing = bench.pass();
+    happens(bench);
+    world.show();
+    assert.deepEqual(await passing, { kind: 'retry', retryAfter: undefined });
+    assert.deepEqual(world.taken(), []);
+  });
+}
+
+test('a deletion of ours counts until the cache shows it, and no longer [MAXU-1, EXCL-1]', async () => {
+  const bench = await new GroupBench().fenced();
+  const { world } = bench;
+  await bench.pass();
+  world.taken();
+  for (let turn = 0; turn < 3; turn += 1) await bench.pass();
+  world.show();
+  for (let turn = 0; turn < 3; turn += 1) await bench.pass();
+  assert.deepEqual(world.taken(), []);
+});

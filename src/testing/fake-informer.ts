@@ -1,0 +1,63 @@
+import type { Clock } from '#base/clock.ts';
+import type { Cached, Change, Informer } from '#kubernetes/informer.ts';
+import { InformerFreshness } from '#kubernetes/informer-freshness.ts';
+import type { KubernetesObject } from '#kubernetes/object.ts';
+import { type Indexers, ObjectCache } from '#kubernetes/object-cache.ts';
+import type { ResourceType } from '#kubernetes/resource-type.ts';
+
+/** What a {@link FakeInformer} is made of. */
+export interface FakeInformerOptions<T extends Cached> {
+  readonly clock: Clock;
+  readonly type: ResourceType;
+  readonly project: (raw: KubernetesObject) => T;
+  readonly indexers: Indexers<T>;
+}
+
+/** An informer that a test tells what it sees, with the real cache and the real freshness. */
+export class FakeInformer<T extends Cached> implements Informer<T> {
+  readonly type: ResourceType;
+  readonly lister: ObjectCache<T>;
+  readonly freshness: InformerFreshness;
+  readonly hasSynced = true;
+  readonly isAbsent = false;
+  readonly synced = Promise.resolve();
+  readonly #handlers: ((change: Change<T>) => void)[] = [];
+
+  constructor({ clock, type, project, indexers }: FakeInformerOptions<T>) {
+    this.type = type;
+    this.freshness = new InformerFreshness(clock, type.plural);
+    this.lister = new ObjectCache({
+      project,
+      indexers,
+      isSelective: false,
+      refused: (_, cause) => {
+        throw cause instanceof Error ? cause : new Error('the projection threw');
+      },
+    });
+  }
+
+  onChange(handler: (change: Change<T>) => void): void {
+    this.#handlers.push(handler);
+  }
+
+  run(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** The watch shows `object` as it is now. */
+  show(object: KubernetesObject): void {
+    this.#tell(object, this.lister.upsert(object));
+  }
+
+  /** The watch shows that `object` was deleted. */
+  remove(object: KubernetesObject): void {
+    this.#tell(object, this.lister.remove(object));
+  }
+
+  #tell({ metadata }: KubernetesObject, changes: readonly Change<T>[]): void {
+    this.freshness.delivered(metadata.resourceVersion);
+    for (const change of changes) {
+      for (const handler of this.#handlers) handler(change);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { Plan } from '#control/decision.ts';
+import type { PassResult } from '#control/run-controller.ts';
+import { TransportError } from '#kubernetes/transport.ts';
+import { GroupReconciler, type GroupReconcilerPorts } from '#rollout-group/reconcile.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
+import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { GroupWorld } from './group-world.ts';
+import { type GroupOptions, ingesterGroup } from './objects.ts';
+import { RecordingEvents, RecordingLogger } from './recording.ts';
+
+/** The key of the group that a bench has. */
+export const KEY = 'test/ingester';
+
+/** A group whose sets want `new-hash` while all pods run `last-hash`. */
+export function outdatedGroup(options: GroupOptions = {}): ReturnType<typeof ingesterGroup> {
+  return ingesterGroup({ zones: ['a', 'b'], updateRevision: 'new-hash', ...options });
+}
+
+/** A reconciler in a {@link GroupWorld}; outdated pods in two zones, unless told otherwise. */
+export class GroupBench {
+  readonly world: GroupWorld;
+  readonly log = new RecordingLogger();
+  readonly events = new RecordingEvents();
+  readonly registry = createMetricsRegistry();
+  readonly stopping = new AbortController();
+  readonly ports: GroupReconcilerPorts;
+  readonly reconciler: GroupReconciler;
+  /** Why budgets forbid to roll. */
+  budget: string | undefined;
+  /** The plan of the newest pass. */
+  plan: Plan | undefined;
+
+  constructor(options: GroupOptions & { readonly canTouchPods?: boolean } = {}) {
+    const { canTouchPods = true, ...group } = options;
+    this.world = new GroupWorld(outdatedGroup(group));
+    const { client, clock, pods, statefulSets } = this.world;
+    this.ports = {
+      client,
+      clock,
+      pods,
+      statefulSets,
+      log: this.log,
+      events: this.events,
+      metrics: createOperatorMetrics(this.registry),
+      identity: 'me',
+      canTouchPods,
+      budgetOver: () => this.budget,
+      onPlan: (_, plan) => {
+        this.plan = plan;
+      },
+    };
+    this.reconciler = new GroupReconciler(this.ports);
+  }
+
+  /** One pass over {@link KEY}, or another key. */
+  pass(key = KEY): Promise<PassResult> {
+    return this.reconciler.reconcile(key, this.stopping.signal);
+  }
+
+  /** A pass whose outcome does not matter, so that the group is fenced, and all it did seen and proven. */
+  async fenced(): Promise<this> {
+    const { world } = this;
+    const { before } = world;
+    world.before = ({ verb }) => {
+      if (verb === 'delete') throw new TransportError('this pass only fences', 'not-sent');
+    };
+    await this.pass();
+    world.before = before;
+    await world.clock.advance(1);
+    world.show();
+    world.prove();
+    world.taken();
+    return this;
+  }
+
+  /** The reasons of the newest plan's holds. */
+  holds(): readonly string[] {
+    return (this.plan?.decisions ?? [])
+      .filter((decision) => decision.kind === 'hold')
+      .map(({ because }) => because.reason);
+  }
+
+  /** The samples of metrics whose name has `word` in it, without buckets. */
+  async samples(word: string): Promise<readonly string[]> {
+    const lines = (await this.registry.expose()).split('\n');
+    return lines.filter((line) => !line.startsWith('#') && line.split('{')[0]?.includes(word));
+  }
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { JsonObject } from '#base/json.ts';
+import { instant } from '#base/units.ts';
+import { bounded, formatFindings, percentile } from '../../bench/figures.ts';
+import { GroupWatch } from '../../bench/group-watch.ts';
+import { operatorUser } from '../../bench/workload.ts';
+
+const run = promisify(execFile);
+const program = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
+const options = { timeout: 120_000 };
+
+/** The figures that each bench must print, whatever their values. */
+const figuresOf: Readonly<Record<string, readonly string[]>> = {
+  rollout: [
+    'wall-clock ÷ physical limit',
+    'zones with unavailable pods at once',
+    'pods unavailable beyond the limit of a zone',
+    'invariants broken',
+    'writes beyond one a pod, by zone',
+  ],
+  reaction: [
+    'pod Ready → next delete, p99',
+    'zones with unavailable pods at once',
+    'pods unavailable beyond the limit of a zone',
+  ],
+  start: ['process start → ready', 'peak RSS', 'settled RSS'],
+  idle: ['writes while nothing changes', 'CPU while nothing changes', 'requests'],
+  server: ['pods created over HTTP', 'list of all pods over HTTP'],
+};
+
+interface Printed {
+  readonly name: string;
+  readonly value: number;
+  readonly verdict: string;
+}
+
+for (const [bench, names] of Object.entries(figuresOf)) {
+  test(`bench ${bench} runs at a tiny size, keeps the budgets and prints its figures`, async () => {
+    const args = [program, bench, '--size', 'tiny', '--json'];
+    const { stdout } = await run(process.execPath, args, options);
+    const found = JSON.parse(stdout) as readonly { readonly figures: readonly Printed[] }[];
+    const figures = found.flatMap((findings) => findings.figures);
+    const printed = new Set(figures.map(({ name }) => name));
+    assert.deepEqual(
+      names.filter((name) => !printed.has(name)),
+      [],
+    );
+    assert.deepEqual(
+      figures.filter(({ value, verdict }) => !Number.isFinite(value) || verdict === 'FAIL'),
+      [],
+    );
+  });
+}
+
+test('bench exits 2 and lists the benches for a name that is none', async () => {
+  const failed = run(process.execPath, [program, 'nonsense'], options);
+  await assert.rejects(failed, { code: 2, stderr: /rollout.*\n.*reaction/ });
+});
+
+test('bounded() fails what misses its bound, and what could not be measured', () => {
+  const verdictOf = (value: number): string =>
+    bounded('pod Ready → next delete, p99', { value, how: '' }, 'full').verdict;
+  assert.deepEqual([50, 50.1, Number.NaN].map(verdictOf), ['PASS', 'FAIL', 'FAIL']);
+});
+
+test('bounded() judges safety, but no speed, at a tiny size', () => {
+  const figures = [
+    bounded('pod Ready → next delete, p99', { value: 1_000, how: '' }, 'tiny'),
+    bounded('zones with unavailable pods at once', { value: 2, how: '' }, 'tiny'),
+  ];
+  assert.deepEqual(
+    figures.map(({ verdict }) => verdict),
+    ['skip', 'FAIL'],
+  );
+});
+
+test('formatFindings() shows value, bound, source and method of a figure', () => {
+  const figure = bounded('peak RSS', { value: 171.23, how: 'VmHWM of /proc' }, 'full');
+  assert.equal(
+    formatFindings({ bench: 'start', setting: 'ten pods', figures: [figure] }),
+    [
+      'start: ten pods',
+      '  PASS  peak RSS: 171 MB (bound ≤ 180, from founding issue, "Benchmarks", D-2)',
+      '        VmHWM of /proc',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('percentile() takes the nearest rank', () => {
+  const samples = Array.from({ length: 100 }, (_, index) => 100 - index);
+  assert.deepEqual([percentile(samples, 0.5), percentile(samples, 0.99)], [50, 99]);
+});
+
+function storedPod(set: string, isReady: boolean): JsonObject {
+  return {
+    metadata: { ownerReferences: [{ name: set }] },
+    spec: { containers: [{ image: 'new' }] },
+    status: { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
+  };
+}
+
+/** What the watch makes of pods `set-ordinal` that go down, or come up (+), one after the other, 10 ms apart. */
+function observe(...steps: readonly string[]): ReturnType<GroupWatch['observation']> {
+  const time = { now: 0 };
+  const watch = new GroupWatch(() => time.now);
+  const commit = (set: string, pod: string, isReady: boolean): void => {
+    time.now += 10;
+    watch.committed({
+      at: instant(0),
+      revision: time.now,
+      verb: isReady ? 'create' : 'delete',
+      resource: 'pods',
+      namespace: 'bench',
+      name: pod,
+      uid: pod,
+      ...(isReady ? { after: storedPod(set, true) } : { before: storedPod(set, true) }),
+      user: isReady ? 'kubelet' : operatorUser,
+      callId: 0,
+    });
+  };
+  for (const name of ['a', 'b']) watch.add({ name, group: 'group' }, 2);
+  for (const pod of ['a-0', 'a-1', 'b-0', 'b-1']) commit(pod.slice(0, 1), pod, true);
+  watch.begin('new', ['a', 'b']);
+  for (const step of steps) {
+    const pod = step.replace('+', '');
+    commit(pod.slice(0, 1), pod, step.startsWith('+'));
+  }
+  return watch.observation();
+}
+
+test('GroupWatch counts the zones and pods that are down at once', () => {
+  const { zonesDown, podsDown, deletes } = observe('a-0', 'a-1', '+a-0', 'b-0');
+  assert.deepEqual(
+    { zonesDown, podsDown, deletes },
+    { zonesDown: 2, podsDown: { a: 2, b: 1 }, deletes: 3 },
+  );
+});
+
+test('GroupWatch takes the times from Ready to the delete that follows, by zone', () => {
+  const { zonesDown, sameZone, nextZone } = observe('a-0', '+a-0', 'a-1', '+a-1', 'b-0', '+b-0');
+  assert.deepEqual(
+    { zonesDown, sameZone, nextZone },
+    { zonesDown: 1, sameZone: [10], nextZone: [10] },
+  );
+});

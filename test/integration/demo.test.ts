@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** The program as its own process, with a temporary folder of its own. */
+class Program {
+  readonly lines: string[] = [];
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown[]>;
+  readonly #waiting: { readonly pattern: RegExp; readonly resolve: (line: string) => void }[] = [];
+
+  constructor(args: readonly string[], folder: string) {
+    this.#child = spawn(process.execPath, [program, ...args], {
+      env: { PATH: process.env['PATH'] ?? '', TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#ended = once(this.#child, 'close');
+    for (const input of [this.#child.stdout, this.#child.stderr]) {
+      assert.ok(input);
+      createInterface({ input }).on('line', (line) => this.#take(line));
+    }
+  }
+
+  #take(line: string): void {
+    this.lines.push(line);
+    for (const { pattern, resolve } of this.#waiting) if (pattern.test(line)) resolve(line);
+  }
+
+  async line(pattern: RegExp): Promise<string> {
+    const seen = this.lines.find((line) => pattern.test(line));
+    if (seen !== undefined) return seen;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.#waiting.push({ pattern, resolve });
+    const ended = this.#ended.then(() => {
+      throw new Error(`It ended without ${String(pattern)}:\n${this.lines.join('\n')}`);
+    });
+    return Promise.race([promise, ended]);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async exitCode(): Promise<unknown> {
+    const [code] = await this.#ended;
+    return code;
+  }
+}
+
+const fast = ['--speed', '10', '--pods', '2', '--max-unavailable', '1'];
+const seconds = String.raw`\d+\.\d\d s`;
+const timed = (what: string): RegExp =>
+  new RegExp(`^${what} took ${seconds}: .+ the physical limit of 0\\.72 s$`);
+const neverTwo = 'never two zones were down: at most 1 zone had unavailable pods at any time';
+const mostPods =
+  'most pods unavailable at once: zone-a 1 of 1 allowed, zone-b 1 of 1 allowed, zone-c 1 of 1 allowed';
+
+describe('the demo as a process', () => {
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'demo-test-'));
+  });
+
+  after(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  test('demo ends with 0 and says how long the rollout took and that never two zones were down', async () => {
+    const demo = new Program(['demo', '--once', ...fast], folder);
+    assert.equal(await demo.exitCode(), 0, demo.lines.join('\n'));
+    const [time, ...rest] = demo.lines.slice(-3);
+    assert.match(time ?? '', timed('the rollout'));
+    assert.deepEqual(rest, [neverTwo, mostPods]);
+    const deletions = demo.lines.filter((line) => line.includes('deleted by the operator'));
+    assert.equal(deletions.length, 6);
+    assert.ok(
+      deletions.every((line) => line.endsWith('(PodOutdated)')),
+      deletions.join('\n'),
+    );
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  test('demo shows a broken image reaching one pod, the reason of the wait, and the recovery', async () => {
+    const demo = new Program(['demo', '--scenario=broken-image', ...fast], folder);
+    assert.equal(await demo.exitCode(), 0, demo.lines.join('\n'));
+    const [time, ...rest] = demo.lines.slice(-4);
+    assert.match(time ?? '', timed('the rollout of the fix'));
+    const reached = 'the broken image reached 1 pod of 1 zone, where 1 may be unavailable';
+    assert.deepEqual(rest, [neverTwo, mostPods, reached]);
+    const stuck =
+      /zone-a {2}waits: .*ingester-zone-a-0 \(ImagePullBackOff\) \(MaxUnavailableReached\)$/;
+    assert.ok(
+      demo.lines.some((line) => stuck.test(line)),
+      demo.lines.join('\n'),
+    );
+    const replaced = demo.lines.find((line) => line.endsWith('(UnavailablePodOutdated)'));
+    assert.match(replaced ?? '', /ingester-zone-a-0 {2}deleted by the operator/);
+  });
+
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    test(`demo ends with ${code} after ${signal} and leaves nothing behind`, async () => {
+      const demo = new Program(['demo', '--once', ...fast], folder);
+      const line = await demo.line(/^cluster at /);
+      const kubeconfig = /kubeconfig (\S+)$/.exec(line)?.[1] ?? '';
+      assert.equal((await stat(kubeconfig)).mode & 0o777, 0o600);
+      await demo.line(/deleted by the operator/);
+      demo.kill(signal);
+      assert.equal(await demo.exitCode(), code, demo.lines.join('\n'));
+      assert.equal(existsSync(kubeconfig), false);
+      assert.deepEqual(await readdir(folder), []);
+    });
+  }
+
+  test('demo refuses an unknown option with one sentence and 2', async () => {
+    const demo = new Program(['demo', '--fast'], folder);
+    assert.equal(await demo.exitCode(), 2);
+    assert.equal(demo.lines.length, 1);
+  });
+
+  test('cluster rolls from a second process, with the operator in a third', async () => {
+    const kubeconfig = join(folder, 'kubeconfig');
+    const cluster = new Program(['cluster', '--speed=10', `--kubeconfig=${kubeconfig}`], folder);
+    await cluster.line(/zone-c {2}all 6 pods are ready/);
+    const flags = [`-kubernetes.config-file=${kubeconfig}`, '-kubernetes.namespace=demo'];
+    const operator = new Program([...flags, '-server.port=0'], folder);
+    await operator.line(/caches synced/);
+    const roll = new Program(['cluster', '--roll=next', `--kubeconfig=${kubeconfig}`], folder);
+    assert.equal(await roll.exitCode(), 0, roll.lines.join('\n'));
+    assert.equal(
+      roll.lines[0],
+      'demo/ingester-zone-a: registry.example/ingester:2.10.0 -> registry.example/ingester:2.11.0',
+    );
+    await cluster.line(/zone-c {2}done: all 6 pods run/);
+    operator.kill('SIGTERM');
+    assert.equal(await operator.exitCode(), 0);
+    cluster.kill('SIGINT');
+    assert.equal(await cluster.exitCode(), 0, cluster.lines.join('\n'));
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  test('cluster never writes over a file that exists', async () => {
+    const cluster = new Program(['cluster', `--kubeconfig=${program}`], folder);
+    assert.equal(await cluster.exitCode(), 1);
+    assert.match(cluster.lines.join('\n'), /^Cannot write the kubeconfig .*main\.ts: EEXIST/);
+    assert.deepEqual(await readdir(folder), []);
+  });
+});

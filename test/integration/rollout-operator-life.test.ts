@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { minutes, seconds } from '#base/units.ts';
+import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { World } from '#testing/world.ts';
+import { images, NAMESPACE, setName } from '#testing/world-group.ts';
+import { OPERATOR_USER } from '#testing/world-operator.ts';
+import {
+  assertAtRest,
+  assertKept,
+  blockedBy,
+  deletedPods,
+  eventReasons,
+  series,
+  small,
+  untilBlockedBy,
+  writesOf,
+} from './rollout-stage.ts';
+
+/** The Role of an existing installation (rollout-groups §6.4): no Events, no Leases. */
+const peerRole: readonly PolicyRule[] = [
+  { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch', 'get', 'delete', 'patch'] },
+  { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['list', 'watch', 'get', 'patch'] },
+  { apiGroups: ['apps'], resources: ['statefulsets/status'], verbs: ['update'] },
+  {
+    apiGroups: ['rollout-operator.grafana.com'],
+    resources: ['zoneawarepoddisruptionbudgets'],
+    verbs: ['get', 'list', 'watch'],
+  },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'update', 'create'] },
+];
+
+function restrict(world: World, rules: readonly PolicyRule[]): void {
+  world.cluster.authorizer.restrict([{ user: OPERATOR_USER, namespace: NAMESPACE, rules }]);
+}
+
+function refusals(world: World): readonly string[] {
+  return world.cluster.eventLog.calls
+    .filter(({ user, outcome }) => user === OPERATOR_USER && outcome === 403)
+    .map(({ verb, resource, subresource }) => `${verb} ${resource}${subresource}`);
+}
+
+test('D-8 an operator that starts in the middle touches each outdated pod once and goes on', async () => {
+  const world = await World.create({ ...small, replicas: 3 });
+  const first = await world.readyOperator();
+  await world.setImage(images.new);
+  await world.clock.advance(seconds(5));
+  first.kill();
+  const before = writesOf(world).length;
+  await world.readyOperator();
+  await world.untilRolled(images.new);
+  const touches = writesOf(world)
+    .slice(before)
+    .filter((write) => write.startsWith('patch pods'));
+  assert.deepEqual(touches, [
+    'patch pods ingester-zone-a-2',
+    'patch pods ingester-zone-b-0',
+    'patch pods ingester-zone-b-1',
+    'patch pods ingester-zone-b-2',
+  ]);
+  assert.equal(deletedPods(world).length, 6);
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('D-8 an operator that starts on a finished group touches nothing', async () => {
+  const world = await World.create(small);
+  await world.readyOperator();
+  await world.clock.advance(minutes(10));
+  assert.deepEqual(writesOf(world), []);
+  await world.setImage(images.new);
+  await world.untilRolled(images.new);
+  assert.deepEqual(
+    writesOf(world).filter((write) => write.startsWith('patch')),
+    [],
+  );
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('D-7 a deletion without an answer is voided by a touch that changes the pod, even a second one', async () => {
+  const world = await World.create(small);
+  await world.setImage(images.new);
+  await world.readyOperator();
+  // Each outdated pod was touched at the start; the touch that settles the deletion must move the pod once more.
+  await world.clock.runUntil(() => deletedPods(world).length === 2, { maxVirtual: minutes(1) });
+  const { faults } = world.cluster;
+  faults.add({
+    match: { client: 'operator-1', verb: 'delete', resource: 'pods' },
+    count: 1,
+    action: { kind: 'drop', when: 'before' },
+  });
+  await world.untilRolled(images.new, minutes(2));
+  assert.equal(faults.hits.length, 1);
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('D-1 under the Role of an existing installation it rolls, and asks for no refused verb twice', async () => {
+  const world = await World.create(small);
+  restrict(world, peerRole);
+  const operator = await world.readyOperator();
+  await world.setImage(images.new);
+  await world.untilRolled(images.new);
+  await assertAtRest(world);
+  const refused = refusals(world);
+  assert.equal(new Set(refused).size, refused.length, refused.join(', '));
+  assert.deepEqual(await series(world, operator, 'rollout_operator_refused_permissions'), [
+    '{verb="create",resource="events"} 1',
+  ]);
+  assert.deepEqual(
+    world.names('events').filter((name) => name.startsWith('ingester-zone') && isOurs(world, name)),
+    [],
+  );
+  await world.close();
+});
+
+function isOurs(world: World, event: string): boolean {
+  const stored = world.stored('events', event);
+  return JSON.stringify(stored).includes('"rollout-operator"');
+}
+
+test('D-8 where pods may not be patched, a restart in the middle waits 120 s and says so', async () => {
+  const world = await World.create(small);
+  const withoutPatch = peerRole.map((rule) =>
+    rule.resources.includes('pods') ? { ...rule, verbs: ['list', 'watch', 'get', 'delete'] } : rule,
+  );
+  restrict(world, withoutPatch);
+  const first = await world.readyOperator();
+  await world.setImage(images.new);
+  await world.clock.advance(seconds(1));
+  first.kill();
+  const second = await world.readyOperator();
+  const startedAt = world.clock.now();
+  const before = deletedPods(world).length;
+  await untilBlockedBy(world, 'AwaitingPredecessor');
+  assert.equal(await blockedBy(world, second), 'AwaitingPredecessor');
+  await world.clock.runUntil(() => deletedPods(world).length > before, { maxVirtual: minutes(5) });
+  assert.equal(world.clock.now() - startedAt, 120_000);
+  await world.untilRolled(images.new);
+  await assertAtRest(world);
+  assert.deepEqual(refusals(world), []);
+  await world.close();
+});
+
+test('[scenario 31] a delete that fails leaves the first one done, and is tried again', async () => {
+  const world = await World.create({ ...small, maxUnavailable: '2' });
+  const operator = await world.readyOperator();
+  world.cluster.faults.add({
+    match: { client: 'operator-1', verb: 'delete', resource: 'pods' },
+    nth: 2,
+    action: { kind: 'error', code: 500 },
+  });
+  await world.setImage(images.new);
+  await world.clock.quiesce();
+  assert.deepEqual(deletedPods(world).slice(0, 1), ['ingester-zone-a-0']);
+  const failed = await series(world, operator, 'rollout_operator_group_reconciles_failed_total');
+  assert.deepEqual(failed, ['{rollout_group="ingester"} 1']);
+  assert.ok(eventReasons(world, 'ingester-zone-a').includes('RequestRefused'));
+  await world.untilRolled(images.new);
+  assert.equal(deletedPods(world).length, 4);
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('[scenario 32] a status write that conflicts is tried again on a fresh read', async () => {
+  const world = await World.create(small);
+  await world.readyOperator();
+  world.cluster.faults.add({
+    match: { client: 'operator-1', verb: 'update', resource: 'statefulsets' },
+    count: 2,
+    action: { kind: 'conflict' },
+  });
+  await world.setImage(images.new);
+  await world.untilRolled(images.new);
+  const outcomes = world.cluster.eventLog.calls
+    .filter(({ user, subresource }) => user === OPERATOR_USER && subresource === 'status')
+    .map(({ name, outcome }) => `${name} ${outcome}`);
+  assert.deepEqual(outcomes.slice(0, 2), ['ingester-zone-a 409', 'ingester-zone-a 409']);
+  assert.ok(outcomes.includes('ingester-zone-a 200'));
+  assert.equal(deletedPods(world).length, 4);
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('[scenario 39] changes of pods and sets alone lead to passes, at once', async () => {
+  const world = await World.create({ ...small, flags: ['-reconcile.interval=0'] });
+  const operator = await world.readyOperator();
+  const plans = (): number => operator.plans.length;
+  await world.clock.advance(minutes(10));
+  const calm = plans();
+  await world.clock.advance(minutes(30));
+  assert.equal(plans(), calm, 'no pass without a change');
+  await world.deletePod('ingester-zone-a-0');
+  assert.ok(plans() > calm, 'a pass at the deletion, without any wait');
+  await world.clock.advance(minutes(1));
+  assert.ok(plans() - calm < 20, `${plans() - calm} passes for one pod that came back`);
+  assertKept(world);
+  await world.close();
+});
+
+test('[scenario 40] a pass that failed is tried again without any event, ever more rarely', async () => {
+  const world = await World.create({ ...small, flags: ['-reconcile.interval=0'] });
+  await world.readyOperator();
+  const disarm = world.cluster.faults.add({
+    match: { client: 'operator-1', verb: 'delete', resource: 'pods' },
+    action: { kind: 'error', code: 403 },
+  });
+  await world.setImage(images.new);
+  await world.clock.advance(minutes(10));
+  const tries = world.cluster.faults.hits.length;
+  assert.ok(tries > 5 && tries < 60, `${tries} tries in 10 min`);
+  disarm();
+  await world.untilRolled(images.new, minutes(2));
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('[scenario 73] series of a group go with its sets, unless another group fails', async () => {
+  const world = await World.create(small);
+  await world.addGroup('store-gateway');
+  const operator = await world.readyOperator();
+  const groups = async (): Promise<readonly string[]> => {
+    const lines = await series(world, operator, 'rollout_operator_group_reconciles_total');
+    return lines.map((line) => /rollout_group="([^"]*)"/.exec(line)?.[1] ?? '').sort();
+  };
+  await world.clock.advance(seconds(10));
+  assert.deepEqual(await groups(), ['ingester', 'store-gateway']);
+  const wrong = { spec: { updateStrategy: { $patch: 'replace', type: 'RollingUpdate' } } };
+  await world.patchSet('b', wrong);
+  for (const zone of world.zones) await deleteSet(world, setName(zone, 'store-gateway'));
+  await world.clock.advance(minutes(1));
+  assert.deepEqual(await groups(), ['ingester', 'store-gateway']);
+  await world.patchSet('b', { spec: { updateStrategy: { $patch: 'replace', type: 'OnDelete' } } });
+  await world.clock.advance(minutes(1));
+  assert.deepEqual(await groups(), ['ingester']);
+  await world.close();
+});
+
+async function deleteSet(world: World, name: string): Promise<void> {
+  const at = { namespace: NAMESPACE, name };
+  const { metadata } = await world.run(world.admin.get(resourceTypes.statefulSets, at));
+  const preconditions = { uid: metadata.uid };
+  await world.run(world.admin.delete(resourceTypes.statefulSets, at, { preconditions }));
+}
+
+test('[scenario 74] the counter of failures is 0 after the first pass', async () => {
+  const world = await World.create(small);
+  const operator = await world.readyOperator();
+  await world.clock.quiesce();
+  const failed = await series(world, operator, 'rollout_operator_group_reconciles_failed_total');
+  assert.deepEqual(failed, ['{rollout_group="ingester"} 0']);
+  await world.close();
+});
+
+test('[scenario 80] it ends at once when idle, and after the request when one is under way', async () => {
+  const world = await World.create(small);
+  const idle = await world.readyOperator();
+  await world.clock.advance(seconds(10));
+  const idleSince = world.clock.now();
+  await world.run(idle.stop());
+  assert.deepEqual(idle.ended, { error: undefined });
+  assert.ok(world.clock.now() - idleSince <= 2_000);
+
+  const busy = await world.readyOperator();
+  world.cluster.faults.add({
+    match: { client: 'operator-2', verb: 'delete', resource: 'pods' },
+    count: 1,
+    action: { kind: 'delay', delay: seconds(1), when: 'after' },
+  });
+  await world.setImage(images.new);
+  await world.clock.runUntil(() => world.cluster.faults.hits.length === 1);
+  const busySince = world.clock.now();
+  await world.run(busy.stop());
+  assert.deepEqual(busy.ended, { error: undefined });
+  assert.ok(world.clock.now() - busySince <= 4_000);
+  await world.clock.advance(minutes(1));
+  assert.ok(deletedPods(world).length <= 1);
+  assertKept(world, {});
+  await world.close();
+});

@@ -1,0 +1,165 @@
+/** Where the binaries of the control plane come from: given, kept from an earlier run, or built with Go. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** The programs of a control plane, as absolute paths. */
+export interface Binaries {
+  readonly etcd: string;
+  readonly apiServer: string;
+  readonly controllerManager: string;
+  /** Where they are from, for the report. */
+  readonly source: string;
+}
+
+/** What go.mod beside this file pins. */
+export const versions = Object.freeze({ kubernetes: '1.36.3', etcd: '3.6.8' });
+
+const moduleFolder = import.meta.dirname;
+const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
+
+/** The outside, as far as it matters here. */
+export interface BinariesOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told what takes long. */
+  readonly say: (line: string) => void;
+}
+
+/**
+ * The binaries from `KUBEBUILDER_ASSETS`, else from the user's cache folder, else built into it.
+ *
+ * @throws {Error} one sentence that says what to install, when there are none and no Go to build them
+ */
+export async function findBinaries(options: BinariesOptions): Promise<Binaries> {
+  const { env, say } = options;
+  if ((env['TEST_KUBECONFIG'] ?? '') !== '') {
+    throw new Error(
+      'TEST_KUBECONFIG is set, but the scenarios cannot run on an existing cluster yet: unset it, and they start a control plane of their own',
+    );
+  }
+  const given = env['KUBEBUILDER_ASSETS'];
+  if (given !== undefined && given !== '') {
+    const missing = await missingIn(given);
+    if (missing.length === 0) return binariesIn(given, 'KUBEBUILDER_ASSETS');
+    throw new Error(`KUBEBUILDER_ASSETS names "${given}", which lacks ${missing.join(', ')}`);
+  }
+  const folder = join(cacheFolder(env), folderName());
+  if ((await missingIn(folder)).length === 0) return binariesIn(folder, 'cache');
+  await build(folder, options);
+  say(`The binaries are kept in ${folder}`);
+  return binariesIn(folder, 'built');
+}
+
+/** The folder that keeps what was built, by versions. */
+export function folderName(): string {
+  return `kubernetes-${versions.kubernetes}-etcd-${versions.etcd}`;
+}
+
+/** `rollout-operator` in the user's cache folder. */
+export function cacheFolder(env: BinariesOptions['env']): string {
+  const base = env['XDG_CACHE_HOME'];
+  const isGiven = base !== undefined && base !== '';
+  return join(isGiven ? base : join(env['HOME'] ?? homedir(), '.cache'), 'rollout-operator');
+}
+
+function binariesIn(folder: string, source: string): Binaries {
+  return {
+    etcd: join(folder, 'etcd'),
+    apiServer: join(folder, 'kube-apiserver'),
+    controllerManager: join(folder, 'kube-controller-manager'),
+    source: `${source} (${folder})`,
+  };
+}
+
+async function missingIn(folder: string): Promise<readonly string[]> {
+  const found = await Promise.all(
+    names.map((name) =>
+      access(join(folder, name), constants.X_OK).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return names.filter((_, index) => !found[index]);
+}
+
+/** Builds beside `folder` and renames, so that no other run ever sees a half of it. */
+async function build(folder: string, { env, say }: BinariesOptions): Promise<void> {
+  if (!(await hasGo(env))) {
+    throw new Error(
+      'The real lane needs etcd, kube-apiserver and kube-controller-manager: install Go 1.26 or newer to build them, or set KUBEBUILDER_ASSETS to a folder that has them',
+    );
+  }
+  const parent = join(folder, '..');
+  await mkdir(parent, { recursive: true });
+  const work = await mkdtemp(join(parent, '.building-'));
+  try {
+    say(
+      `Building Kubernetes ${versions.kubernetes} and etcd ${versions.etcd}: about 5 minutes, once`,
+    );
+    for (const target of targets()) {
+      say(`  ${target.output}`);
+      await goBuild(target, { env, work });
+    }
+    await rename(work, folder).catch(async (error: unknown) => {
+      // Another run may have been first.
+      if ((await missingIn(folder)).length > 0) throw error;
+    });
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+interface Target {
+  readonly output: string;
+  readonly package: string;
+  readonly ldflags: string;
+}
+
+function targets(): readonly Target[] {
+  const [major = '', minor = ''] = versions.kubernetes.split('.');
+  const set = (name: string, value: string): string =>
+    `-X k8s.io/component-base/version.${name}=${value}`;
+  // Clients read the version and refuse one that is no version.
+  const stamped = [
+    '-s -w',
+    set('gitVersion', `v${versions.kubernetes}`),
+    set('gitMajor', major),
+    set('gitMinor', minor),
+  ].join(' ');
+  const kubernetes = (name: string): Target => ({
+    output: name,
+    package: `k8s.io/kubernetes/cmd/${name}`,
+    ldflags: stamped,
+  });
+  return [
+    { output: 'etcd', package: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w' },
+    kubernetes('kube-apiserver'),
+    kubernetes('kube-controller-manager'),
+  ];
+}
+
+async function goBuild(
+  target: Target,
+  place: { readonly env: BinariesOptions['env']; readonly work: string },
+): Promise<void> {
+  const output = join(place.work, target.output);
+  const args = ['build', '-trimpath', '-ldflags', target.ldflags, '-o', output, target.package];
+  const child = spawn('go', args, {
+    cwd: moduleFolder,
+    env: { ...place.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`Cannot build ${target.package}: "go build" ended with ${code}`);
+}
+
+async function hasGo(env: BinariesOptions['env']): Promise<boolean> {
+  const child = spawn('go', ['version'], { env: { ...env }, stdio: 'ignore' });
+  return new Promise((resolve) => {
+    child.on('error', () => resolve(false));
+    child.on('exit', (code) => resolve(code === 0));
+  });
+}

@@ -1,0 +1,332 @@
+/** A real control plane: etcd, kube-apiserver and kube-controller-manager on 127.0.0.1, gone without a trace after. */
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '#base/clock.ts';
+import { millis, seconds } from '#base/units.ts';
+import { staticCredentials, withCredentials } from '#kubernetes/bearer-token.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { Transport } from '#kubernetes/transport.ts';
+import { createUndiciTransport } from '#kubernetes/undici-transport.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import type { Binaries } from './binaries.ts';
+import { freePorts, type Program, type ProgramOptions, Programs } from './programs.ts';
+
+/** A running control plane. */
+export interface ControlPlane {
+  readonly programs: Programs;
+  /** Of the API server. */
+  readonly server: URL;
+  /** Of etcd, for the recorder. */
+  readonly etcd: URL;
+  /** PEM of the authority that signed the API server's certificate. */
+  readonly ca: string;
+  readonly auditPath: string;
+  /** The bearer token of an administrator. */
+  readonly adminToken: string;
+  readonly clock: Clock;
+  /** As an administrator. */
+  readonly admin: Client;
+  /** A connection with a token of its own. */
+  connect(token: string): Transport;
+  /** A kubeconfig with `token`, TLS verified. */
+  kubeconfig(token: string): string;
+  /** Ends the API server by `signal`, starts it again, and waits until it serves. */
+  restartApiServer(signal: NodeJS.Signals): Promise<void>;
+  /** Stops etcd's process, or lets it go on. */
+  pauseEtcd(): void;
+  resumeEtcd(): void;
+  /** Ends everything and removes the folder. */
+  close(): Promise<void>;
+}
+
+const controllers = [
+  'statefulset-controller',
+  'disruption-controller',
+  'garbage-collector-controller',
+  'namespace-controller',
+  'serviceaccount-controller',
+  'serviceaccount-token-controller',
+  'pod-garbage-collector-controller',
+];
+
+/** How long each program may take until it serves. */
+const patience = seconds(90);
+
+/** What differs from the usual control plane. */
+export interface ControlPlaneOptions {
+  /** Whether kube-controller-manager runs. @default true */
+  readonly hasControllers?: boolean;
+}
+
+/** Starts a control plane; resolves when its API server serves and its controllers work. */
+export async function startControlPlane(
+  binaries: Binaries,
+  { hasControllers = true }: ControlPlaneOptions = {},
+): Promise<ControlPlane> {
+  const programs = await Programs.create();
+  try {
+    const plane = new RealControlPlane(binaries, programs, await freePorts(3));
+    await plane.start();
+    if (hasControllers) await plane.startControllers();
+    return plane;
+  } catch (error) {
+    await programs.close();
+    throw error;
+  }
+}
+
+class RealControlPlane implements ControlPlane {
+  readonly programs: Programs;
+  readonly server: URL;
+  readonly etcd: URL;
+  readonly auditPath: string;
+  readonly adminToken = randomBytes(24).toString('hex');
+  readonly clock = systemClock();
+  readonly #binaries: Binaries;
+  readonly #peer: URL;
+  readonly #managerToken = randomBytes(24).toString('hex');
+  readonly #transports: Transport[] = [];
+  #ca = '';
+  #admin: Client | undefined;
+  #etcd: Program | undefined;
+  #apiServer: Program | undefined;
+
+  constructor(binaries: Binaries, programs: Programs, ports: readonly number[]) {
+    const [apiPort = 0, etcdPort = 0, peerPort = 0] = ports;
+    this.programs = programs;
+    this.#binaries = binaries;
+    this.server = new URL(`https://127.0.0.1:${apiPort}`);
+    this.etcd = new URL(`http://127.0.0.1:${etcdPort}`);
+    this.#peer = new URL(`http://127.0.0.1:${peerPort}`);
+    this.auditPath = join(programs.folder, 'audit.jsonl');
+  }
+
+  get ca(): string {
+    return this.#ca;
+  }
+
+  get admin(): Client {
+    if (this.#admin === undefined)
+      throw new Error('Cannot use a control plane that has not started');
+    return this.#admin;
+  }
+
+  async start(): Promise<void> {
+    await this.#writeFiles();
+    this.#etcd = await this.programs.start(this.#etcdProgram());
+    await this.#startApiServer();
+  }
+
+  async startControllers(): Promise<void> {
+    const file = this.#path('controller-manager.kubeconfig');
+    await writeFile(file, this.kubeconfig(this.#managerToken), { mode: 0o600 });
+    const manager = await this.programs.start(this.#managerProgram(file));
+    await this.#until(manager, 'make the default service account', () => this.#hasAccount());
+  }
+
+  connect(token: string): Transport {
+    const { server, clock } = this;
+    const tls = (): { ca: string } => ({ ca: this.#ca });
+    const transport = withCredentials(
+      createUndiciTransport({ server, clock, tls, connections: 64 }),
+      staticCredentials(`Bearer ${token}`),
+    );
+    this.#transports.push(transport);
+    return transport;
+  }
+
+  kubeconfig(token: string): string {
+    const ca = Buffer.from(this.#ca).toString('base64');
+    return `${JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'real',
+      contexts: [{ name: 'real', context: { cluster: 'real', user: 'user' } }],
+      clusters: [
+        {
+          name: 'real',
+          cluster: { server: this.server.origin, 'certificate-authority-data': ca },
+        },
+      ],
+      users: [{ name: 'user', user: { token } }],
+    })}\n`;
+  }
+
+  async restartApiServer(signal: NodeJS.Signals): Promise<void> {
+    await this.#apiServer?.end(signal);
+    await this.#startApiServer();
+  }
+
+  pauseEtcd(): void {
+    this.#etcd?.signal('SIGSTOP');
+  }
+
+  resumeEtcd(): void {
+    this.#etcd?.signal('SIGCONT');
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#transports.map((transport) => transport.close()));
+    await this.programs.close();
+  }
+
+  #path(name: string): string {
+    return join(this.programs.folder, name);
+  }
+
+  async #writeFiles(): Promise<void> {
+    await chmod(this.programs.folder, 0o700);
+    await mkdir(this.#path('certificates'));
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    const tokens = [
+      `${this.adminToken},admin,admin,"system:masters"`,
+      `${this.#managerToken},system:kube-controller-manager,manager`,
+    ];
+    await writeFile(this.#path('service-account.key'), privateKey, { mode: 0o600 });
+    await writeFile(this.#path('service-account.pub'), publicKey);
+    await writeFile(this.#path('tokens.csv'), `${tokens.join('\n')}\n`, { mode: 0o600 });
+    await writeFile(this.#path('audit-policy.json'), JSON.stringify(auditPolicy));
+  }
+
+  #etcdProgram(): ProgramOptions {
+    return {
+      name: 'etcd',
+      path: this.#binaries.etcd,
+      args: [
+        '--name=real',
+        `--data-dir=${this.#path('etcd-data')}`,
+        `--listen-client-urls=${this.etcd.origin}`,
+        `--advertise-client-urls=${this.etcd.origin}`,
+        `--listen-peer-urls=${this.#peer.origin}`,
+        `--initial-advertise-peer-urls=${this.#peer.origin}`,
+        `--initial-cluster=real=${this.#peer.origin}`,
+        '--unsafe-no-fsync',
+        // As kubeadm sets it: else watches of types that nobody changes get no bookmarks.
+        '--watch-progress-notify-interval=5s',
+        '--log-level=warn',
+      ],
+    };
+  }
+
+  async #startApiServer(): Promise<void> {
+    const program = await this.programs.start({
+      name: 'kube-apiserver',
+      path: this.#binaries.apiServer,
+      args: [
+        `--etcd-servers=${this.etcd.origin}`,
+        // The recorder reads what is stored; nothing is forgotten.
+        '--storage-media-type=application/json',
+        '--etcd-compaction-interval=0',
+        '--bind-address=127.0.0.1',
+        `--secure-port=${this.server.port}`,
+        `--cert-dir=${this.#path('certificates')}`,
+        '--endpoint-reconciler-type=none',
+        '--authorization-mode=RBAC',
+        `--token-auth-file=${this.#path('tokens.csv')}`,
+        '--service-account-issuer=https://kubernetes.default.svc',
+        `--service-account-key-file=${this.#path('service-account.pub')}`,
+        `--service-account-signing-key-file=${this.#path('service-account.key')}`,
+        '--service-cluster-ip-range=10.0.0.0/24',
+        `--audit-policy-file=${this.#path('audit-policy.json')}`,
+        `--audit-log-path=${this.auditPath}`,
+        '--profiling=false',
+      ],
+    });
+    this.#apiServer = program;
+    await this.#until(program, 'serve', () => this.#isReady());
+  }
+
+  #managerProgram(kubeconfig: string): ProgramOptions {
+    return {
+      name: 'kube-controller-manager',
+      path: this.#binaries.controllerManager,
+      args: [
+        `--kubeconfig=${kubeconfig}`,
+        `--authentication-kubeconfig=${kubeconfig}`,
+        `--authorization-kubeconfig=${kubeconfig}`,
+        `--controllers=${controllers.join(',')}`,
+        `--service-account-private-key-file=${this.#path('service-account.key')}`,
+        '--use-service-account-credentials',
+        '--leader-elect=false',
+        '--secure-port=0',
+        // What is tried is the operator; the controllers' own limits would only make that slow.
+        '--kube-api-qps=500',
+        '--kube-api-burst=1000',
+        '--concurrent-statefulset-syncs=10',
+      ],
+    };
+  }
+
+  async #isReady(): Promise<boolean> {
+    if (this.#admin === undefined) {
+      this.#ca = await readFile(this.#path('certificates/apiserver.crt'), 'utf8');
+      this.#admin = createClient({
+        transport: this.connect(this.adminToken),
+        clock: this.clock,
+        timeout: seconds(30),
+        userAgent: 'real-lane',
+      });
+    }
+    const answer = await this.#transports[0]?.request({
+      method: 'GET',
+      path: '/readyz',
+      timeout: seconds(2),
+    });
+    return answer?.status === 200;
+  }
+
+  async #hasAccount(): Promise<boolean> {
+    await this.admin.get(resourceTypes.serviceAccounts, { namespace: 'default', name: 'default' });
+    return true;
+  }
+
+  async #until(program: Program, what: string, holds: () => Promise<boolean>): Promise<void> {
+    const deadline = this.clock.monotonic() + patience;
+    while (!(await holds().catch(() => false))) {
+      if (program.hasEnded || this.clock.monotonic() > deadline) {
+        const how = program.hasEnded ? 'ended' : 'had 90 s';
+        throw new Error(`${program.name} did not ${what}: it ${how}\n${await program.logTail()}`);
+      }
+      // A program that starts tells nobody; this is its only probe.
+      await this.clock.sleep(millis(50));
+    }
+  }
+}
+
+/** Who removed or wrote what, with which preconditions; of the operator also what it read (E2E-2). */
+const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['ResponseStarted'],
+  omitManagedFields: true,
+  rules: [
+    { level: 'None', nonResourceURLs: ['/*'] },
+    {
+      level: 'RequestResponse',
+      userGroups: ['system:serviceaccounts:operators'],
+      verbs: ['delete', 'deletecollection', 'patch', 'update', 'create'],
+    },
+    { level: 'Metadata', userGroups: ['system:serviceaccounts:operators'] },
+    {
+      level: 'RequestResponse',
+      verbs: ['delete', 'deletecollection'],
+      resources: [{ group: '', resources: ['pods'] }],
+    },
+    {
+      level: 'Metadata',
+      verbs: ['create', 'patch', 'update'],
+      resources: [
+        { group: '', resources: ['pods/eviction'] },
+        { group: 'apps', resources: ['statefulsets', 'statefulsets/scale'] },
+      ],
+    },
+    { level: 'None' },
+  ],
+};

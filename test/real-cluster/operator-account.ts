@@ -1,0 +1,74 @@
+/** The operator's ServiceAccount on a real cluster, with exactly one of two Roles, and its token. */
+import type { JsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { type RoleRule, roleRules } from '#operator-permissions.ts';
+
+/** The namespace of the operators' accounts; the audit policy knows it. */
+export const ACCOUNTS_NAMESPACE = 'operators';
+
+/** Whose Role the operator runs under (D-1). */
+export type RoleName = 'ours' | 'peer';
+
+/** The Role of the peer's shipped manifests (rollout-groups §6.4), as far as this version's capabilities reach. */
+const peerRules: readonly RoleRule[] = [
+  { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch', 'get', 'delete', 'patch'] },
+  { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['list', 'watch', 'get', 'patch'] },
+  { apiGroups: ['apps'], resources: ['statefulsets/status'], verbs: ['update'] },
+  {
+    apiGroups: ['rollout-operator.grafana.com'],
+    resources: ['zoneawarepoddisruptionbudgets'],
+    verbs: ['get', 'list', 'watch'],
+  },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'update'] },
+  { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+];
+
+const rulesOf: Readonly<Record<RoleName, readonly RoleRule[]>> = {
+  ours: roleRules(),
+  peer: peerRules,
+};
+
+/** An account that may do in one namespace what one Role says. */
+export interface OperatorAccount {
+  /** As the audit log names it. */
+  readonly user: string;
+  readonly token: string;
+}
+
+/** Makes a ServiceAccount for the operator of `namespace`, binds it to `role` there, and asks for its token. */
+export async function createAccount(
+  admin: Client,
+  namespace: string,
+  role: RoleName,
+): Promise<OperatorAccount> {
+  const name = `${namespace}-operator`;
+  const accounts = `/api/v1/namespaces/${ACCOUNTS_NAMESPACE}/serviceaccounts`;
+  const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+  const post = (path: string, body: JsonObject): ReturnType<Client['raw']> =>
+    admin.raw({ method: 'POST', path, body });
+  await post(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } });
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const rules = rulesOf[role].map((rule) => ({ ...rule }));
+  await post(`${rbac}/roles`, { apiVersion, kind: 'Role', metadata: { name }, rules });
+  await post(`${rbac}/rolebindings`, {
+    apiVersion,
+    kind: 'RoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+    subjects: [{ kind: 'ServiceAccount', name, namespace: ACCOUNTS_NAMESPACE }],
+  });
+  const answer = await post(`${accounts}/${name}/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds: 3600 },
+  });
+  return { user: `system:serviceaccount:${ACCOUNTS_NAMESPACE}:${name}`, token: tokenIn(answer) };
+}
+
+function tokenIn(answer: unknown): string {
+  const status = isJsonObject(answer) ? answer['status'] : undefined;
+  const token = isJsonObject(status) ? status['token'] : undefined;
+  if (typeof token !== 'string') throw new Error('A TokenRequest was answered without a token');
+  return token;
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import type { Transport } from '#kubernetes/transport.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { acceptedDifferences } from '../differential/accepted-differences.ts';
+import { compare, type Difference } from '../differential/compare.ts';
+import { everyResource } from '../differential/every-resource.ts';
+import { protocol } from '../differential/protocol.ts';
+import { type Conversation, hold } from '../differential/talk.ts';
+import { findBinaries } from '../real-cluster/binaries.ts';
+import { type ControlPlane, startControlPlane } from '../real-cluster/control-plane.ts';
+
+const conversations: Readonly<Record<string, Conversation>> = { ...protocol, ...everyResource };
+
+describe('one conversation, two servers', () => {
+  let plane: ControlPlane;
+  let cluster: EmbeddedCluster;
+  let real: Transport;
+  let embedded: Transport;
+  let count = 0;
+  const uses = new Map(acceptedDifferences.map(({ id }) => [id, 0]));
+
+  before(async () => {
+    const say = (line: string): void => void process.stderr.write(`${line}\n`);
+    const binaries = await findBinaries({ env: process.env, say });
+    plane = await startControlPlane(binaries, { hasControllers: false });
+    cluster = await createCluster({ clock: systemClock(), seed: 1 });
+    real = plane.connect(plane.adminToken);
+    embedded = cluster.transport();
+  });
+
+  after(async () => {
+    for (const { id, rule, reason } of acceptedDifferences) {
+      process.stdout.write(`accepted ${id} (${uses.get(id)} places): ${rule} — ${reason}\n`);
+    }
+    await cluster?.close();
+    await plane?.close();
+  });
+
+  function accepted(difference: Difference): boolean {
+    const entry = acceptedDifferences.find(({ covers }) => covers(difference));
+    if (entry === undefined) return false;
+    uses.set(entry.id, (uses.get(entry.id) ?? 0) + 1);
+    return true;
+  }
+
+  for (const [name, conversation] of Object.entries(conversations)) {
+    test(name, { timeout: 60_000 }, async () => {
+      count += 1;
+      const namespace = `c-${count}`;
+      const { clock } = plane;
+      const transcripts = {
+        real: await hold(conversation, { transport: real, clock, namespace }),
+        embedded: await hold(conversation, { transport: embedded, clock, namespace }),
+      };
+      const found = compare(name, transcripts).filter((difference) => !accepted(difference));
+      const lines = found.map(
+        ({ step, path, embedded, real }) =>
+          `${step}: ${path}\n    real     ${JSON.stringify(real)}\n    embedded ${JSON.stringify(embedded)}`,
+      );
+      assert.equal(lines.length, 0, `\n${lines.join('\n')}`);
+    });
+  }
+});

@@ -1,0 +1,87 @@
+import type { JsonObject } from '#base/json.ts';
+import { type Millis, seconds } from '#base/units.ts';
+import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { Judgement } from '#testing/judge.ts';
+import { World } from '#testing/world.ts';
+import { NAMESPACE } from '#testing/world-group.ts';
+import type { Env, EnvOptions, Feature, OperatorHandle } from './env.ts';
+
+const features: ReadonlySet<Feature> = new Set(['history']);
+
+/** An {@link Env} on the embedded cluster in virtual time. */
+export async function embeddedEnv(options: EnvOptions = {}): Promise<Env> {
+  const { maxUnavailable = 2, ...rest } = options;
+  const world = await World.create({ ...rest, maxUnavailable: String(maxUnavailable) });
+  return new EmbeddedEnv(world, maxUnavailable);
+}
+
+class EmbeddedEnv implements Env {
+  readonly cluster = 'embedded';
+  readonly namespace = NAMESPACE;
+  readonly replicas: number;
+  readonly maxUnavailable: number;
+  readonly #world: World;
+
+  constructor(world: World, maxUnavailable: number) {
+    this.#world = world;
+    this.replicas = world.options.replicas ?? 3;
+    this.maxUnavailable = maxUnavailable;
+  }
+
+  get zones(): readonly string[] {
+    return this.#world.zones;
+  }
+
+  get admin(): Client {
+    return this.#world.admin;
+  }
+
+  get kubelet(): Kubelet {
+    return this.#world.kubelet;
+  }
+
+  supports(feature: Feature): boolean {
+    return features.has(feature);
+  }
+
+  stored(resource: string, name: string): JsonObject | undefined {
+    return this.#world.stored(resource, name);
+  }
+
+  names(resource: string): readonly string[] {
+    return this.#world.names(resource);
+  }
+
+  run<T>(work: Promise<T>): Promise<T> {
+    return this.#world.run(work);
+  }
+
+  async until(what: string, holds: () => boolean, limit: Millis = seconds(600)): Promise<void> {
+    try {
+      await this.#world.clock.runUntil(holds, { maxVirtual: limit });
+    } catch (cause) {
+      throw new Error(`Waited in vain until ${what}`, { cause });
+    }
+  }
+
+  async startOperator(): Promise<OperatorHandle> {
+    const run = await this.#world.readyOperator();
+    if (run.ended !== undefined) throw new Error('The operator ended', { cause: run.ended.error });
+    return {
+      kill: () => {
+        run.kill();
+        return Promise.resolve();
+      },
+      stop: () => this.#world.run(run.stop()),
+    };
+  }
+
+  judge(): Promise<Judgement> {
+    return Promise.resolve(this.#world.judge());
+  }
+
+  close(): Promise<void> {
+    return this.#world.close();
+  }
+}

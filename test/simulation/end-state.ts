@@ -1,0 +1,46 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { FENCE_ANNOTATION } from '#control/fence.ts';
+import { canonicalJson } from '#embedded-cluster/controllers/read-json.ts';
+import type { World } from '#testing/world.ts';
+
+/**
+ * What a story ends in, by object: of each set and each pod its labels, annotations and spec, and of sets the counts
+ * and revisions of the status (SWEEP-2 a). The reviewed masks (SWEEP-2 c) are all that is missing: uids, revisions,
+ * times, nodes and addresses, which differ with every schedule, and the annotation of touched pods, which names the
+ * process that touched them.
+ */
+export function endState(world: World): ReadonlyMap<string, string> {
+  const state = new Map<string, string>();
+  for (const resource of ['statefulsets.apps', 'pods']) {
+    for (const name of world.names(resource)) {
+      const object = world.stored(resource, name) ?? {};
+      const shown = resource === 'pods' ? shownPod(object) : shownSet(object);
+      state.set(`${resource} ${name}`, canonicalJson(shown));
+    }
+  }
+  return state;
+}
+
+function shownSet(set: JsonObject): JsonObject {
+  const { conditions: _, ...status } = objectAt(set, 'status');
+  return { ...shownMetadata(set), spec: objectAt(set, 'spec'), status };
+}
+
+function shownPod(pod: JsonObject): JsonObject {
+  const { containers = [] } = objectAt(pod, 'spec');
+  const { phase = '' } = objectAt(pod, 'status');
+  return { ...shownMetadata(pod), containers, phase };
+}
+
+function shownMetadata(object: JsonObject): JsonObject {
+  const metadata = objectAt(object, 'metadata');
+  const annotations = Object.entries(objectAt(metadata, 'annotations')).filter(
+    ([key]) => key !== FENCE_ANNOTATION,
+  );
+  return { labels: objectAt(metadata, 'labels'), annotations: Object.fromEntries(annotations) };
+}
+
+function objectAt(object: JsonObject, member: string): JsonObject {
+  const value = object[member];
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,176 @@
+import { type Millis, millis, seconds } from '#base/units.ts';
+import type { Call } from '#embedded-cluster/event-log.ts';
+import type { FaultAction, FaultMatch } from '#embedded-cluster/faults.ts';
+
+/** One call of an operator: the `nth` of its kind that this process sends. */
+export interface CallPoint {
+  readonly client: string;
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  /** From 1. */
+  readonly nth: number;
+}
+
+/**
+ * One change that a watch of an operator is to show: the `nth` commit of its resource since the operator
+ * was ready. */
+export interface EventPoint {
+  readonly resource: string;
+  /** From 1. */
+  readonly nth: number;
+}
+
+/** What happens to an event of a watch (T54, T57). */
+export type EventEffect = 'break' | 'expire' | 'garbage' | 'split' | 'skip';
+
+/** What goes wrong, once, in one run. */
+export type Fault =
+  | {
+      readonly kind: 'answer';
+      readonly test: 'T53';
+      readonly at: CallPoint;
+      readonly effect: string;
+      readonly action: FaultAction;
+    }
+  | {
+      readonly kind: 'event';
+      readonly test: 'T54' | 'T57';
+      readonly at: EventPoint;
+      readonly effect: EventEffect;
+    }
+  | {
+      readonly kind: 'kill';
+      readonly test: 'T55';
+      readonly at: CallPoint;
+      readonly moment: 'before' | 'after';
+    }
+  /** The operator dies after the write; its successor sees the state from before it for {@link staleFor}. */
+  | { readonly kind: 'stale'; readonly test: 'T56'; readonly at: CallPoint };
+
+/** How long the successor of a stale restart is held in the past (SWEEP-1). */
+export const staleFor: Millis = seconds(60);
+
+/** How long an event stays lost: then the watch expires, and its client lists anew (reliability §4 B). */
+export const lostFor: Millis = seconds(60);
+
+/** How long a killed operator is away. */
+export const awayFor: Millis = seconds(1);
+
+const writeVerbs = new Set(['create', 'update', 'patch', 'delete']);
+
+/** What may happen to the answer of a call of each sort. */
+const onEveryCall: Readonly<Record<string, FaultAction>> = {
+  '500': { kind: 'error', code: 500 },
+  '429': { kind: 'throttle', retryAfterSeconds: 1 },
+  'reset before': { kind: 'drop', when: 'before' },
+  'delay 30 s': { kind: 'delay', delay: seconds(30) },
+};
+const onWrites: Readonly<Record<string, FaultAction>> = {
+  ...onEveryCall,
+  '409': { kind: 'error', code: 409 },
+  'reset after': { kind: 'drop', when: 'after' },
+  'answer after 30 s': { kind: 'delay', delay: seconds(30), when: 'after' },
+};
+const onReads: Readonly<Record<string, FaultAction>> = {
+  ...onEveryCall,
+  'reset after': { kind: 'drop', when: 'after' },
+};
+const onWatches: Readonly<Record<string, FaultAction>> = {
+  ...onEveryCall,
+  '410': { kind: 'watch', action: 'expireHttp' },
+};
+
+const eventEffects: readonly EventEffect[] = ['break', 'expire', 'garbage', 'split', 'skip'];
+
+/** What a fault is called; the same fault has the same name in every run of its scenario. */
+export function faultName(fault: Fault): string {
+  switch (fault.kind) {
+    case 'answer':
+      return `${callName(fault.at)}: ${fault.effect}`;
+    case 'kill':
+      return `${callName(fault.at)}: killed ${fault.moment}`;
+    case 'stale':
+      return `${callName(fault.at)}: killed after, successor sees the past`;
+    case 'event':
+      return `#${fault.at.nth} event of ${fault.at.resource}: ${fault.effect}`;
+    default:
+      return fault satisfies never;
+  }
+}
+
+function callName({ client, verb, resource, subresource, nth }: CallPoint): string {
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  return `#${nth} ${verb} ${what} by ${client}`;
+}
+
+/** What a rule or a hook has to match to strike at `point`, together with `nth`. */
+export function matchOf({ client, verb, group, resource, subresource }: CallPoint): FaultMatch {
+  return { client, verb, group, resource, subresource };
+}
+
+/** Numbers the calls of operators, in the order in which they reached the server. */
+export function callPoints(calls: readonly Call[]): readonly CallPoint[] {
+  const seen = new Map<string, number>();
+  return [...calls]
+    .sort((one, other) => one.callId - other.callId)
+    .map(({ client, verb, resource, subresource }) => {
+      const [plural = '', ...group] = resource.split('.');
+      const point = { client, verb, group: group.join('.'), resource: plural, subresource };
+      const key = Object.values(point).join(' ');
+      const nth = (seen.get(key) ?? 0) + 1;
+      seen.set(key, nth);
+      return { ...point, nth };
+    });
+}
+
+/** All that can go wrong at `point`. */
+export function callFaults(point: CallPoint): readonly Fault[] {
+  const isWrite = writeVerbs.has(point.verb);
+  const actions = isWrite ? onWrites : point.verb === 'watch' ? onWatches : onReads;
+  const answers = Object.entries(actions).map(
+    ([effect, action]): Fault => ({ kind: 'answer', test: 'T53', at: point, effect, action }),
+  );
+  if (!isWrite) return answers;
+  return [
+    ...answers,
+    { kind: 'kill', test: 'T55', at: point, moment: 'before' },
+    { kind: 'kill', test: 'T55', at: point, moment: 'after' },
+    { kind: 'stale', test: 'T56', at: point },
+  ];
+}
+
+/** All that can go wrong with the events of `resource`, of which there were `count`. */
+export function eventFaults(resource: string, count: number): readonly Fault[] {
+  return Array.from({ length: count }, (_, index) => index + 1).flatMap((nth) =>
+    eventEffects.flatMap((effect): readonly Fault[] => {
+      if (effect !== 'skip') return [{ kind: 'event', test: 'T54', at: { resource, nth }, effect }];
+      // Only an event that a later one follows may be dropped (D-45).
+      if (nth === count) return [];
+      return [{ kind: 'event', test: 'T57', at: { resource, nth }, effect }];
+    }),
+  );
+}
+
+/** What {@link isRoutine} leaves out of `npm test`: `npm run sweep` tells all. */
+const effectsByTurns: readonly EventEffect[] = eventEffects.filter((effect) => effect !== 'skip');
+
+/**
+ * Whether `fault` is among those of `npm test` (D-45): of the four ways in which an event breaks its watch each event
+ * has two, by turns; all else is there in full.
+ */
+export function isRoutine(fault: Fault): boolean {
+  if (fault.test !== 'T54') return true;
+  return (effectsByTurns.indexOf(fault.effect) + fault.at.nth) % 2 === 0;
+}
+
+/** When a fault at `now` no longer has any effect. */
+export function faultEnd(fault: Fault, now: number): Millis {
+  if (fault.kind === 'stale') return millis(now + awayFor + staleFor);
+  if (fault.kind === 'kill') return millis(now + awayFor);
+  if (fault.test === 'T57') return millis(now + lostFor);
+  return fault.kind === 'answer' && fault.action.kind === 'delay'
+    ? millis(now + fault.action.delay)
+    : millis(now);
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { faultName, isRoutine } from './fault.ts';
+import { reference } from './scenario.ts';
+import { type Reference, sweep, tellReference } from './sweep-engine.ts';
+
+suite('sweep of a rollout of two zones with two pods', () => {
+  const state: { told: Promise<Reference> | undefined } = { told: undefined };
+  const told = async (): Promise<Reference> => {
+    state.told ??= tellReference(reference);
+    return state.told;
+  };
+
+  test('without faults it keeps every promise and takes each pod away once', async () => {
+    const { run, faults } = await told();
+    assert.deepEqual(run.problems, []);
+    assert.deepEqual(
+      [...run.removals],
+      [
+        ['ingester-zone-a-0', 1],
+        ['ingester-zone-a-1', 1],
+        ['ingester-zone-b-0', 1],
+        ['ingester-zone-b-1', 1],
+      ],
+    );
+    assert.ok(faults.length > 400, `only ${faults.length} faults were found`);
+    assert.equal(new Set(faults.map(faultName)).size, faults.length, 'names of faults are unique');
+  });
+
+  test('[T53] every request fails once in each way', async () => assertSweep('T53'));
+  test('[T54] every event breaks its watch, in two of four ways by turns', async () =>
+    assertSweep('T54'));
+  test('[T55] the operator dies before and after each write', async () => assertSweep('T55'));
+  test('[T56] a successor sees the past of each write', async () => assertSweep('T56'));
+  test('[T57] every event is dropped once', async () => assertSweep('T57'));
+
+  async function assertSweep(name: string): Promise<void> {
+    const found = await told();
+    const faults = found.faults.filter((fault) => fault.test === name && isRoutine(fault));
+    assert.ok(faults.length > 0);
+    const tallies = await sweep(faults, found);
+    assert.deepEqual(
+      tallies.flatMap(({ failures }) => failures),
+      [],
+    );
+  }
+});

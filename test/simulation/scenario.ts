@@ -1,0 +1,149 @@
+import type { JsonObject } from '#base/json.ts';
+import { type Millis, millis, seconds } from '#base/units.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { completionBound } from '#testing/invariants/completion.ts';
+import type { World, WorldOptions } from '#testing/world.ts';
+import { GROUP, images, NAMESPACE, setName, setOf } from '#testing/world-group.ts';
+
+/** One story that is told once without faults, and then again with each fault. */
+export interface Scenario {
+  readonly name: string;
+  readonly world: WorldOptions;
+  /** What people do once the operator is ready; returns when they have done all. */
+  play(world: World): Promise<void>;
+  /** What every pod runs in the end. */
+  readonly image: string;
+  /** B of LIVE-1, counted from the last deed or fault. */
+  readonly bound: Millis;
+  /**
+   * How often we may take each pod away. `reference`: exactly as often as without faults. A number: at most so often,
+   * for stories in which a late operator finds another world than an early one.
+   */
+  readonly removals: 'reference' | number;
+}
+
+/** Small delays, so that a run is mostly decisions; one node, and no controller that takes no part. */
+const swift: WorldOptions = {
+  kubelet: {
+    nodes: { count: 1 },
+    delays: { stop: seconds(0.1), bind: seconds(0.1), start: seconds(0.3), ready: seconds(0.5) },
+  },
+  controllers: { only: ['statefulset'] },
+  // A rare safety resync: nothing may depend on it, and a quiet half hour is cheap.
+  flags: ['-reconcile.interval=5m'],
+};
+
+const small: WorldOptions = { ...swift, zones: ['a', 'b'], replicas: 2, maxUnavailable: '1' };
+
+/** B for `waves` restarts: besides them the longest backoff (30 s) and the silence of a watch (90 s). */
+function boundOf(waves: number): Millis {
+  const podReady = seconds(1);
+  return completionBound({ waves, podReady, controller: millis(0), recovery: seconds(120) });
+}
+
+/** The usual story: two zones of two pods, one at a time (D-45). */
+export const reference: Scenario = {
+  name: 'reference',
+  world: small,
+  play: (world) => world.setImage(images.new),
+  image: images.new,
+  bound: boundOf(4),
+  removals: 'reference',
+};
+
+/** About when the second pod of the first zone goes, when nothing is late. */
+const middle = seconds(1.2);
+
+/** The stories of `npm run sweep`; {@link reference} is the one of `npm test`. */
+export const scenarios: readonly Scenario[] = [
+  reference,
+  {
+    ...reference,
+    name: 'three-zones',
+    world: { ...swift, replicas: 3, maxUnavailable: '2' },
+    bound: boundOf(6),
+  },
+  {
+    ...reference,
+    name: 'rollback',
+    play: async (world) => {
+      await world.setImage(images.new);
+      await world.clock.advance(middle);
+      await world.setImage(images.old);
+    },
+    image: images.old,
+    removals: 2,
+  },
+  {
+    ...reference,
+    name: 'broken-then-fixed',
+    play: async (world) => {
+      world.kubelet.behaviours.add({ behave: 'neverReady', match: { image: images.new } });
+      await world.setImage(images.new);
+      await world.clock.advance(seconds(20));
+      await world.setImage(images.next);
+    },
+    image: images.next,
+    removals: 2,
+  },
+  {
+    ...reference,
+    name: 'paused-zone',
+    play: async (world) => {
+      await world.patchSet('a', pause('true'));
+      await world.setImage(images.new);
+      await world.clock.advance(seconds(20));
+      await world.patchSet('a', pause(null));
+    },
+  },
+  {
+    ...reference,
+    name: 'scaled-up',
+    play: async (world) => {
+      await world.setImage(images.new);
+      await world.clock.advance(middle);
+      await world.patchSet('b', { spec: { replicas: 3 } });
+    },
+    bound: boundOf(5),
+    removals: 1,
+  },
+  {
+    ...reference,
+    name: 'recreated-set',
+    world: { ...small, controllers: { only: ['statefulset', 'garbage-collector'] } },
+    play: async (world) => {
+      await world.setImage(images.new);
+      await world.clock.advance(middle);
+      await recreate(world, 'b');
+      await world.setImage(images.new);
+    },
+    removals: 2,
+  },
+  {
+    ...reference,
+    name: 'hand-over',
+    play: async (world) => {
+      await world.setImage(images.new);
+      await world.clock.advance(middle);
+      for (const operator of world.operators) operator.kill();
+      world.startOperator();
+    },
+  },
+];
+
+function pause(value: 'true' | null): JsonObject {
+  return { metadata: { annotations: { 'grafana.com/rollout-paused': value } } };
+}
+
+/** Deletes the set of `zone`, waits until its pods are gone, and creates it as it was at first. */
+async function recreate(world: World, zone: string): Promise<void> {
+  const at = { namespace: NAMESPACE, name: setName(zone) };
+  const { metadata } = await world.run(world.admin.get(resourceTypes.statefulSets, at));
+  const preconditions = { uid: metadata.uid };
+  await world.run(world.admin.delete(resourceTypes.statefulSets, at, { preconditions }));
+  await world.clock.runUntil(
+    () => !world.names('pods').some((name) => name.startsWith(`${at.name}-`)),
+  );
+  const body = setOf({ zone, group: GROUP }, world.options);
+  await world.run(world.admin.create(resourceTypes.statefulSets, at, { body }));
+}

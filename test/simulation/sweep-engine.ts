@@ -1,0 +1,248 @@
+import { instant, minutes, seconds } from '#base/units.ts';
+import type { Violation } from '#testing/invariants/invariant.ts';
+import type { Judgement } from '#testing/judge.ts';
+import { World } from '#testing/world.ts';
+import { NAMESPACE } from '#testing/world-group.ts';
+import { OPERATOR_USER } from '#testing/world-operator.ts';
+import { worldReasons } from '#testing/world-reasons.ts';
+import { type ArmedFault, arm } from './arm.ts';
+import { endState } from './end-state.ts';
+import { isClaimed } from './exemptions.ts';
+import { callFaults, callPoints, eventFaults, type Fault, faultEnd, faultName } from './fault.ts';
+import type { Scenario } from './scenario.ts';
+
+/** How long nothing may be written once a story is over (QUIE-1). */
+const quietFor = minutes(30);
+/** What an operator may still be busy with when the last pod is ready. */
+const settleFor = seconds(5);
+
+const watched: readonly string[] = ['pods', 'statefulsets.apps'];
+
+/** One run of a story. */
+export interface Run {
+  readonly scenario: Scenario;
+  readonly fault: Fault | undefined;
+  readonly world: World;
+  /** Whether the fault struck; a fault that cannot strike tests nothing. */
+  readonly hasStruck: boolean;
+  /** How often we took away each pod, by name. */
+  readonly removals: ReadonlyMap<string, number>;
+  /** What the story ended in, by object. */
+  readonly endState: ReadonlyMap<string, string>;
+  /** What is wrong, one sentence each; empty: all promises were kept. */
+  readonly problems: readonly string[];
+  readonly judgement: Judgement;
+}
+
+/** A story without faults, and all that could go wrong in it. */
+export interface Reference {
+  readonly run: Run;
+  readonly faults: readonly Fault[];
+}
+
+/** Tells the story of `scenario` without faults and numbers what could go wrong (SWEEP-1). */
+export async function tellReference(scenario: Scenario): Promise<Reference> {
+  const stage = await newStage(scenario, undefined);
+  const run = await tell(stage);
+  const { calls, commits } = stage.world.cluster.eventLog;
+  const own = calls.filter(
+    ({ user, startedAt }) => user === OPERATOR_USER && startedAt <= stage.completeAt + settleFor,
+  );
+  const events = (resource: string): number =>
+    commits.filter(
+      (commit) =>
+        commit.resource === resource &&
+        commit.namespace === NAMESPACE &&
+        commit.revision > stage.readyRevision &&
+        commit.at <= stage.completeAt,
+    ).length;
+  const faults = [
+    ...callPoints(own).flatMap(callFaults),
+    ...watched.flatMap((resource) => eventFaults(resource, events(resource))),
+  ];
+  return { run, faults };
+}
+
+/** Tells the story again, with `fault`, and holds it against the reference. */
+export async function tellWith(fault: Fault, reference: Reference): Promise<Run> {
+  const stage = await newStage(reference.run.scenario, fault);
+  return tell(stage, reference);
+}
+
+/** How the runs of one class went. */
+export interface Tally {
+  /** Such as `T53`. */
+  readonly test: string;
+  runs: number;
+  /** Texts for people, each with the command that tells the story again. */
+  readonly failures: string[];
+}
+
+/** Tells the story with each of `faults`, one after the other. */
+export async function sweep(
+  faults: readonly Fault[],
+  reference: Reference,
+  watcher: { readonly onRun?: (run: Run) => void } = {},
+): Promise<readonly Tally[]> {
+  const tallies = new Map<string, Tally>();
+  for (const fault of faults) {
+    const tally = tallies.get(fault.test) ?? { test: fault.test, runs: 0, failures: [] };
+    tallies.set(fault.test, tally);
+    tally.runs += 1;
+    const failure = await failureOf(fault, reference, watcher.onRun);
+    if (failure !== undefined) tally.failures.push(failure);
+  }
+  return [...tallies.values()];
+}
+
+async function failureOf(
+  fault: Fault,
+  reference: Reference,
+  onRun: ((run: Run) => void) | undefined,
+): Promise<string | undefined> {
+  try {
+    const run = await tellWith(fault, reference);
+    onRun?.(run);
+    return run.problems.length === 0 ? undefined : failureText(run);
+  } catch (error) {
+    const { scenario } = reference.run;
+    const stack = error instanceof Error ? String(error.stack) : 'something that is no Error';
+    return [`${title(scenario, fault)}:`, `  ${stack}`, replayLine(scenario, fault)].join('\n');
+  }
+}
+
+interface Stage {
+  readonly scenario: Scenario;
+  readonly fault: Fault | undefined;
+  readonly world: World;
+  readonly armed: ArmedFault | undefined;
+  readonly readyRevision: number;
+  completeAt: number;
+}
+
+async function newStage(scenario: Scenario, fault: Fault | undefined): Promise<Stage> {
+  const world = await World.create(scenario.world);
+  const early = fault === undefined || fault.kind === 'event' ? undefined : arm(world, fault);
+  world.startOperator();
+  await world.clock.runUntil(() => world.operators.some(({ readiness }) => readiness.isReady()), {
+    maxVirtual: minutes(5),
+  });
+  const late = fault?.kind === 'event' ? arm(world, fault) : undefined;
+  const readyRevision = world.cluster.eventLog.commits.at(-1)?.revision ?? 0;
+  return { scenario, fault, world, armed: early ?? late, readyRevision, completeAt: 0 };
+}
+
+async function tell(stage: Stage, reference?: Reference): Promise<Run> {
+  const { scenario, fault, world, armed } = stage;
+  await scenario.play(world);
+  const playedAt = world.clock.now();
+  const isOver = (): boolean => world.clock.now() > deadlineOf(stage, playedAt);
+  // What a fault holds back, such as a deletion that arrives late, belongs to the story.
+  const isDone = (): boolean =>
+    world.clock.now() > faultEndOf(stage) && world.isComplete(scenario.image);
+  await world.clock.runUntil(() => isDone() || isOver());
+  stage.completeAt = world.clock.now();
+  const isComplete = world.isComplete(scenario.image);
+  await world.clock.advance(settleFor);
+  const quietFrom = world.clock.now();
+  await world.freezeEnvironment();
+  await world.clock.advance(quietFor);
+  const judgement = world.judge({
+    completion: { by: instant(stage.completeAt) },
+    quiet: { from: quietFrom },
+    stalls: { said: world.said, predicates: worldReasons },
+  });
+  const removals = removalsOf(world);
+  const run = { scenario, fault, world, judgement, removals, endState: endState(world) };
+  const hasStruck = fault === undefined || armed?.struckAt() !== undefined;
+  const problems = [
+    ...(hasStruck ? [] : ['the fault did not strike']),
+    ...(isComplete ? [] : [`not complete ${scenario.bound} ms after the last deed or fault`]),
+    ...judgement.violations.filter((each) => isClaimed(each, fault)).map(violationText),
+    ...(reference === undefined ? [] : differences(run, reference)),
+    ...world.operators.flatMap(crashOf),
+  ];
+  await world.close();
+  return { ...run, hasStruck, problems };
+}
+
+function deadlineOf(stage: Stage, playedAt: number): number {
+  return Math.max(playedAt, faultEndOf(stage)) + stage.scenario.bound;
+}
+
+function faultEndOf({ fault, armed }: Stage): number {
+  const struckAt = armed?.struckAt();
+  return fault === undefined || struckAt === undefined ? 0 : faultEnd(fault, struckAt);
+}
+
+function violationText({ id, message }: Violation): string {
+  return `${id}: ${message}`;
+}
+
+function crashOf({ client, ended }: World['operators'][number]): readonly string[] {
+  if (ended === undefined || ended.error === undefined) return [];
+  const why = ended.error instanceof Error ? ended.error.message : 'something that is no Error';
+  return [`CRASH-1: ${client} ended: ${why}`];
+}
+
+function removalsOf(world: World): ReadonlyMap<string, number> {
+  const removals = new Map<string, number>();
+  const taken = new Set<string>();
+  for (const { resource, user, uid, name, verb, after } of world.cluster.eventLog.commits) {
+    if (resource !== 'pods' || user !== OPERATOR_USER || taken.has(uid)) continue;
+    const metadata = after?.['metadata'] as { readonly deletionTimestamp?: string } | undefined;
+    if (verb !== 'delete' && metadata?.deletionTimestamp === undefined) continue;
+    taken.add(uid);
+    removals.set(name, (removals.get(name) ?? 0) + 1);
+  }
+  return removals;
+}
+
+/** What the run did otherwise than the story without faults, and where it ended otherwise (SWEEP-2 a, b). */
+function differences(
+  run: Pick<Run, 'removals' | 'endState'>,
+  { run: reference }: Reference,
+): readonly string[] {
+  return [...otherRemovals(run, reference), ...otherEnd(run, reference)];
+}
+
+function otherEnd(run: Pick<Run, 'endState'>, reference: Run): readonly string[] {
+  const names = new Set([...run.endState.keys(), ...reference.endState.keys()]);
+  return [...names].flatMap((name) => {
+    const ended = run.endState.get(name) ?? 'not there';
+    const expected = reference.endState.get(name) ?? 'not there';
+    return ended === expected ? [] : [`${name} ended as ${ended}, without faults as ${expected}`];
+  });
+}
+
+function otherRemovals(run: Pick<Run, 'removals'>, reference: Run): readonly string[] {
+  const { removals } = reference.scenario;
+  const names = new Set([...run.removals.keys(), ...reference.removals.keys()]);
+  return [...names].flatMap((name) => {
+    const count = run.removals.get(name) ?? 0;
+    const expected = reference.removals.get(name) ?? 0;
+    const isFair = removals === 'reference' ? count === expected : count <= removals;
+    if (isFair) return [];
+    const fair = removals === 'reference' ? `${expected} without faults` : `${removals} are fair`;
+    return [`Pod ${name} was taken away ${count} times, ${fair}`];
+  });
+}
+
+/** What a person needs to know of a run that failed, and how to see it again. */
+export function failureText({ scenario, fault, problems, judgement }: Run): string {
+  return [
+    `${title(scenario, fault)}:`,
+    ...problems.map((problem) => `  ${problem}`),
+    replayLine(scenario, fault),
+    ...(judgement.violations.length === 0 ? [] : [judgement.report()]),
+  ].join('\n');
+}
+
+function title({ name }: Scenario, fault: Fault | undefined): string {
+  return `${name}, ${fault === undefined ? 'no fault' : faultName(fault)}`;
+}
+
+function replayLine({ name }: Scenario, fault: Fault | undefined): string {
+  const which = fault === undefined ? '' : ` --fault "${faultName(fault)}"`;
+  return `  npm run sweep -- --scenario ${name}${which}`;
+}

@@ -1,0 +1,139 @@
+/**
+ * `npm run sweep`: tells each story of scenario.ts once with each fault at each call and event (SWEEP-1), then with
+ * many orders of events. Prints a line for each class of faults, and for each failure the command that tells it again.
+ */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { seconds } from '#base/units.ts';
+import { faultName } from './fault.ts';
+import { fuzzed } from './fuzz.ts';
+import { type Scenario, scenarios } from './scenario.ts';
+import { failureText, sweep, type Tally, tellReference } from './sweep-engine.ts';
+
+const usage = `usage: npm run sweep -- [--scenario NAME] [--fault NAME] [--list] [--seeds N] [--threads N]
+
+  --scenario  one of: ${scenarios.map(({ name }) => name).join(', ')}; default all
+  --fault     only this fault, with the log of the operators
+  --list      print the names of the faults of a scenario, run nothing else
+  --seeds     orders of events to try besides the faults; default 50
+  --threads   default the number of cores
+`;
+
+interface Options {
+  readonly scenario?: string;
+  readonly fault?: string;
+  readonly list: boolean;
+  readonly seeds: number;
+  readonly threads: number;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function readOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      scenario: { type: 'string' },
+      fault: { type: 'string' },
+      list: { type: 'boolean', default: false },
+      seeds: { type: 'string', default: '50' },
+      threads: { type: 'string', default: String(availableParallelism()) },
+    },
+  });
+  return { ...values, seeds: Number(values.seeds), threads: Math.max(1, Number(values.threads)) };
+}
+
+/** @returns how many runs failed */
+async function main(options: Options): Promise<number> {
+  const chosen = scenarios.filter(
+    ({ name }) => options.scenario === undefined || options.scenario === name,
+  );
+  if (chosen.length === 0) throw new Error(`There is no scenario "${options.scenario}"\n${usage}`);
+  let failed = 0;
+  for (const scenario of chosen) {
+    if (options.list) failed += await list(scenario);
+    else if (options.fault === undefined) failed += await tellAll(scenario, options);
+    else failed += await replay(scenario, options.fault);
+  }
+  return failed;
+}
+
+async function list(scenario: Scenario): Promise<number> {
+  const { faults } = await tellReference(scenario);
+  for (const fault of faults) print(`${fault.test} ${faultName(fault)}`);
+  return 0;
+}
+
+async function replay(scenario: Scenario, name: string): Promise<number> {
+  const told = await tellReference(scenario);
+  const fault = told.faults.find((each) => faultName(each) === name);
+  if (fault === undefined) throw new Error(`${scenario.name} has no fault "${name}"; see --list`);
+  const [tally] = await sweep([fault], told, {
+    onRun: ({ world }) => {
+      const start = world.cluster.eventLog.commits[0]?.at ?? 0;
+      for (const { at, client, level, message, fields } of world.log) {
+        const time = `t+${((at - start) / 1_000).toFixed(3)}s`;
+        print(`${time} ${client} ${level} ${message} ${JSON.stringify(fields)}`);
+      }
+    },
+  });
+  const failures = tally?.failures ?? [];
+  print(failures.length === 0 ? `${scenario.name}, ${name}: all promises kept` : '');
+  for (const failure of failures) print(failure);
+  return failures.length;
+}
+
+async function tellAll(scenario: Scenario, { seeds, threads }: Options): Promise<number> {
+  const startedAt = performance.now();
+  const { run } = await tellReference(scenario);
+  if (run.problems.length > 0) {
+    print(failureText(run));
+    return 1;
+  }
+  const parts = await Promise.all(
+    Array.from({ length: threads }, async (_, part) => sweepPart(scenario.name, part, threads)),
+  );
+  const tallies = merge(parts.flat());
+  const orders = await tellOrders(scenario, seeds);
+  const all = [...tallies, orders];
+  const took = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  const counts = all.map(({ test, runs, failures }) => `${test} ${runs - failures.length}/${runs}`);
+  print(`${scenario.name}: ${counts.join(', ')} in ${took} s`);
+  for (const failure of all.flatMap(({ failures }) => failures)) print(failure);
+  return all.reduce((sum, { failures }) => sum + failures.length, 0);
+}
+
+async function sweepPart(name: string, part: number, parts: number): Promise<readonly Tally[]> {
+  const worker = new Worker(new URL('./sweep-part.ts', import.meta.url), {
+    workerData: { name, part, parts },
+  });
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+}
+
+function merge(tallies: readonly Tally[]): readonly Tally[] {
+  const merged = new Map<string, Tally>();
+  for (const { test, runs, failures } of tallies) {
+    const sum = merged.get(test) ?? { test, runs: 0, failures: [] };
+    sum.runs += runs;
+    sum.failures.push(...failures);
+    merged.set(test, sum);
+  }
+  return [...merged.values()].sort((one, other) => one.test.localeCompare(other.test));
+}
+
+async function tellOrders(scenario: Scenario, seeds: number): Promise<Tally> {
+  const tally: Tally = { test: 'T59', runs: 0, failures: [] };
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const { run } = await tellReference(fuzzed(scenario, seed, seconds(0.2)));
+    tally.runs += 1;
+    if (run.problems.length > 0) tally.failures.push(failureText(run));
+  }
+  return tally;
+}
+
+process.exitCode = (await main(readOptions())) === 0 ? 0 : 1;
