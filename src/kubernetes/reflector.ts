@@ -303,9 +303,12 @@ export class Reflector {
   #failed(error: unknown, isListing: boolean): void {
     const reason = isListing ? 'ListFailed' : 'WatchFailed';
     const verb = isListing ? 'list' : 'watch';
-    this.#report(reason, `Cannot ${verb} ${this.#subject()}: ${messageOf(error)}`, error);
-    if (error instanceof WatchSilentError || error instanceof WatchDecodeError)
-      this.#fruitless += 1;
+    // A type that nobody changes has no bookmarks either where etcd reports no progress: silence alone is no trouble,
+    // and if it is, the list that follows fails and says so.
+    const isSilent = error instanceof WatchSilentError;
+    const message = `Cannot ${verb} ${this.#subject()}: ${messageOf(error)}`;
+    if (isListing || !isSilent) this.#report(reason, message, error);
+    if (isSilent || error instanceof WatchDecodeError) this.#fruitless += 1;
     if (!needsRelist(error) && this.#fruitless < maxFruitless) return;
     this.#position = undefined;
     this.#fruitless = 0;

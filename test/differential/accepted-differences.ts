@@ -1,4 +1,5 @@
 /** The ledger of LN-4: where the embedded cluster answers differently, and why that may stay. */
+import type { JsonValue } from '#base/json.ts';
 import type { Difference } from './compare.ts';
 
 /** One accepted difference. */
@@ -11,5 +12,211 @@ export interface AcceptedDifference {
   readonly covers: (difference: Difference) => boolean;
 }
 
+const isMessage = ({ path }: Difference): boolean =>
+  path === 'body.message' || /^body\.details\.causes\[\d+\]\.message$/.test(path);
+
+const textOf = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null);
+
+/** Whether `values` are equal when each cause counts once. */
+function haveSameCauses({ path, embedded, real }: Difference): boolean {
+  if (path !== 'body.details.causes' || !Array.isArray(real)) return false;
+  const once = new Set(real.map((cause) => JSON.stringify(cause)));
+  const found = Array.isArray(embedded) ? embedded.map((cause) => JSON.stringify(cause)) : [];
+  return once.size === found.length && found.every((cause) => once.has(cause));
+}
+
+const isIn =
+  (...sentences: readonly string[]) =>
+  ({ conversation }: Difference): boolean =>
+    sentences.some((sentence) => conversation.includes(sentence));
+
+const goWords =
+  /Go (?:value|struct)|pkg\/runtime|strconv|json parse error|unknown conversion|handlers\.jsonPatchOp|base64 data|invalid character|cannot be handled as a/;
+
 /** All of them; each is printed with the number of places that it covers. */
-export const acceptedDifferences: readonly AcceptedDifference[] = [];
+export const acceptedDifferences: readonly AcceptedDifference[] = [
+  {
+    id: 'version',
+    rule: '/version names its build',
+    reason: 'the embedded cluster is another build',
+    covers: isIn('health and version'),
+  },
+  {
+    id: 'metadata-only',
+    rule: 'an Accept header with as=PartialObjectMetadata gets the metadata alone',
+    reason: 'the operator does not ask for it; belongs to kubectl and garbage collectors',
+    covers: isIn('is shown as metadata alone'),
+  },
+  {
+    id: 'claim-protection',
+    rule: 'admission gives every PersistentVolumeClaim the finalizer kubernetes.io/pvc-protection',
+    reason: 'the embedded cluster has neither that admission nor the controller that takes it off',
+    covers: ({ conversation }) => conversation.startsWith('persistentvolumeclaims:'),
+  },
+  {
+    id: 'bookmark-zero-values',
+    rule: "a bookmark's object carries the zero values of its Go type, such as spec.replicas 0",
+    reason: 'clients read resourceVersion and annotations of a bookmark, nothing else',
+    covers: ({ path, embedded }) =>
+      /^events\[\d+\]\.object\.(?!metadata)/.test(path) && embedded === undefined,
+  },
+  {
+    id: 'go-words',
+    rule: 'messages of the decoder quote Go types, parsers and addresses of source lines',
+    reason: 'the status and the reason are the same; the words are an accident',
+    covers: (difference) =>
+      isMessage(difference) &&
+      (goWords.test(textOf(difference.real)) || goWords.test(textOf(difference.embedded))),
+  },
+  {
+    id: 'go-diff',
+    rule: 'the refusal of a pod update ends with a diff of Go structs',
+    reason: 'as go-words; what comes before it is the same',
+    covers: (difference) =>
+      isMessage(difference) && textOf(difference.real).startsWith(textOf(difference.embedded)),
+  },
+  {
+    id: 'go-value',
+    rule: 'an invalid value is quoted as its Go struct, with the names of Go fields, or as null',
+    reason: 'as go-words',
+    covers: (difference) =>
+      isMessage(difference) &&
+      (textOf(difference.real).includes('"Partition"') ||
+        textOf(difference.real).replace('null:', '{}:') === textOf(difference.embedded) ||
+        textOf(difference.real).replace('Invalid value: null', 'Invalid value: {}') ===
+          textOf(difference.embedded)),
+  },
+  {
+    id: 'repeated-causes',
+    rule: 'validation of metadata runs twice and lists the same cause twice',
+    reason: 'the message, which clients show, has each once in both',
+    covers: haveSameCauses,
+  },
+  {
+    id: 'empty-details',
+    rule: 'a Status about no object has details {}',
+    reason: 'absent and empty details read alike',
+    covers: ({ path, embedded, real }) =>
+      path === 'body.details' && embedded === undefined && JSON.stringify(real) === '{}',
+  },
+  {
+    id: 'query-texts',
+    rule: 'a list or watch with a bad parameter is refused with the words of its parser, and some with 500',
+    reason: 'the operator sends none; a client error is a client error',
+    covers: (difference) =>
+      isIn('[T03] a list with', '[T19] a watch with')(difference) ||
+      (difference.conversation.startsWith('events:') && difference.step.includes('=undefined')),
+  },
+  {
+    id: 'patch-of-a-wrong-type',
+    rule: 'a patch whose result cannot be decoded strictly is 422 and quotes the whole object',
+    reason: 'the embedded cluster answers 400 as for a PUT; the operator decides on neither',
+    covers: ({ path, real, step }) =>
+      step.includes(' PATCH ') &&
+      ((path === 'status' && real === 422) ||
+        (path === 'message' && textOf(real).includes('is invalid: patch: Invalid value'))),
+  },
+  {
+    id: 'json-patch-causes',
+    rule: 'a JSON patch that fails is 422 without causes',
+    reason: 'the embedded cluster says which operation failed; only people read it',
+    covers: ({ conversation, path, real }) =>
+      conversation.startsWith('[T24]') && path === 'body.details.causes' && real === undefined,
+  },
+  {
+    id: 'media-types',
+    rule: 'YAML is accepted; 406 and 415 list YAML and protobuf; the type of a patch is looked at first',
+    reason: 'clients of the embedded cluster speak JSON (HT-3)',
+    covers: isIn('a body that is too large, and content that is not known'),
+  },
+  {
+    id: 'event-namespace-first',
+    rule: 'an Event without involvedObject.namespace is refused for that alone, before its name is looked at',
+    reason: 'refused in both; the order of causes carries nothing',
+    covers: ({ conversation }) => conversation.startsWith('events:'),
+  },
+  {
+    id: 'set-service-name',
+    rule: 'spec.serviceName of a new StatefulSet must be a DNS label too',
+    reason: 'refused in both for the name',
+    covers: ({ conversation, path }) =>
+      conversation.startsWith('statefulsets: is not created twice') && path.startsWith('body.'),
+  },
+  {
+    id: 'service-name',
+    rule: 'the name of a Service is an RFC 1123 label, which may begin with a digit',
+    reason: 'the embedded cluster wants an RFC 1035 label, as versions before did',
+    covers: (difference) =>
+      difference.conversation.startsWith('services: is not created twice') && isMessage(difference),
+  },
+  {
+    id: 'service-storage-key',
+    rule: 'Services are stored below services/specs, which the message of a failed precondition shows',
+    reason: 'as go-words',
+    covers: (difference) =>
+      isMessage(difference) && textOf(difference.real).includes('/registry/services/specs/'),
+  },
+  {
+    id: 'budget-name',
+    rule: 'the name of a PodDisruptionBudget is not validated',
+    reason: 'an oversight of the real server; nobody relies on it',
+    covers: isIn('poddisruptionbudgets: is not created twice'),
+  },
+  {
+    id: 'given-generation',
+    rule: 'a type without generation stores the one that a client gives',
+    reason: 'nobody gives one',
+    covers: ({ path, real }) => path === 'body.metadata.generation' && real === 9,
+  },
+  {
+    id: 'rolling-update-limit',
+    rule: 'rollingUpdate.maxUnavailable is dropped while MaxUnavailableStatefulSet is off, the default of 1.36',
+    reason:
+      'the embedded cluster stores it, so that the feature can be tried with a switch of its controller',
+    covers: ({ conversation, path }) =>
+      conversation.startsWith('the limit of a rolling update') && path.endsWith('maxUnavailable'),
+  },
+  {
+    id: 'managed-fields',
+    rule: 'an equal PUT without resourceVersion is written when its managedFields are older than the stored ones',
+    reason: 'the embedded cluster keeps no managedFields',
+    covers: ({ conversation, path, step }) =>
+      conversation.endsWith('is replaced, and not by a stale version') &&
+      step.startsWith('5 PUT') &&
+      path === 'body.metadata.resourceVersion',
+  },
+  {
+    id: 'scale-kind',
+    rule: 'an invalid Scale is refused as Scale.autoscaling, a binding as pods/binding',
+    reason: 'the status, the reason and the field are the same',
+    covers: (difference) =>
+      isIn('the scale of a set', 'a pod is bound once')(difference) &&
+      /^body\.(?:message|details\.(?:kind|group))$/.test(difference.path),
+  },
+  {
+    id: 'binding-name',
+    rule: 'a Binding of another name than the URL is refused before the pod is looked for',
+    reason: 'only the scheduler binds',
+    covers: ({ step }) => step.includes('/pods/none/binding'),
+  },
+  {
+    id: 'tolerations-come-back',
+    rule: 'admission adds the default tolerations again when a patch removes them',
+    reason: 'the embedded cluster refuses the removal, which is stricter',
+    covers: isIn('a pod with a toleration'),
+  },
+  {
+    id: 'given-deletion-timestamp',
+    rule: 'a patch that sets metadata.deletionTimestamp is 422',
+    reason: 'the embedded cluster ignores it, as a PUT does',
+    covers: isIn('a pod with the deletion timestamp'),
+  },
+  {
+    id: 'null-probe-time',
+    rule: 'a condition of a pod always shows lastProbeTime, null where there is none',
+    reason: 'null and absent read alike',
+    covers: ({ path, real, embedded }) =>
+      path.endsWith('.lastProbeTime') && real === null && embedded === undefined,
+  },
+];

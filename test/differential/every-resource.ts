@@ -1,11 +1,16 @@
+/* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the conversation */
 /** Conversations that every type can hold. */
+import type { JsonObject } from '#base/json.ts';
 import type { ResourceCase } from './resources.ts';
 import { resources } from './resources.ts';
 import type { Conversation, Talk } from './talk.ts';
 
 type About = (
   talk: Talk,
-  about: { readonly path: string; readonly kind: ResourceCase },
+  about: {
+    readonly path: string;
+    readonly kind: Pick<ResourceCase, 'change'> & { readonly body: (name: string) => JsonObject };
+  },
 ) => Promise<void>;
 
 const strategic = { 'content-type': 'application/strategic-merge-patch+json' };
@@ -167,7 +172,11 @@ export const everyResource: Readonly<Record<string, Conversation>> = Object.from
   Object.entries(resources).flatMap(([plural, kind]) =>
     Object.entries(scripts).map(([sentence, script]): [string, Conversation] => [
       `${plural}: ${sentence}`,
-      (talk) => script(talk, { path: kind.path(talk.namespace), kind }),
+      (talk) => {
+        const { namespace } = talk;
+        const body = (name: string): JsonObject => kind.body(name, namespace);
+        return script(talk, { path: kind.path(namespace), kind: { ...kind, body } });
+      },
     ]),
   ),
 );

@@ -6,7 +6,7 @@ export interface ResourceCase {
   /** Path of the collection in a namespace; cluster-scoped ones ignore it. */
   readonly path: (namespace: string) => string;
   /** A valid object called `name`. */
-  readonly body: (name: string) => JsonObject;
+  readonly body: (name: string, namespace: string) => JsonObject;
   /** A merge patch that every object of the type takes, and that bumps the generation where there is one. */
   readonly change: JsonObject;
 }
@@ -85,9 +85,9 @@ export const resources: Readonly<Record<string, ResourceCase>> = {
   },
   events: {
     path: inCore('events'),
-    body: (name) => ({
+    body: (name, namespace) => ({
       metadata: { name },
-      involvedObject: { kind: 'Pod', name: 'a' },
+      involvedObject: { kind: 'Pod', name: 'a', namespace },
       reason: 'Tested',
       message: 'a test',
       type: 'Normal',

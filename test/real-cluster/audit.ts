@@ -152,7 +152,8 @@ function isWithoutGrace(object: StoredCommit['after']): boolean {
   return metadata?.deletionGracePeriodSeconds === 0;
 }
 
-function beginsDeletion({ before, after }: StoredCommit): boolean {
+/** Whether `commit` is the first to show its object as being deleted. */
+export function beginsDeletion({ before, after }: StoredCommit): boolean {
   const isDeleted = (object: StoredCommit['after']): boolean =>
     (object as { metadata?: { deletionTimestamp?: string } } | undefined)?.metadata
       ?.deletionTimestamp !== undefined;

@@ -15,7 +15,7 @@ import { type Judgement, judge } from '#testing/judge.ts';
 import { type DisruptionStatement, statementOf } from '#testing/statement.ts';
 import type { Env, EnvOptions, Feature, OperatorHandle } from '../scenarios/env.ts';
 import { images, isComplete, setBody } from '../scenarios/group.ts';
-import { type AuditEntry, attributed, callsOf, readAudit } from './audit.ts';
+import { type AuditEntry, attributed, beginsDeletion, callsOf, readAudit } from './audit.ts';
 import { findBinaries } from './binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import {
@@ -38,6 +38,8 @@ export interface RealEnv extends Env {
   readonly role: RoleName;
   /** What the API server wrote down of this operator. */
   audit(): Promise<readonly AuditEntry[]>;
+  /** Uids of the pods whose removal the history ascribes to the operator. */
+  removedByOperator(): Promise<ReadonlySet<string>>;
   /** Lines of all operators' logs so far. */
   readonly log: readonly JsonObject[];
 }
@@ -265,6 +267,15 @@ class NamespaceEnv implements RealEnv {
         if (code !== 0) throw new Error(`The operator ended with ${code} on SIGTERM`);
       },
     };
+  }
+
+  async removedByOperator(): Promise<ReadonlySet<string>> {
+    const { user } = this.#parts.account;
+    const commits = attributed(this.#commits(), await this.audit());
+    const removals = commits.filter(
+      (commit) => commit.user === user && (commit.verb === 'delete' || beginsDeletion(commit)),
+    );
+    return new Set(removals.map(({ uid }) => uid));
   }
 
   async judge(): Promise<Judgement> {

@@ -62,4 +62,9 @@ describe('one conversation, two servers', () => {
       assert.equal(lines.length, 0, `\n${lines.join('\n')}`);
     });
   }
+
+  test('every accepted difference is still there', () => {
+    const unused = [...uses].filter(([, count]) => count === 0).map(([id]) => id);
+    assert.deepEqual(unused, []);
+  });
 });

@@ -12,6 +12,8 @@ async function assertNothingForbidden(env: RealEnv): Promise<void> {
 }
 
 async function assertInvariantsHold(env: RealEnv): Promise<void> {
+  const removed = await env.removedByOperator();
+  assert.ok(removed.size > 0, 'the history ascribes no removal to the operator');
   const judgement = await env.judge();
   assert.equal(judgement.violations.length, 0, judgement.report());
 }

@@ -63,6 +63,8 @@ describe('a rollout of 3 x 200 pods on a real control plane', () => {
     const took = ((clock.monotonic() - start) / 1_000).toFixed(1);
     await operator.stop();
 
+    // A history that ascribed nothing to us would be judged as spotless.
+    assert.equal((await env.removedByOperator()).size, 600);
     const judgement = await env.judge();
     context.diagnostic(
       `rolled in ${took} s; ${judgement.report().split('\n').slice(0, 2).join(' ')}`,

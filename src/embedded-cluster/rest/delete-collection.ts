@@ -15,6 +15,7 @@ const BATCH = 100;
 export async function deleteCollection(context: ServerContext, call: ApiCall): Promise<Reply> {
   const options = deleteOptionsOf(call);
   const selection = selectionOf(context, call);
+  const { revision } = context.store;
   const { matches } = selection;
   const found = candidates(context, call, selection).filter(
     ({ object }) => matches === undefined || matches(object),
@@ -23,7 +24,7 @@ export async function deleteCollection(context: ServerContext, call: ApiCall): P
     await deleteIfPresent(context, call, { name: nameOf(version), options });
     if (at % BATCH === BATCH - 1) await context.clock.yield();
   }
-  return listReply(context, call, found);
+  return listReply(call, found, revision);
 }
 
 async function deleteIfPresent(
@@ -39,12 +40,13 @@ async function deleteIfPresent(
   }
 }
 
-function listReply(context: ServerContext, call: ApiCall, found: readonly Version[]): Reply {
+/** What there was to delete, as the list of `revision`. */
+function listReply(call: ApiCall, found: readonly Version[], revision: number): Reply {
   const { type } = call.route.row;
   return replyWith(200, {
     kind: `${type.kind}List`,
     apiVersion: apiVersionOf(type),
-    metadata: { resourceVersion: String(context.store.revision) },
+    metadata: { resourceVersion: String(revision) },
     items: found.map(({ object }) => without(object, 'kind', 'apiVersion')),
   });
 }

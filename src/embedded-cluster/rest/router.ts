@@ -1,5 +1,5 @@
 import type { ResourceRow, SubresourceRow, Verb } from '#embedded-cluster/resource-row.ts';
-import { methodNotAllowed } from '#embedded-cluster/status-errors.ts';
+import { methodNotAllowed, pathNotFound } from '#embedded-cluster/status-errors.ts';
 import type { RowIndex } from './row-index.ts';
 
 /** A request for a served resource. */
@@ -50,7 +50,11 @@ export function routeOf(rows: RowIndex, method: string, url: string): Route {
   if (segments.length <= groupSegments) return { kind: 'discovery', segments };
   const apiVersion = segments.slice(1, groupSegments).join('/');
   const target = targetOf(rows, apiVersion, segments.slice(groupSegments));
-  if (target === undefined) return { kind: 'unknown' };
+  if (target === undefined) {
+    // A version that is served answers for what it does not have.
+    if (rows.ofVersion(apiVersion).length > 0) throw pathNotFound();
+    return { kind: 'unknown' };
+  }
   const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
   return { kind: 'resource', ...target, verb: verbOf(method, target, query), query };
 }
