@@ -23,7 +23,7 @@ const programs: Readonly<Record<Way, string>> = {
 };
 
 /** How often `/ready` is asked, and how long at most. */
-const every = 5;
+const every = 20;
 const patience = 60_000;
 
 /** The last lines that are shown when the operator ends by itself. */

@@ -92,7 +92,7 @@ function inClusterFigures(starts: readonly Start[], size: Size): readonly Figure
       'process start → ready',
       {
         value: median(starts, 'seconds'),
-        how: `from spawn to the first 200 of /ready, asked every 5 ms; each: ${each(starts, 'seconds', 2)} s; CPU until then ${each(starts, 'cpu', 2)} s`,
+        how: `from spawn to the first 200 of /ready, asked every 20 ms; each: ${each(starts, 'seconds', 2)} s; CPU until then ${each(starts, 'cpu', 2)} s`,
       },
       size,
     ),

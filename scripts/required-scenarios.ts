@@ -29,6 +29,6 @@ export const scenarioLists: readonly ScenarioList[] = [
     prefix: 'T',
     width: 2,
     last: 60,
-    required: [[3, 8], [10, 22], [24, 26], [30, 37], 48, [53, 59]],
+    required: [[1, 26], [28, 43], 48, 50, [53, 59]],
   },
 ];

@@ -1,9 +1,24 @@
 #!/usr/bin/env node
 import { runCommand } from '#command/run.ts';
 
+/** Commands that are planned; a name that does nothing yet says so. */
+const unbuilt: ReadonlySet<string> = new Set([
+  'plan',
+  'simulate',
+  'why',
+  'get',
+  'pause',
+  'resume',
+  'bedrock',
+]);
+
 /** The commands by their first argument; flags alone start the operator, as the peers' Deployments do. */
 async function main(args: readonly string[]): Promise<number> {
   const [command, ...rest] = args;
+  if (command !== undefined && unbuilt.has(command)) {
+    process.stderr.write(`The command "${command}" is not built in this version\n`);
+    return 1;
+  }
   switch (command) {
     case 'demo': {
       const { demoCommand } = await import('#command/demo.ts');

@@ -180,6 +180,7 @@ function createCaches(client: Client, { config, clock, log }: OperatorOptions): 
     pods: createInformer({
       ...common,
       type: resourceTypes.pods,
+      isSpecRead: false,
       project: parsePod,
       indexers: podIndexers,
       report: report('pods'),

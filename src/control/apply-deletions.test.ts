@@ -165,7 +165,7 @@ function refuse(error: Error): (world: GroupWorld) => void {
 
 const outcomes: Record<string, Outcome> = {
   'an answer': { happens: () => undefined, isLeaving: true, kind: 'deleted' },
-  '404': { happens: refuse(refusal(404)), isLeaving: false, kind: 'outrun' },
+  '404': { happens: refuse(refusal(404)), isLeaving: true, kind: 'outrun' },
   '409': { happens: refuse(refusal(409)), isLeaving: false, kind: 'outrun' },
   '403': { happens: refuse(refusal(403)), isLeaving: false, kind: 'error' },
   '429': { happens: refuse(refusal(429)), isLeaving: false, kind: 'error' },

@@ -98,10 +98,16 @@ async function sendDeletion(
     settle({ pod, sentAt }, answer?.metadata.resourceVersion, ports);
   } catch (error) {
     // What is not proven to be without effect may have had it: also a fault of ours that follows a good answer.
-    if (sentAt !== undefined && isWithoutEffect(error)) ports.open.void(pod);
-    else if (sentAt !== undefined) ports.open.unanswered(pod);
+    if (sentAt !== undefined) settleFailed(pod, error, ports.open);
     throw error;
   }
+}
+
+/** A pod that the server does not have any more counts as leaving until the cache shows that, too. */
+function settleFailed(pod: PodRef, error: unknown, open: OpenDisruptions): void {
+  if (isNotFound(error)) open.accepted(pod);
+  else if (isWithoutEffect(error)) open.void(pod);
+  else open.unanswered(pod);
 }
 
 /** Whether `error` tells that the server did nothing, although the request was handed to the connection. */

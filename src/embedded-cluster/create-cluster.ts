@@ -2,6 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import { Activity } from './activity.ts';
 import { Authorizer } from './authorizer.ts';
 import type { Cluster, ClusterOptions, ClusterTransport, Listener, User } from './cluster.ts';
+import { DefinitionLifecycle } from './crd/definition-lifecycle.ts';
 import { Faults } from './faults.ts';
 import { type DeliveryProfile, InProcessTransport } from './in-process-transport.ts';
 import { HttpListener, type ListenOptions } from './listener.ts';
@@ -53,6 +54,7 @@ export class EmbeddedCluster implements Cluster {
   /** For the rooms that extend the server: admission, eviction, custom resources. */
   readonly context: ServerContext;
   readonly #server: ApiServer;
+  readonly #definitions: DefinitionLifecycle;
   readonly #transports: InProcessTransport[] = [];
   readonly #listeners: HttpListener[] = [];
   #clients = 0;
@@ -66,6 +68,7 @@ export class EmbeddedCluster implements Cluster {
     const { store } = this.context;
     this.faults = new Faults(this.random.derive('faults'), (revision) => store.compact(revision));
     this.#server = new ApiServer(this.context, this.faults, this.random);
+    this.#definitions = new DefinitionLifecycle(this.#server);
     for (const name of FIRST_NAMESPACES) this.#seedNamespace(name);
   }
 
@@ -92,6 +95,7 @@ export class EmbeddedCluster implements Cluster {
   }
 
   async close(): Promise<void> {
+    this.#definitions.close();
     this.faults.live.endAll();
     for (const transport of this.#transports.splice(0)) await transport.close();
     for (const listener of this.#listeners.splice(0)) await listener.close();

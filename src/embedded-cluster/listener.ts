@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Listener, User } from './cluster.ts';
-import type { ApiAnswer, WholeAnswer } from './rest/api-request.ts';
+import { type ApiAnswer, PROTOBUF_TYPE, type WholeAnswer } from './rest/api-request.ts';
 import type { ApiServer } from './rest/api-server.ts';
 import type { KeyAndCertificate } from './self-signed.ts';
 import type { WatchSession } from './watch/watch-session.ts';
@@ -166,7 +166,9 @@ function readBody(request: IncomingMessage): Promise<string> {
       size += chunk.length;
       if (size <= READ_LIMIT) chunks.push(chunk);
     });
-    request.on('end', () => resolve(Buffer.concat(chunks).toString()));
+    const isBinary = request.headers['content-type']?.startsWith(PROTOBUF_TYPE) === true;
+    const encoding = isBinary ? 'latin1' : 'utf8';
+    request.on('end', () => resolve(Buffer.concat(chunks).toString(encoding)));
     request.on('error', reject);
     request.on('close', () => reject(new Error('the client left before its body was read')));
   });

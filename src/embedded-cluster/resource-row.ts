@@ -42,6 +42,14 @@ export interface Column {
   readonly cell: (object: JsonObject, now: number) => JsonValue;
 }
 
+/** JSON paths such as `.spec.replicas`. */
+export interface ScalePaths {
+  readonly specReplicas: string;
+  readonly statusReplicas: string;
+  /** Of the selector in its text form. */
+  readonly selector?: string;
+}
+
 /** The resource that a row shows under another name and shape; pure. */
 export interface ResourceView {
   /** Of the row whose objects are shown. */
@@ -72,6 +80,8 @@ export interface ResourceRow {
   readonly columns: readonly Column[];
   /** The shape of a built-in kind; absent for custom resources. */
   readonly schema?: ObjectSchema;
+  /** Where a custom resource keeps what its Scale shows; built-in kinds have it at the usual places (SU-2). */
+  readonly scalePaths?: ScalePaths;
   /** Set where the objects are those of another row. */
   readonly viewOf?: ResourceView;
   /** The OpenAPI v3 schema that a CustomResourceDefinition gave. */

@@ -67,3 +67,15 @@ export class ReflectorBackoff {
     this.#failures = 0;
   }
 }
+
+/** A streaming list was answered, but its end was not marked. */
+export class UnmarkedListError extends Error {
+  override readonly name = 'UnmarkedListError';
+  /** Whether the server does not know streaming lists; else it may have ended the answer as it was stopping. */
+  readonly isConclusive: boolean;
+
+  constructor(message: string, isConclusive: boolean) {
+    super(message);
+    this.isConclusive = isConclusive;
+  }
+}

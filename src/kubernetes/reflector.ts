@@ -9,6 +9,7 @@ import {
   ReflectorBackoff,
   retryAfterOf,
   statusOf,
+  UnmarkedListError,
   WatchEndedError,
 } from './list-watch-failure.ts';
 import type { KubernetesObject } from './object.ts';
@@ -21,6 +22,7 @@ import {
   WatchDecoder,
   type WatchEvent,
 } from './watch-decoder.ts';
+import { withoutSpec } from './without-spec.ts';
 
 /** Where a whole list stands. */
 export interface ListedAt {
@@ -57,6 +59,8 @@ export interface ReflectorOptions {
   readonly report: (problem: InformerProblem) => void;
   /** Whether a 404 of the list means that the type is not installed, which is no failure. */
   readonly isAbsentAllowed: boolean;
+  /** Whether anybody reads the spec of the objects; see {@link withoutSpec} for which types it can be left out. @default true */
+  readonly isSpecRead?: boolean;
 }
 
 /** Longest silence of a watch (D-9), and of a streaming list that has not shown its end. */
@@ -73,18 +77,6 @@ const maxFruitless = 2;
 
 /** Streaming lists that fail in a row, for whatever reason, before pages are tried. */
 const maxFailedStreams = 3;
-
-/** A streaming list was answered, but its end was not marked. */
-class UnmarkedListError extends Error {
-  override readonly name = 'UnmarkedListError';
-  /** Whether the server does not know streaming lists; else it may have ended the answer as it was stopping. */
-  readonly isConclusive: boolean;
-
-  constructor(message: string, isConclusive: boolean) {
-    super(message);
-    this.isConclusive = isConclusive;
-  }
-}
 
 /**
  * Lists one resource type, then watches it, for ever, and tells a {@link ReflectorTarget} what it learns.
@@ -259,7 +251,7 @@ export class Reflector {
     alarm: SilenceAlarm,
     sentAt: Monotonic,
   ): Promise<void> {
-    const decoder = new WatchDecoder();
+    const decoder = new WatchDecoder(this.#options.isSpecRead === false ? withoutSpec : undefined);
     let turn = stretch;
     for await (const chunk of chunks) {
       for (const event of decoder.push(chunk)) {

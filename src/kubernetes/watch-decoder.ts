@@ -41,9 +41,15 @@ const newline = 0x0a;
  * each line is decoded and parsed once.
  */
 export class WatchDecoder {
+  readonly #textOf: (line: Buffer) => string;
   #head: Buffer[] = [];
   #headLength = 0;
   #consumed = 0;
+
+  /** @param textOf the text of a line that is parsed; may leave out values that nobody reads. @default all of it */
+  constructor(textOf: (line: Buffer) => string = wholeText) {
+    this.#textOf = textOf;
+  }
 
   /** Bytes of all lines decoded so far. */
   get consumed(): number {
@@ -62,7 +68,7 @@ export class WatchDecoder {
       const line = this.#line(bytes.subarray(start, end));
       start = end + 1;
       this.#consumed += line.length + 1;
-      if (line.length > 0) yield decodeLine(line);
+      if (line.length > 0) yield decodeLine(line, this.#textOf);
     }
     if (start < bytes.length) this.#keep(bytes.subarray(start));
   }
@@ -104,13 +110,17 @@ function refuseLongLine(length: number): void {
   }
 }
 
-function decodeLine(line: Buffer): WatchEvent {
+function wholeText(line: Buffer): string {
+  return line.toString('utf8');
+}
+
+function decodeLine(line: Buffer, textOf: (line: Buffer) => string): WatchEvent {
   if (!isUtf8(line)) {
     throw new WatchDecodeError(
       `Cannot decode a watch line of ${line.length} bytes as it must be UTF-8`,
     );
   }
-  const value = parseLine(line.toString('utf8'));
+  const value = parseLine(textOf(line));
   if (!isJsonObject(value) || !isJsonObject(value['object'])) {
     throw new WatchDecodeError(
       'Cannot decode a watch line as it must be a JSON object with "type" and "object"',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
-import { millis } from '#base/units.ts';
+import { millis, seconds } from '#base/units.ts';
 import { numberAt, objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { type Answer, PODS, sendOver } from './protocol-env.ts';
@@ -194,5 +194,57 @@ test('[T42] a budget over pods of unknown owners fails safe', async () => {
   assert.equal(allowed(env), 0);
   const budget = JSON.stringify(env.stored('poddisruptionbudgets.policy').get('db')?.['status']);
   assert.match(budget, /"SyncFailed"/);
+  await env.close();
+});
+
+/** What kubectl drain does: cordon, list by node, evict each pod until 201, every 5 s, then read until it is gone. */
+async function drain(env: Environment, node: string): Promise<void> {
+  const body = { kind: 'strategic', document: { spec: { unschedulable: true } } } as const;
+  await env.client.patch(resourceTypes.nodes, { name: node }, { body });
+  const fieldSelector = `spec.nodeName=${node}`;
+  const { items } = await env.client.list(resourceTypes.pods, { fieldSelector });
+  await Promise.all(items.map(({ metadata }) => drainPod(env, metadata.name, metadata.uid)));
+}
+
+async function drainPod(env: Environment, name: string, uid: string): Promise<void> {
+  while ((await evict(env, name)).status === 429) await env.clock.sleep(seconds(5));
+  const transport = env.cluster.transport();
+  for (;;) {
+    const { status, body } = await sendOver(transport, { method: 'GET', path: `${PODS}/${name}` });
+    if (status === 404 || body.metadata.uid !== uid) return;
+    await env.clock.sleep(seconds(1));
+  }
+}
+
+test('[T43] a drain of a zone under a budget evicts one pod after the other and completes', async () => {
+  const env = await startEnvironment();
+  for (const node of ['node-1', 'node-2']) {
+    const body = { kind: 'merge', document: { spec: { unschedulable: true } } } as const;
+    await env.client.patch(resourceTypes.nodes, { name: node }, { body });
+  }
+  await env.createSet({ podManagementPolicy: 'Parallel' });
+  await env.clock.runUntilIdle();
+  await createBudget(env, { maxUnavailable: 1 });
+  for (const node of ['node-1', 'node-2']) {
+    const body = { kind: 'merge', document: { spec: { unschedulable: null } } } as const;
+    await env.client.patch(resourceTypes.nodes, { name: node }, { body });
+  }
+  await env.clock.runUntilIdle();
+  let fewestReady = 3;
+  env.cluster.eventLog.onCommit(() => {
+    const ready = ['db-0', 'db-1', 'db-2'].filter((name) => env.isReady(name)).length;
+    fewestReady = Math.min(fewestReady, ready);
+  });
+  const drained = { isDone: false };
+  const draining = drain(env, 'node-0').then(() => {
+    drained.isDone = true;
+  });
+  await Promise.all([draining, env.clock.runUntil(() => drained.isDone)]);
+  await env.clock.runUntilIdle();
+  assert.equal(fewestReady, 2);
+  const nodes = [...env.stored('pods').values()].map((object) =>
+    textAt(object, 'spec', 'nodeName'),
+  );
+  assert.deepEqual([nodes.length, nodes.filter((node) => node === 'node-0')], [3, []]);
   await env.close();
 });

@@ -4,7 +4,16 @@ import { test } from 'node:test';
 import { millis } from '#base/units.ts';
 import { resourceTable } from '#embedded-cluster/resource/table.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
-import { configMap, type Env, newEnv, PODS, pod, SETS, statefulSet } from './protocol-env.ts';
+import {
+  type Answer,
+  configMap,
+  type Env,
+  newEnv,
+  PODS,
+  pod,
+  SETS,
+  statefulSet,
+} from './protocol-env.ts';
 
 /**
  * The wire conversations of kubectl 1.32 as facts of the protocol: requests as it sends them, so that they are
@@ -35,7 +44,7 @@ async function groupsOf(env: Env, path: string): Promise<readonly any[]> {
 test('[T01] aggregated discovery lists every row of the table with its verbs', async () => {
   const env = await newEnv();
   const items = [...(await groupsOf(env, '/api')), ...(await groupsOf(env, '/apis'))];
-  const seen = items.flatMap((item) =>
+  const seen: readonly string[] = items.flatMap((item) =>
     item.versions.flatMap((version: any) =>
       version.resources.map((resource: any) => {
         const group = item.metadata.name ?? '';
@@ -324,10 +333,32 @@ test('an eviction must name the pod of its path, and cannot ask for another kind
   assert.equal(missing.status, 404);
 });
 
-test('[T29] a protobuf body is 415 with the hint to send JSON', async () => {
+/** A protobuf body as the transport carries it: one character for each byte. */
+async function sendProtobuf(env: Env, path: string, hex: string): Promise<Answer> {
+  const response = await env.transport.request({
+    method: 'POST',
+    path,
+    headers: { 'content-type': 'application/vnd.kubernetes.protobuf', accept: TYPED },
+    body: Buffer.from(hex, 'hex').toString('latin1'),
+  });
+  const { status, headers } = response;
+  return { status, headers, body: JSON.parse(Buffer.from(response.body).toString()) };
+}
+
+test('[T29] create namespace sends protobuf and is answered with JSON', async () => {
   const env = await newEnv();
-  const type = { 'content-type': 'application/vnd.kubernetes.protobuf' };
-  const { status, body } = await env.send('POST', '/api/v1/namespaces', {}, type);
+  const { status, body } = await sendProtobuf(
+    env,
+    '/api/v1/namespaces?fieldManager=kubectl-create&fieldValidation=Strict',
+    '6b3873000a0f0a02763112094e616d65737061636512190a110a017812001a0022002a0032003800420012001a020a001a002200',
+  );
+  assert.deepEqual([status, body.kind, body.metadata.name], [201, 'Namespace', 'x']);
+  assert.equal(body.status.phase, 'Active');
+});
+
+test('[T29] a protobuf body of a kind without a table is 415 with the hint to send JSON', async () => {
+  const env = await newEnv();
+  const { status, body } = await sendProtobuf(env, PODS, '6b3873000a090a0276311203506f641200');
   assert.deepEqual([status, body.reason], [415, 'UnsupportedMediaType']);
   assert.match(body.message, /set the ContentType of the client to application\/json/);
 });

@@ -134,6 +134,7 @@ describe('the operator as a process', () => {
       code: 1,
       says: /KUBERNETES_SERVICE_HOST.*-kubernetes\.config-file/,
     },
+    'a command that is not built': { args: ['why'], code: 1, says: /"why" is not built/ },
     'a capability that is not built': {
       args: ['-kubernetes.namespace=x', '-server-tls.enabled=true'],
       code: 1,

@@ -1,5 +1,6 @@
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import { coreRows } from './core-rows.ts';
+import { customResourceDefinitionRow } from './custom-resource-definition-row.ts';
 import { eventViewRow } from './event-view-row.ts';
 import { podRow } from './pod-row.ts';
 import { storageOnlyRows } from './storage-only-rows.ts';
@@ -14,4 +15,5 @@ export const resourceTable: readonly ResourceRow[] = Object.freeze([
   podDisruptionBudgetRow,
   ...storageOnlyRows,
   eventViewRow,
+  customResourceDefinitionRow,
 ]);

@@ -1,6 +1,9 @@
 import type { User } from '#embedded-cluster/cluster.ts';
 import type { WatchSession } from '#embedded-cluster/watch/watch-session.ts';
 
+/** The media type of binary bodies. */
+export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
+
 /** One HTTP request as the API server sees it, whichever way it came. */
 export interface ApiRequest {
   readonly method: string;
@@ -8,6 +11,7 @@ export interface ApiRequest {
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Text; of a protobuf body each character is one byte. */
   readonly body: string;
   readonly user: User;
   /** Identifies the connection in the event log. */

@@ -1,9 +1,11 @@
 import { parse as parseYaml } from 'yaml';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { textField } from '#embedded-cluster/json-fields.ts';
+import { decodeProtobuf } from '#embedded-cluster/protobuf/decode-protobuf.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
 import { badRequest } from '#embedded-cluster/status-errors.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
+import { PROTOBUF_TYPE } from './api-request.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { parseJson } from './parse-json.ts';
 import { fieldValidationOf } from './query.ts';
@@ -33,7 +35,12 @@ const YAML_TYPES: ReadonlySet<string> = new Set(['application/yaml', 'applicatio
 /** The body as JSON text: YAML is translated, anything else refused (HT-6). @throws {StatusError} 400, 415 */
 function jsonText(call: ApiCall): string {
   const { body } = call.request;
-  if (!YAML_TYPES.has(mediaTypeOf(call))) {
+  const type = mediaTypeOf(call);
+  if (type === PROTOBUF_TYPE) {
+    const object = decodeProtobuf(Buffer.from(body, 'latin1'));
+    if (object !== undefined) return JSON.stringify(object);
+  }
+  if (!YAML_TYPES.has(type)) {
     checkMediaType(call);
     return body;
   }
@@ -50,8 +57,8 @@ function checkMediaType(call: ApiCall): void {
   const type = mediaTypeOf(call);
   if (type === 'application/json') return;
   const hint =
-    type === 'application/vnd.kubernetes.protobuf'
-      ? ' (set the ContentType of the client to application/json)'
+    type === PROTOBUF_TYPE
+      ? ' for this kind: set the ContentType of the client to application/json'
       : '';
   throw unsupportedMediaType(`${type}${hint}`, ['application/json', 'application/yaml']);
 }

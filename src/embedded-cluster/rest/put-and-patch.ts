@@ -71,19 +71,20 @@ async function putScale(context: ServerContext, call: ApiCall): Promise<Reply> {
   const scale = decodeAnyBody(call);
   checkKind(scale, { apiVersion: 'autoscaling/v1', kind: 'Scale' });
   const version = await updateObject(context, call, (stored) => withScale(call, stored, scale));
-  return scaleReply(version.object);
+  return scaleReply(call, version.object);
 }
 
 async function patchScale(context: ServerContext, call: ApiCall): Promise<Reply> {
   const version = await updateObject(context, call, (stored) => {
-    const scale = scaleOf(stored);
+    const scale = scaleOf(stored, call.route.row.scalePaths);
     return withScale(call, stored, applied(context, call, scale));
   });
-  return scaleReply(version.object);
+  return scaleReply(call, version.object);
 }
 
-function scaleReply(object: JsonObject): Reply {
-  return { status: 200, body: [Buffer.from(JSON.stringify(scaleOf(object)))] };
+function scaleReply(call: ApiCall, object: JsonObject): Reply {
+  const scale = scaleOf(object, call.route.row.scalePaths);
+  return { status: 200, body: [Buffer.from(JSON.stringify(scale))] };
 }
 
 /** GET of an object or of a subresource that is a part of it. */
@@ -97,6 +98,6 @@ export function get(context: ServerContext, call: ApiCall): Reply {
       ? collection.get(key)
       : collection.at(viewRevision)?.find((candidate) => candidate.key === key);
   if (version === undefined) throw notFound(row, name);
-  if (subresource?.name === 'scale') return scaleReply(version.object);
+  if (subresource?.name === 'scale') return scaleReply(call, version.object);
   return versionReply(context, call, { status: 200, version });
 }

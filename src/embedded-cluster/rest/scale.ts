@@ -1,5 +1,6 @@
-import type { JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { metadataOf, numberField, objectField, textField } from '#embedded-cluster/json-fields.ts';
+import type { ScalePaths } from '#embedded-cluster/resource-row.ts';
 import { selectorText } from '#embedded-cluster/selector/selector-text.ts';
 import { conflict, invalid, staleResourceVersion } from '#embedded-cluster/status-errors.ts';
 import type { ApiCall } from './server-context.ts';
@@ -13,25 +14,68 @@ const SCALE_METADATA = [
 ] as const;
 
 /** The `autoscaling/v1` Scale of `parent`: its metadata without labels, its counts and its selector as text (SU-1). */
-export function scaleOf(parent: JsonObject): JsonObject {
+export function scaleOf(parent: JsonObject, paths?: ScalePaths): JsonObject {
   const stored = metadataOf(parent);
   const metadata: Record<string, JsonObject[string]> = {};
   for (const member of SCALE_METADATA) {
     if (stored[member] !== undefined) metadata[member] = stored[member];
   }
-  const replicas = numberField(objectField(parent, 'spec'), 'replicas') ?? 0;
-  const selector = selectorText(objectField(objectField(parent, 'spec'), 'selector'));
+  const counts = paths === undefined ? usualCounts(parent) : countsAt(parent, paths);
+  const { selector } = counts;
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
     metadata,
     // None at all is left out, as Go leaves out zero.
-    spec: replicas === 0 ? {} : { replicas },
+    spec: counts.wanted === 0 ? {} : { replicas: counts.wanted },
     status: {
-      replicas: numberField(objectField(parent, 'status'), 'replicas') ?? 0,
+      replicas: counts.seen,
       ...(selector === '' ? {} : { selector }),
     },
   };
+}
+
+interface ScaleCounts {
+  readonly wanted: number;
+  readonly seen: number;
+  readonly selector: string;
+}
+
+function usualCounts(parent: JsonObject): ScaleCounts {
+  const spec = objectField(parent, 'spec');
+  return {
+    wanted: numberField(spec, 'replicas') ?? 0,
+    seen: numberField(objectField(parent, 'status'), 'replicas') ?? 0,
+    selector: selectorText(objectField(spec, 'selector')),
+  };
+}
+
+function valueAt(parent: JsonObject, path: string): JsonValue | undefined {
+  let value: JsonValue | undefined = parent;
+  for (const member of path.split('.').slice(1)) {
+    value = isJsonObject(value) ? value[member] : undefined;
+  }
+  return value;
+}
+
+/** An absent number reads as 0 (SU-2). */
+function countsAt(parent: JsonObject, paths: ScalePaths): ScaleCounts {
+  const number = (path: string): number => {
+    const value = valueAt(parent, path);
+    return typeof value === 'number' ? value : 0;
+  };
+  const selector = paths.selector === undefined ? '' : valueAt(parent, paths.selector);
+  return {
+    wanted: number(paths.specReplicas),
+    seen: number(paths.statusReplicas),
+    selector: typeof selector === 'string' ? selector : '',
+  };
+}
+
+function withNumberAt(object: JsonObject, path: readonly string[], value: number): JsonObject {
+  const [member = '', ...rest] = path;
+  if (rest.length === 0) return { ...object, [member]: value };
+  return { ...object, [member]: withNumberAt(objectField(object, member), rest, value) };
 }
 
 /** `stored` with the replicas of `scale`. @throws {StatusError} 409 for a foreign uid or version, 422 for a negative count */
@@ -60,5 +104,6 @@ export function withScale(call: ApiCall, stored: JsonObject, scale: JsonObject):
       },
     ]);
   }
-  return { ...stored, spec: { ...objectField(stored, 'spec'), replicas } };
+  const path = row.scalePaths?.specReplicas ?? '.spec.replicas';
+  return withNumberAt(stored, path.split('.').slice(1), replicas);
 }

@@ -47,7 +47,7 @@ function isConditionTrue(pod: JsonObject, type: string): boolean {
 }
 
 /** The one word that tells how a pod is (TB-3). */
-export function podStatusCell(pod: JsonObject): string {
+function podStatusCell(pod: JsonObject): string {
   const status = statusOf(pod);
   const phase = textAt(status, 'phase');
   const isOver = phase === 'Succeeded' || phase === 'Failed';

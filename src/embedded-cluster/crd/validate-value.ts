@@ -1,0 +1,136 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { isSameJson, textsField } from '#embedded-cluster/json-fields.ts';
+import {
+  duplicate,
+  invalidValue,
+  notSupported,
+  required,
+} from '#embedded-cluster/resource/causes.ts';
+import type { Cause } from '#embedded-cluster/status-error.ts';
+import { itemSchema, propertySchema } from './prune.ts';
+import { boundCauses } from './validate-bounds.ts';
+
+/** Why `value` breaks `schema`; `path` is where it stands, empty for the object itself (CR-3). */
+export function validateValue(
+  value: JsonValue,
+  schema: JsonObject,
+  path: string,
+): readonly Cause[] {
+  if (value === null && schema['nullable'] === true) return [];
+  const wrongType = typeCauses(value, schema, path);
+  if (wrongType.length > 0) return wrongType;
+  return [
+    ...enumCauses(value, schema, path),
+    ...boundCauses(value, schema, path),
+    ...combinationCauses(value, schema, path),
+    ...(isJsonObject(value) ? memberCauses(value, schema, path) : []),
+    ...(isJsonArray(value) ? elementCauses(value, schema, path) : []),
+  ];
+}
+
+function typeOf(value: JsonValue): string {
+  if (value === null) return 'null';
+  if (isJsonArray(value)) return 'array';
+  if (Number.isInteger(value)) return 'integer';
+  return typeof value;
+}
+
+function typeCauses(value: JsonValue, schema: JsonObject, path: string): readonly Cause[] {
+  const seen = typeOf(value);
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    if (seen === 'integer' || seen === 'string') return [];
+    return [wrongType(path, seen, 'integer,string')];
+  }
+  const { type } = schema;
+  if (typeof type !== 'string' || type === seen) return [];
+  if (type === 'number' && seen === 'integer') return [];
+  return [wrongType(path, seen, type)];
+}
+
+function wrongType(path: string, seen: string, wanted: string): Cause {
+  return {
+    reason: 'FieldValueTypeInvalid',
+    message: `Invalid value: "${seen}": ${path} in body must be of type ${wanted}: "${seen}"`,
+    field: path,
+  };
+}
+
+function enumCauses(value: JsonValue, schema: JsonObject, path: string): readonly Cause[] {
+  const { enum: allowed } = schema;
+  if (!isJsonArray(allowed) || allowed.some((each) => isSameJson(each, value))) return [];
+  const texts = allowed.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+  return [notSupported(path, typeof value === 'string' ? value : JSON.stringify(value), texts)];
+}
+
+function schemasAt(schema: JsonObject, member: string): readonly JsonObject[] {
+  const list = schema[member];
+  return isJsonArray(list) ? list.filter(isJsonObject) : [];
+}
+
+function combinationCauses(value: JsonValue, schema: JsonObject, path: string): readonly Cause[] {
+  const fits = (part: JsonObject): boolean => validateValue(value, part, path).length === 0;
+  const causes = schemasAt(schema, 'allOf').flatMap((part) => validateValue(value, part, path));
+  const any = schemasAt(schema, 'anyOf');
+  if (any.length > 0 && !any.some(fits)) causes.push(mustFit(path, value, 'anyOf'));
+  const one = schemasAt(schema, 'oneOf');
+  if (one.length > 0 && one.filter(fits).length !== 1) causes.push(mustFit(path, value, 'oneOf'));
+  const { not } = schema;
+  if (isJsonObject(not) && fits(not)) causes.push(mustFit(path, value, 'not'));
+  return causes;
+}
+
+const COMBINATION_RULES = {
+  anyOf: 'must validate at least one schema (anyOf)',
+  oneOf: 'must validate one and only one schema (oneOf)',
+  not: 'must not validate the schema (not)',
+} as const;
+
+function mustFit(path: string, value: JsonValue, rule: keyof typeof COMBINATION_RULES): Cause {
+  return invalidValue(path, value, `"${path}" ${COMBINATION_RULES[rule]}`);
+}
+
+/** The path of a member. */
+function below(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function memberCauses(object: JsonObject, schema: JsonObject, path: string): readonly Cause[] {
+  const causes: Cause[] = textsField(schema, 'required')
+    .filter((name) => object[name] === undefined)
+    .map((name) => required(below(path, name)));
+  for (const [name, value] of Object.entries(object)) {
+    const own = propertySchema(schema, name);
+    // The metadata of the object itself have rules of their own.
+    if (value === undefined || own === undefined || (path === '' && name === 'metadata')) continue;
+    causes.push(...validateValue(value, own, below(path, name)));
+  }
+  return causes;
+}
+
+function elementCauses(
+  list: readonly JsonValue[],
+  schema: JsonObject,
+  path: string,
+): readonly Cause[] {
+  const items = itemSchema(schema);
+  const causes = list.flatMap((element, index) =>
+    validateValue(element, items, `${path}[${index}]`),
+  );
+  const seen = new Set<string>();
+  for (const [index, element] of list.entries()) {
+    const key = identityOf(element, schema);
+    if (key === undefined) continue;
+    if (seen.has(key)) causes.push(duplicate(`${path}[${index}]`, key));
+    seen.add(key);
+  }
+  return causes;
+}
+
+/** What may occur once in a set or a map list; undefined for other lists. */
+function identityOf(element: JsonValue, schema: JsonObject): string | undefined {
+  const listType = schema['x-kubernetes-list-type'];
+  if (listType === 'set') return JSON.stringify(element);
+  if (listType !== 'map' || !isJsonObject(element)) return undefined;
+  const keys = textsField(schema, 'x-kubernetes-list-map-keys');
+  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, element[key] ?? null])));
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import { test } from 'node:test';
+import {
+  array,
+  assert as assertProperty,
+  constant,
+  dictionary,
+  jsonValue,
+  oneof,
+  property,
+  record,
+  string,
+} from 'fast-check';
+import { withoutSpec } from './without-spec.ts';
+
+function parsed(value: unknown): unknown {
+  return JSON.parse(withoutSpec(Buffer.from(JSON.stringify(value))));
+}
+
+const marks = '"spec":{ ,"status":{ \\"spec\\":{ }} é漢';
+
+test('withoutSpec() leaves metadata and status, and null in place of the spec', () => {
+  const object = {
+    kind: 'Pod',
+    metadata: { name: 'a-0', labels: { spec: 'x', status: 'y' } },
+    spec: { containers: [{ name: 'main', env: [{ name: 'A', value: marks }] }] },
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+  };
+  assert.deepEqual(parsed({ type: 'ADDED', object }), {
+    type: 'ADDED',
+    object: { ...object, spec: null },
+  });
+});
+
+const wholes: Record<string, unknown> = {
+  'a status alone': { type: 'ERROR', object: { kind: 'Status', status: 'Failure', code: 410 } },
+  'an object without a status': { type: 'ADDED', object: { metadata: {}, spec: { a: 1 } } },
+  'an object whose status comes first': {
+    type: 'ADDED',
+    object: { metadata: {}, status: { a: 1 }, spec: { a: 1 } },
+  },
+  'text that looks like both marks': { type: 'ADDED', object: { metadata: { name: marks } } },
+};
+
+for (const [what, value] of Object.entries(wholes)) {
+  test(`withoutSpec() leaves ${what} as it is`, () => {
+    assert.deepEqual(parsed(value), value);
+  });
+}
+
+test('withoutSpec() changes nothing but the spec of any pod', () => {
+  const text = oneof(string({ unit: 'grapheme' }), constant(marks));
+  const map = dictionary(text, text);
+  const json = jsonValue({ maxDepth: 3 });
+  const pod = record({
+    kind: constant('Pod'),
+    metadata: record({ name: text, labels: map, annotations: map }),
+    spec: record({ containers: array(json), volumes: json }),
+    status: record({
+      phase: text,
+      conditions: array(record({ type: text, status: text })),
+    }),
+  });
+  assertProperty(
+    property(pod, (object) => {
+      const whole = JSON.parse(JSON.stringify({ type: 'MODIFIED', object })) as typeof object;
+      const wanted = {
+        ...whole,
+        object: { ...(whole as unknown as { object: object }).object, spec: null },
+      };
+      assert.deepEqual(parsed(whole), wanted);
+    }),
+  );
+});
