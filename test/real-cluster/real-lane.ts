@@ -137,6 +137,15 @@ interface Parts {
 
 const features: ReadonlySet<Feature> = new Set(['history', 'processes', 'roles']);
 
+/** What a request that died with its API server asked for nobody knows: REV-1 cannot be judged of it. */
+function withoutLostCalls(judgement: Judgement, lost: ReadonlySet<number>): Judgement {
+  const violations = judgement.violations.filter(
+    ({ id, revision }) => id !== 'REV-1' || !lost.has(revision),
+  );
+  const note = `Not judged: REV-1 of ${lost.size} removals, whose requests died with the API server.`;
+  return { violations, report: () => `${judgement.report()}\n${note}` };
+}
+
 class NamespaceEnv implements RealEnv {
   readonly cluster = 'real';
   readonly zones: readonly string[];
@@ -282,7 +291,7 @@ class NamespaceEnv implements RealEnv {
     const entries = await this.audit();
     const commits = attributed(this.#commits(), entries);
     const { user } = this.#parts.account;
-    return judge(
+    const judgement = judge(
       { commits, calls: callsOf(entries), deliveries: [] },
       {
         ours: (name) => name === user,
@@ -291,6 +300,8 @@ class NamespaceEnv implements RealEnv {
         end: this.#clock.now(),
       },
     );
+    const lost = commits.filter((commit) => commit.user === user && commit.callId === 0);
+    return withoutLostCalls(judgement, new Set(lost.map(({ revision }) => revision)));
   }
 
   async audit(): Promise<readonly AuditEntry[]> {
