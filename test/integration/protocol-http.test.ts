@@ -86,9 +86,21 @@ test('a watch over HTTP streams events and its connection can be broken', async 
   }
 });
 
-test('a virtual clock cannot be listened with, and TLS is refused by a sentence', async () => {
+test('a virtual clock cannot be listened with (CK-5)', async () => {
   const simulated = await createCluster({ clock: new VirtualClock(), seed: 1 });
   await assert.rejects(simulated.listen(), /Cannot listen with a virtual clock/);
+});
+
+test('a listener with TLS is trusted by its kubeconfig, and by nothing else', async () => {
   const cluster = await createCluster({ clock: realClock, seed: 1 });
-  await assert.rejects(cluster.listen({ isTls: true }), /no library that issues certificates/);
+  try {
+    const listener = await cluster.listen({ isTls: true });
+    assert.match(listener.url, /^https:/);
+    const certificate = Buffer.from(listener.ca ?? '').toString('base64');
+    assert.ok(listener.kubeconfig().includes(certificate));
+    assert.doesNotMatch(listener.kubeconfig(), /insecure-skip-tls-verify/);
+    await assert.rejects(fetch(`${listener.url}/version`), /fetch failed/);
+  } finally {
+    await cluster.close();
+  }
 });

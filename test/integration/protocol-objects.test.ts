@@ -78,10 +78,17 @@ test('[T03] a body that is not JSON answers 400, one that is too large 413', asy
   assert.deepEqual([large.status, large.body.reason], [413, 'RequestEntityTooLarge']);
 });
 
-test('[T03] a protobuf body answers 415 and says what to do', async () => {
-  const { send } = await newEnv();
-  const type = { 'content-type': 'application/vnd.kubernetes.protobuf' };
-  const { status, body } = await send('POST', CONFIG_MAPS, {}, type);
+test('[T03] a protobuf body of a kind that is not decoded answers 415 and says what to do', async () => {
+  const { transport } = await newEnv();
+  const answer = await transport.request({
+    method: 'POST',
+    path: PODS,
+    headers: { 'content-type': 'application/vnd.kubernetes.protobuf' },
+    // The magic number, then typeMeta {apiVersion: "v1", kind: "Pod"}.
+    body: 'k8s\0\n\t\n\u0002v1\u0012\u0003Pod',
+  });
+  const { status } = answer;
+  const body = JSON.parse(Buffer.from(answer.body).toString()) as { readonly message: string };
   assert.equal(status, 415);
   assert.match(body.message, /set the ContentType of the client to application\/json/);
 });
