@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import { Activity } from './activity.ts';
+import { ADMINISTRATOR } from './administrator.ts';
 import { Authorizer } from './authorizer.ts';
 import type { Cluster, ClusterOptions, ClusterTransport, Listener, User } from './cluster.ts';
 import { DefinitionLifecycle } from './crd/definition-lifecycle.ts';
@@ -21,13 +22,7 @@ import { VirtualClock } from './virtual-clock.ts';
 
 const FIRST_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
-/** The user of a transport that names none (SR-5). */
-export const ADMINISTRATOR: User = Object.freeze({
-  name: 'system:admin',
-  groups: Object.freeze(['system:masters', 'system:authenticated']),
-});
-
-/** Options of {@link createServer}. */
+/** Options of {@link EmbeddedCluster}. */
 export interface ServerOptions extends ClusterOptions {
   readonly rules: ServerRules;
   /** Whether revisions skip 0…3 per write (ST-1). @default false */
@@ -118,12 +113,7 @@ export class EmbeddedCluster implements Cluster {
 export async function createCluster(options: ClusterOptions): Promise<EmbeddedCluster> {
   const rules = { resourceTable, parseLabelSelector, parseFieldSelector, applyPatch };
   await Promise.resolve();
-  return createServer({ ...options, rules });
-}
-
-/** An API server with `options.rules`; most callers want `createCluster`. */
-export function createServer(options: ServerOptions): EmbeddedCluster {
-  return new EmbeddedCluster(options);
+  return new EmbeddedCluster({ ...options, rules });
 }
 
 function newContext(

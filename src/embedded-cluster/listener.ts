@@ -2,16 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { ADMINISTRATOR } from './administrator.ts';
 import type { Listener, User } from './cluster.ts';
 import { type ApiAnswer, PROTOBUF_TYPE, type WholeAnswer } from './rest/api-request.ts';
 import type { ApiServer } from './rest/api-server.ts';
 import type { KeyAndCertificate } from './self-signed.ts';
 import type { WatchSession } from './watch/watch-session.ts';
-
-const ADMINISTRATOR: User = {
-  name: 'system:admin',
-  groups: ['system:masters', 'system:authenticated'],
-};
 
 /** Bodies above this are not even read to their end; the server's own limit answers for smaller ones (HT-7). */
 const READ_LIMIT = 4 * 1024 * 1024;

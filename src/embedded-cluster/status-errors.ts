@@ -95,7 +95,7 @@ export function staleResourceVersion(row: RowIdentity, name: string): StatusErro
   );
 }
 
-/** 409: an update whose `metadata.uid` is not the stored one (OB-3). */
+/** 409: a scale whose `metadata.uid` is not that of the scaled object (OB-3). */
 export function changedUid(
   row: RowIdentity,
   name: string,
@@ -266,14 +266,6 @@ export function expiredList(): StatusError {
   return new StatusError(
     { code: 410, reason: 'Expired' },
     'The resourceVersion for the provided list is too old.',
-  );
-}
-
-/** 410 of a continue token whose revision was compacted (ER-1). */
-export function expiredContinue(): StatusError {
-  return new StatusError(
-    { code: 410, reason: 'Expired' },
-    'The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.',
   );
 }
 

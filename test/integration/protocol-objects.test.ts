@@ -319,6 +319,25 @@ test('[T14] generateName adds five characters; a create while terminating says s
   );
 });
 
+test('[T14] a generated name that is taken eight times answers 409 and asks to come again', async () => {
+  const [first, second] = [await newEnv(), await newEnv()];
+  const taken = [];
+  for (let attempt = 0; attempt < 8; attempt += 1) {
+    const { body } = await first.send('POST', CONFIG_MAPS, { metadata: { generateName: 'web-' } });
+    taken.push(String(body.metadata.name));
+  }
+  for (const name of taken) await second.send('POST', CONFIG_MAPS, configMap(name));
+  const answer = await second.send('POST', CONFIG_MAPS, { metadata: { generateName: 'web-' } });
+  assert.deepEqual(
+    [answer.status, answer.body.message, answer.body.details.retryAfterSeconds],
+    [
+      409,
+      `configmaps "${taken.at(-1)}" already exists, the server was not able to generate a unique name for the object`,
+      1,
+    ],
+  );
+});
+
 test('a dry run answers the would-be object and stores nothing', async () => {
   const { send } = await newEnv();
   const before = (await send('GET', CONFIG_MAPS)).body.metadata.resourceVersion;

@@ -1,7 +1,12 @@
 import type { JsonObject } from '#base/json.ts';
 import { metadataOf, textField, without } from '#embedded-cluster/json-fields.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
-import { alreadyExists, badRequest, invalid } from '#embedded-cluster/status-errors.ts';
+import {
+  alreadyExists,
+  badRequest,
+  generatedNameTaken,
+  invalid,
+} from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
@@ -37,6 +42,7 @@ export async function createObject(
     const existing = collectionOf(context, call).get(keyOf(call, name));
     if (existing === undefined) return store(context, call, { name, object });
     if (attempt >= attempts) {
+      if (given === '') throw generatedNameTaken(call.route.row, name);
       const isTerminating = metadataOf(existing.object)['deletionTimestamp'] !== undefined;
       throw alreadyExists(call.route.row, name, { isTerminating });
     }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { metadataOf } from '#embedded-cluster/json-fields.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
+import { expiredList } from '#embedded-cluster/status-errors.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
 import { collectionOf } from './commit.ts';
@@ -66,14 +67,7 @@ function stateAt(
 ): { readonly versions: readonly Version[]; readonly revision: number } {
   const versions = collectionOf(context, call).at(at.revision, call.route.namespace);
   if (versions !== undefined) return { versions, revision: at.revision };
-  throw at.token === undefined ? goneRevision() : new ExpiredTokenError(at.token);
-}
-
-function goneRevision(): StatusError {
-  return new StatusError(
-    { code: 410, reason: 'Expired' },
-    'The resourceVersion for the provided list is too old.',
-  );
+  throw at.token === undefined ? expiredList() : new ExpiredTokenError(at.token);
 }
 
 /** 410 for a continue token that outlived the log; the answer carries one that goes on from the present (LW-3). */

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { metadataOf, numberField, objectField, textField } from '#embedded-cluster/json-fields.ts';
 import type { ScalePaths } from '#embedded-cluster/resource-row.ts';
 import { selectorText } from '#embedded-cluster/selector/selector-text.ts';
-import { conflict, invalid, staleResourceVersion } from '#embedded-cluster/status-errors.ts';
+import { changedUid, invalid, staleResourceVersion } from '#embedded-cluster/status-errors.ts';
 import type { ApiCall } from './server-context.ts';
 
 const SCALE_METADATA = [
@@ -88,11 +88,7 @@ export function withScale(call: ApiCall, stored: JsonObject, scale: JsonObject):
   if (version !== '' && version !== resourceVersion) throw staleResourceVersion(row, name);
   const givenUid = textField(given, 'uid');
   if (givenUid !== '' && givenUid !== uid) {
-    throw conflict(
-      row,
-      name,
-      `Precondition failed: UID in precondition: ${givenUid}, UID in object meta: ${uid}`,
-    );
+    throw changedUid(row, name, { wanted: givenUid, seen: uid });
   }
   const replicas = numberField(objectField(scale, 'spec'), 'replicas') ?? 0;
   if (!Number.isInteger(replicas) || replicas < 0) {
