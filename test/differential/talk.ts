@@ -27,6 +27,12 @@ export interface Talk {
     ...rest: readonly [body?: JsonValue, headers?: Readonly<Record<string, string>>]
   ): Promise<Said>;
   watch(path: string): Promise<TalkWatch>;
+  /** As {@link send}, without a trace in the transcript: for what only waits. */
+  ask(method: Method, path: string, body?: JsonValue): Promise<Said>;
+  /** Puts `answer` into the transcript. */
+  note(said: string, answer: JsonObject): void;
+  /** Lets a moment of real time pass. */
+  pause(): Promise<void>;
 }
 
 /** A script; keyed by a sentence elsewhere. */
@@ -91,6 +97,15 @@ class Recording implements Talk, Transcript {
     const { answer, said } = await this.#ask(method, path, rest);
     this.note(`${method} ${path}`, answer);
     return said;
+  }
+
+  async ask(method: Method, path: string, body?: JsonValue): Promise<Said> {
+    const { said } = await this.#ask(method, path, body === undefined ? [] : [body]);
+    return said;
+  }
+
+  pause(): Promise<void> {
+    return this.#clock.sleep(seconds(0.1));
   }
 
   async watch(path: string): Promise<TalkWatch> {
