@@ -32,7 +32,7 @@ const isIn =
     sentences.some((sentence) => conversation.includes(sentence));
 
 const goWords =
-  /Go (?:value|struct)|pkg\/runtime|strconv|json parse error|unknown conversion|handlers\.jsonPatchOp|base64 data|invalid character|cannot be handled as a/;
+  /Go (?:value|struct)|pkg\/runtime|strconv|json parse error|unknown conversion|handlers\.jsonPatchOp|base64 data|invalid character|cannot be handled as a|Unable to remove nonexistent key/;
 
 /** All of them; each is printed with the number of places that it covers. */
 export const acceptedDifferences: readonly AcceptedDifference[] = [

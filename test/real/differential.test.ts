@@ -62,6 +62,12 @@ describe('one conversation, two servers', () => {
         real: await hold(conversation, { transport: real, clock, namespace }),
         embedded: await hold(conversation, { transport: embedded, clock, namespace }),
       };
+      for (const { steps } of [transcripts.real, transcripts.embedded]) {
+        assert.deepEqual(
+          steps.filter(({ said }) => said === 'broke off'),
+          [],
+        );
+      }
       const found = compare(name, transcripts).filter((difference) => !accepted(difference));
       const lines = found.map(
         ({ step, path, embedded, real }) =>

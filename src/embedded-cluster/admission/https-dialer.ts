@@ -98,6 +98,12 @@ const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
   'CERT_SIGNATURE_FAILURE',
 ]);
 
+/** The host names of a certificate, out of Node's sentence about it. */
+function namesIn(sentence: string): string {
+  const names = [...sentence.matchAll(/DNS:([^,\s]+)/g)].map(([, name]) => name);
+  return names.length === 0 ? 'no host' : names.join(', ');
+}
+
 /** What the API server's client says of `error`: its words are in the messages of refusals (ER-1). */
 function goText(error: unknown, { address, serverName }: DialledCall): string {
   const code = codeOf(error);
@@ -111,7 +117,7 @@ function goText(error: unknown, { address, serverName }: DialledCall): string {
     case 'EAI_AGAIN':
       return `dial tcp: lookup ${address.host}: no such host`;
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return `${unverified} certificate is not valid for ${serverName}: ${said}`;
+      return `${unverified} certificate is valid for ${namesIn(said)}, not ${serverName}`;
     case 'CERT_HAS_EXPIRED':
     case 'CERT_NOT_YET_VALID':
       return `${unverified} certificate has expired or is not yet valid: ${said}`;

@@ -118,9 +118,9 @@ function serviceCauses(service: JsonObject, path: string): readonly Cause[] {
   const isPort = typeof port === 'number' && port >= 1 && port <= 65_535;
   const detail = 'port is not valid: must be between 1 and 65535, inclusive';
   return [
-    ...['name', 'namespace'].flatMap((member) =>
-      textAt(service, member) === '' ? [required(`${path}.${member}`)] : [],
-    ),
+    // As upstream, which mistakes one for the other: what is missing is the other one.
+    ...(textAt(service, 'namespace') === '' ? [required(`${path}.name`)] : []),
+    ...(textAt(service, 'name') === '' ? [required(`${path}.namespace`)] : []),
     ...(isPort ? [] : [invalidValue(`${path}.port`, port, detail)]),
     ...(typeof urlPath === 'string' ? pathCauses(urlPath, `${path}.path`) : []),
   ];

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { metadataOf, textField } from '#embedded-cluster/json-fields.ts';
+import { metadataOf, numberField, textField } from '#embedded-cluster/json-fields.ts';
 import {
   notFound,
   preconditionFailed,
@@ -10,7 +10,7 @@ import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
 import { type DeleteOptions, deleteOptionsObject, deleteOptionsOf } from './delete-options.ts';
 import { type DeletionPlan, planDeletion } from './deletion.ts';
-import { checkNamespaceDeletable } from './namespace-lifecycle.ts';
+import { checkNamespaceDeletable, isNamespaceRow } from './namespace-lifecycle.ts';
 import { versionReply } from './presentation.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { successStatus } from './status.ts';
@@ -79,6 +79,19 @@ interface Step {
   readonly plan: Exclude<DeletionPlan, { kind: 'unchanged' }>;
 }
 
+/** The options as the server completes them on the way, which webhooks are shown. */
+function completeOptions(call: ApiCall, { target, before, plan }: Step): DeleteOptions {
+  const { row, name } = call.route;
+  const { options } = target;
+  const stored = metadataOf(before.object);
+  if (isNamespaceRow(row)) return { ...options, uid: options.uid || textField(stored, 'uid') };
+  const isFirst = row.isGraceful && stored['deletionTimestamp'] === undefined;
+  // Of a collection, each object gets a copy, and webhooks see the original.
+  if (plan.kind === 'remove' || !isFirst || name === '') return options;
+  const period = numberField(metadataOf(plan.object), 'deletionGracePeriodSeconds');
+  return { ...options, gracePeriodSeconds: period };
+}
+
 /** Commits what `plan` says. Without webhooks a mark and the removal after it happen in one turn, so that nothing comes between. */
 async function carryOut(
   context: ServerContext,
@@ -87,27 +100,29 @@ async function carryOut(
 ): Promise<Deletion | typeof STALE> {
   const { target, before, plan } = step;
   const { key } = before;
-  if (asksWebhooks(context, target)) await admit(context, call, step);
+  const options = completeOptions(call, step);
+  if (asksWebhooks(context, target)) await admit(context, call, { before, options });
   const after = plan.kind === 'remove' ? undefined : plan.object;
   const version = commit(context, call, { key, before, after });
   if (version === STALE) return STALE;
   if (plan.kind !== 'mark-and-remove') return { version, stays: after !== undefined };
   if (call.isDryRun) return { version, stays: false };
   if (asksWebhooks(context, target))
-    return removeMarked(context, call, { ...step, before: version });
+    return removeMarked(context, call, { before: version, options });
   const removed = commit(context, call, { key, before: version, after: undefined });
   return removed === STALE ? STALE : { version: removed, stays: false };
 }
 
 /** The webhooks are asked again before what is marked goes (AD-11); whatever else is written meanwhile, it goes. */
-async function removeMarked(context: ServerContext, call: ApiCall, step: Step): Promise<Deletion> {
+async function removeMarked(context: ServerContext, call: ApiCall, step: Asked): Promise<Deletion> {
+  const { options } = step;
   const { key } = step.before;
   for (let { before } = step; ; ) {
-    await admit(context, call, { ...step, before });
+    await admit(context, call, { before, options });
     const removed = commit(context, call, { key, before, after: undefined });
     if (removed !== STALE) return { version: removed, stays: false };
     const now = collectionOf(context, call).get(key);
-    if (now === undefined) throw notFound(call.route.row, step.target.name);
+    if (now === undefined) return { version: before, stays: false };
     before = now;
   }
 }
@@ -116,13 +131,18 @@ function asksWebhooks(context: ServerContext, target: DeletionTarget): boolean {
   return context.admission !== undefined && target.isAdmitted !== true;
 }
 
-async function admit(context: ServerContext, call: ApiCall, step: Step): Promise<void> {
+interface Asked {
+  readonly before: Version;
+  readonly options: DeleteOptions;
+}
+
+async function admit(context: ServerContext, call: ApiCall, step: Asked): Promise<void> {
   const attributes = {
     call,
     operation: 'DELETE',
     name: call.route.name,
     oldObject: step.before.object,
-    options: deleteOptionsObject(step.target.options),
+    options: deleteOptionsObject(step.options),
   } as const;
   await context.admission?.mutate(attributes);
   await context.admission?.validate(attributes);
