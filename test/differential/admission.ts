@@ -154,9 +154,9 @@ const scripts: Readonly<Record<string, Script>> = {
           objectSelector: { matchLabels: { app: 'web' } },
         },
       ],
-      mutating: [{ rules: [scaleRule()], path: '/scale' }],
+      mutating: [{ rules: [scaleRule()], path: '/mutate' }],
     });
-    server.at('/scale', () => ({ allowed: true }));
+    for (const at of ['/scale', '/mutate']) server.at(at, () => ({ allowed: true }));
     const path = `/apis/apps/v1/namespaces/${talk.namespace}/statefulsets`;
     await talk.send('POST', path, setBody('web'));
     noteReviews(talk, server);
