@@ -1,8 +1,8 @@
-/* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the conversation */
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-return -- answers are looked into by path, and a wrong path fails the conversation */
 /** Conversations about webhooks: what they are shown, and what becomes of what they say (AD-*). */
 import type { JsonObject } from '#base/json.ts';
 import type { Conversation, Talk } from './talk.ts';
-import type { WebhookServer } from './webhook-server.ts';
+import { RawAnswer, type WebhookServer } from './webhook-server.ts';
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
 
@@ -84,8 +84,8 @@ function noteReviews(talk: Talk, server: WebhookServer): void {
   });
   // The real server shows an object again where its cache was behind.
   const seen = new Set<string>();
-  const distinct = reviews.filter(({ uid: _, ...review }) => {
-    const text = JSON.stringify(review);
+  const distinct = reviews.filter((review) => {
+    const text = JSON.stringify({ ...review, uid: '' });
     return !seen.has(text) && seen.add(text) !== undefined;
   });
   talk.note('REVIEWS', { reviews: distinct });
@@ -221,13 +221,14 @@ const scripts: Readonly<Record<string, Script>> = {
     server.at('/allow', () => ({ allowed: false, warnings: ['beware'] }));
     await talk.send('PATCH', `${path}/a`, { data: { a: 'b' } });
     await talk.send('DELETE', `${path}/a`);
-    await talk.send('DELETE', `${path}`);
+    await talk.send('DELETE', path);
   },
   '[T46] answers that are none': async (talk, server) => {
     await configure(talk, server, { validating: [{ rules: [rule(['CREATE'], 'configmaps')] }] });
     const path = `/api/v1/namespaces/${talk.namespace}/configmaps`;
-    const http = (status: number, type: string, text: string) => ({ status, type, text });
-    const answers: readonly (JsonObject | ReturnType<typeof http>)[] = [
+    const http = (status: number, type: string, text: string): RawAnswer =>
+      new RawAnswer(status, type, text);
+    const answers: readonly (JsonObject | RawAnswer)[] = [
       http(500, 'text/plain', 'no luck\n'),
       http(500, 'application/json', '{}'),
       http(404, 'text/plain', '404 page not found'),
@@ -370,7 +371,7 @@ const scripts: Readonly<Record<string, Script>> = {
     noteReviews(talk, server);
     await talk.send('DELETE', path);
     const shown = server.take().map(({ request }) => [request.operation, request.name ?? null]);
-    talk.note('REVIEWS', { reviews: shown.toSorted() });
+    talk.note('REVIEWS', { reviews: shown.map((each) => JSON.stringify(each)).sort() });
   },
   '[T47] what goes, and how often webhooks hear of it': async (talk, server) => {
     const rules = [rule(['DELETE', 'UPDATE'], 'pods')];
@@ -442,6 +443,33 @@ const scripts: Readonly<Record<string, Script>> = {
     noteReviews(talk, server);
     await talk.send('DELETE', `/api/v1/namespaces/${metadata.name}`);
     noteReviews(talk, server);
+  },
+  'a configuration is kept, changed, shown as a table and deleted': async (talk, server) => {
+    const rules = [rule(['CREATE'], 'configmaps')];
+    const one = webhook(talk, server, { rules, name: 'one.test.example' });
+    const { namespace: name } = talk;
+    for (const kind of ['validating', 'mutating']) {
+      const path = `${GROUP}/${kind}webhookconfigurations`;
+      const { body } = await talk.send('POST', path, { metadata: { name }, webhooks: [one] });
+      await talk.send('POST', path, { metadata: { name }, webhooks: [one] });
+      await talk.send('PATCH', `${path}/${name}`, { metadata: { labels: { a: 'b' } } });
+      const strategic = { 'content-type': 'application/strategic-merge-patch+json' };
+      const webhooks = [
+        { name: 'one.test.example', timeoutSeconds: 3 },
+        { ...one, name: 'two.test.example', foo: 'bar' },
+      ];
+      await talk.send('PATCH', `${path}/${name}`, { webhooks }, strategic);
+      await talk.send('PUT', `${path}/${name}`, { metadata: { name }, webhooks: [one] });
+      await talk.send('PUT', `${path}/${name}`, body);
+      await talk.send('PUT', `${path}/${name}-none`, {
+        ...body,
+        metadata: { name: `${name}-none` },
+      });
+      await talk.send('GET', `${path}/${name}`, undefined, {
+        accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
+      });
+      await talk.send('DELETE', `${path}/${name}`);
+    }
   },
   'configurations that are refused': async (talk, server) => {
     const good = webhook(talk, server, { rules: [rule(['CREATE'], 'configmaps')] });

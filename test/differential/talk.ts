@@ -24,7 +24,7 @@ export interface Talk {
   send(
     method: Method,
     path: string,
-    ...rest: readonly [body?: JsonValue, headers?: Readonly<Record<string, string>>]
+    ...rest: readonly [body?: JsonValue | undefined, headers?: Readonly<Record<string, string>>]
   ): Promise<Said>;
   watch(path: string): Promise<TalkWatch>;
   /** As {@link send}, without a trace in the transcript: for what only waits. */
@@ -92,7 +92,7 @@ class Recording implements Talk, Transcript {
   async send(
     method: Method,
     path: string,
-    ...rest: readonly [body?: JsonValue, headers?: Readonly<Record<string, string>>]
+    ...rest: readonly [body?: JsonValue | undefined, headers?: Readonly<Record<string, string>>]
   ): Promise<Said> {
     const { answer, said } = await this.#ask(method, path, rest);
     this.note(`${method} ${path}`, answer);
@@ -160,7 +160,10 @@ class Recording implements Talk, Transcript {
   async #ask(
     method: Method,
     path: string,
-    [body, headers = {}]: readonly [body?: JsonValue, headers?: Readonly<Record<string, string>>],
+    [body, headers = {}]: readonly [
+      body?: JsonValue | undefined,
+      headers?: Readonly<Record<string, string>>,
+    ],
   ): Promise<{ readonly answer: JsonObject; readonly said: Said }> {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const response = await this.#transport.request({

@@ -6,13 +6,21 @@ import type { JsonObject } from '#base/json.ts';
 import { instant } from '#base/units.ts';
 import { selfSigned } from '#embedded-cluster/self-signed.ts';
 
+/** A whole HTTP answer in place of a review. */
+export class RawAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+
+  constructor(status: number, type: string, text: string) {
+    this.status = status;
+    this.type = type;
+    this.text = text;
+  }
+}
+
 /** Answers a review: `response` without its uid, a whole HTTP answer, or undefined for none at all. */
-export type ReviewAnswer = (
-  request: any,
-) =>
-  | JsonObject
-  | { readonly status: number; readonly type: string; readonly text: string }
-  | undefined;
+export type ReviewAnswer = (request: any) => JsonObject | RawAnswer | undefined;
 
 /** The webhook server of a test run. */
 export class WebhookServer {
@@ -38,9 +46,9 @@ export class WebhookServer {
         this.#reviews.push({ path, request: review.request });
         const answer = this.#answers.get(path.split('?')[0] ?? '')?.(review.request);
         if (answer === undefined) return;
-        if (typeof answer['text'] === 'string') {
-          response.writeHead(Number(answer['status']), { 'content-type': String(answer['type']) });
-          response.end(answer['text']);
+        if (answer instanceof RawAnswer) {
+          response.writeHead(answer.status, { 'content-type': answer.type });
+          response.end(answer.text);
           return;
         }
         const { apiVersion, kind } = review;

@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-assignment -- reviews are looked into by path, and a wrong path fails the assertion */
+/* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-assignment, typescript/no-unsafe-return -- reviews are looked into by path, and a wrong path fails the assertion */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '#base/json.ts';
@@ -13,6 +13,7 @@ import {
   PODS,
   pod,
   SETS,
+  sendOver,
   statefulSet,
 } from './protocol-env.ts';
 import { startEnvironment } from './virtual-environment.ts';
@@ -51,15 +52,21 @@ function patch(...operations: readonly JsonObject[]): JsonObject {
   return { allowed: true, patchType: 'JSONPatch', patch: text };
 }
 
-/** Lets `say` answer at the webhook `name`; what it is asked goes into `asked`. */
-function answer(env: Pick<Env, 'cluster'>, asked: Asked[], name: string, say: Say = allow): void {
-  env.cluster.webhooks.register(`${name}.test.example`, ({ path, body }) => {
-    const { request, apiVersion, kind } = JSON.parse(body);
-    const one = { host: name, path, request };
-    asked.push(one);
-    const review = { apiVersion, kind, response: { uid: request.uid, ...say(one) } };
-    return Promise.resolve({ status: 200, body: JSON.stringify(review) });
-  });
+/** Answers at webhooks, by their names; what they are asked goes into `asked`. */
+function answer(
+  env: Pick<Env, 'cluster'>,
+  asked: Asked[],
+  says: Readonly<Record<string, Say>>,
+): void {
+  for (const [name, say] of Object.entries(says)) {
+    env.cluster.webhooks.register(`${name}.test.example`, ({ path, body }) => {
+      const { request, apiVersion, kind } = JSON.parse(body);
+      const one = { host: name, path, request };
+      asked.push(one);
+      const review = { apiVersion, kind, response: { uid: request.uid, ...say(one) } };
+      return Promise.resolve({ status: 200, body: JSON.stringify(review) });
+    });
+  }
 }
 
 async function configure(
@@ -91,7 +98,7 @@ test('[T44] a scale is shown as a Scale to the webhooks of statefulsets/scale, a
     ...statefulSet('web', 3),
     metadata: { name: 'web', labels: { a: 'b' } },
   });
-  for (const name of ['scale', 'parent', 'all']) answer(env, asked, name);
+  for (const name of ['scale', 'parent', 'all']) answer(env, asked, { [name]: allow });
   await configure(
     env,
     'validating',
@@ -127,7 +134,7 @@ test('[T44] a scale is shown as a Scale to the webhooks of statefulsets/scale, a
 test('[T44] a patch to a Scale changes the set', async () => {
   const env = await newEnv();
   await env.send('POST', SETS, statefulSet('web', 3));
-  answer(env, [], 'scale', () => patch({ op: 'replace', path: '/spec/replicas', value: 2 }));
+  answer(env, [], { scale: () => patch({ op: 'replace', path: '/spec/replicas', value: 2 }) });
   await configure(env, 'mutating', hook('scale', { rules: [rule('apps:statefulsets/scale')] }));
   const { body } = await env.send('PATCH', `${SETS}/web/scale`, { spec: { replicas: 0 } });
   assert.equal(body.spec.replicas, 2);
@@ -140,7 +147,7 @@ test('[T45] an objectSelector skips /scale and evictions, which have no labels',
   const metadata = { name: 'web', labels: { app: 'web' } };
   await env.send('POST', SETS, { ...statefulSet('web', 3), metadata });
   await env.send('POST', PODS, pod('a', { metadata: { labels: { app: 'web' } } }));
-  answer(env, asked, 'labelled');
+  answer(env, asked, { labelled: allow });
   await configure(
     env,
     'validating',
@@ -159,7 +166,7 @@ test('[T45] an objectSelector skips /scale and evictions, which have no labels',
 test('[T45] an objectSelector looks at the old object and the new one', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
-  answer(env, asked, 'labelled');
+  answer(env, asked, { labelled: allow });
   const objectSelector = { matchLabels: { app: 'web' } };
   await configure(
     env,
@@ -177,7 +184,7 @@ test('[T45] an objectSelector looks at the old object and the new one', async ()
 test('[T45] a namespaceSelector looks at the namespace, and never exempts what is in none', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
-  answer(env, asked, 'elsewhere');
+  answer(env, asked, { elsewhere: allow });
   const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': 'elsewhere' } };
   const rules = [rule('configmaps'), rule('nodes'), rule('namespaces')];
   await configure(env, 'validating', hook('elsewhere', { rules, namespaceSelector }));
@@ -222,10 +229,12 @@ const denials: Record<string, { readonly status?: JsonObject; readonly want: rea
 for (const [fact, { status, want }] of Object.entries(denials)) {
   test(`[T46] a denial ${fact}`, async () => {
     const env = await newEnv();
-    answer(env, [], 'deny', () => ({
-      allowed: false,
-      ...(status === undefined ? {} : { status }),
-    }));
+    answer(env, [], {
+      deny: () => ({
+        allowed: false,
+        ...(status === undefined ? {} : { status }),
+      }),
+    });
     // No failure policy holds for a denial.
     const members = { rules: [rule('configmaps')], failurePolicy: 'Ignore' };
     await configure(env, 'validating', hook('deny', members));
@@ -237,10 +246,12 @@ for (const [fact, { status, want }] of Object.entries(denials)) {
 
 test('[T46] warnings of a webhook become headers, whether it allows or not', async () => {
   const env = await newEnv();
-  answer(env, [], 'warn', ({ request }) => ({
-    allowed: request.operation === 'CREATE',
-    warnings: ['mind the gap', 'say "please"'],
-  }));
+  answer(env, [], {
+    warn: ({ request }) => ({
+      allowed: request.operation === 'CREATE',
+      warnings: ['mind the gap', 'say "please"'],
+    }),
+  });
   await configure(env, 'validating', hook('warn', { rules: [rule('configmaps')] }));
   const wanted = '299 - "mind the gap", 299 - "say \\"please\\""';
   const created = await env.send('POST', CONFIG_MAPS, configMap('a'));
@@ -346,8 +357,8 @@ test('[T46] mutations follow each other by configuration and position, and IfNee
     (letter: string): Say =>
     ({ request }) =>
       patch({ op: 'replace', path: '/data/order', value: `${request.object.data.order}${letter}` });
-  for (const letter of ['a', 'b', 'c']) answer(env, asked, letter, append(letter));
-  answer(env, asked, 'still');
+  for (const letter of ['a', 'b', 'c']) answer(env, asked, { [letter]: append(letter) });
+  answer(env, asked, { still: allow });
   const rules = [rule('configmaps')];
   const again = { rules, reinvocationPolicy: 'IfNeeded' };
   await configure(env, 'mutating', hook('b', again), hook('still', again), hook('a', { rules }));
@@ -366,7 +377,7 @@ test('[T46] mutating webhooks see defaults and no system fields, validating ones
     seen.push(request);
     return { allowed: true };
   };
-  answer(env, [], 'look', look);
+  answer(env, [], { look });
   const members = { rules: [rule('apps:statefulsets')] };
   await configure(env, 'mutating', hook('look', members));
   await configure(env, 'validating', hook('look', members));
@@ -400,7 +411,7 @@ test('[T46] what a mutation adds is decoded, defaulted and validated', async () 
     { op: 'remove', path: '/spec/podManagementPolicy' },
     { op: 'replace', path: '/spec/replicas', value: 5 },
   ];
-  answer(env, [], 'change', () => patch(...operations));
+  answer(env, [], { change: () => patch(...operations) });
   await configure(env, 'mutating', hook('change', { rules: [rule('apps:statefulsets')] }));
   const { body } = await env.send('POST', SETS, statefulSet('web', 1));
   assert.deepEqual(
@@ -414,7 +425,7 @@ test('[T46] what a mutation adds is decoded, defaulted and validated', async () 
 test('[T46] a dry run asks harmless webhooks, tells them, and refuses the others with 400', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
-  answer(env, asked, 'dry');
+  answer(env, asked, { dry: allow });
   await configure(env, 'validating', hook('dry', { rules: [rule('configmaps')] }));
   assert.equal((await env.send('POST', `${CONFIG_MAPS}?dryRun=All`, configMap('a'))).status, 201);
   assert.deepEqual(asked[0]?.request.dryRun, true);
@@ -459,11 +470,11 @@ test('[T46] what cannot be kept is refused loudly: conditions and reviews of an 
 });
 
 async function deletions(
-  members: { readonly spec?: JsonObject; readonly isEvicted?: boolean } = {},
+  members: { readonly spec?: JsonObject } = {},
 ): Promise<{ readonly counts: number[]; readonly act: (body?: JsonObject) => Promise<void> }> {
   const env = await newEnv();
   const asked: Asked[] = [];
-  answer(env, asked, 'count');
+  answer(env, asked, { count: allow });
   await configure(env, 'validating', hook('count', { rules: [rule('pods', ['DELETE'])] }));
   await env.send('POST', PODS, pod('a', { spec: members.spec ?? {} }));
   const counts: number[] = [];
@@ -494,7 +505,7 @@ test('[T47] a forced deletion asks twice within one request', async () => {
 test('[T47] the second question of a forced deletion may be denied, and the pod stays marked', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
-  answer(env, asked, 'second', () => ({ allowed: asked.length < 2 }));
+  answer(env, asked, { second: () => ({ allowed: asked.length < 2 }) });
   await configure(env, 'validating', hook('second', { rules: [rule('pods', ['DELETE'])] }));
   await env.send('POST', PODS, pod('a', { spec: { nodeName: 'n1' } }));
   assert.equal((await env.send('DELETE', `${PODS}/a`, { gracePeriodSeconds: 0 })).status, 400);
@@ -505,10 +516,9 @@ test('[T47] the second question of a forced deletion may be denied, and the pod 
 
 test('[T47] an eviction asks the webhooks of pods/eviction once and those of DELETE not at all; the kubelet asks twice', async () => {
   const env = await startEnvironment();
-  const { transport } = { transport: env.cluster.transport() };
+  const transport = env.cluster.transport();
   const asked: Asked[] = [];
-  answer(env, asked, 'count');
-  const { sendOver } = await import('./protocol-env.ts');
+  answer(env, asked, { count: allow });
   const send: Env['send'] = (method, path, body) => sendOver(transport, { method, path, body });
   await env.createSet({ replicas: 1 });
   await env.clock.runUntilIdle();
@@ -532,7 +542,7 @@ test('[T47] each object of a deleted collection is asked for, without a name', a
   const env = await newEnv();
   const asked: Asked[] = [];
   for (const name of ['a', 'b']) await env.send('POST', CONFIG_MAPS, configMap(name));
-  answer(env, asked, 'count');
+  answer(env, asked, { count: allow });
   await configure(env, 'validating', hook('count', { rules: [rule('configmaps')] }));
   await env.send('DELETE', CONFIG_MAPS);
   assert.deepEqual(
@@ -547,7 +557,7 @@ test('[T47] each object of a deleted collection is asked for, without a name', a
 test('webhooks are not asked about their own configurations, nor about reads', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
-  answer(env, asked, 'all');
+  answer(env, asked, { all: allow });
   const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }];
   await configure(env, 'validating', hook('all', { rules }));
   await env.send('GET', CONFIG_MAPS);
@@ -563,7 +573,7 @@ test('webhooks are not asked about their own configurations, nor about reads', a
 test('matchPolicy Equivalent finds an event under its other name and shows it so', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
-  for (const name of ['exact', 'equivalent']) answer(env, asked, name);
+  for (const name of ['exact', 'equivalent']) answer(env, asked, { [name]: allow });
   const rules = [rule('events.k8s.io:events')];
   await configure(
     env,
@@ -577,7 +587,8 @@ test('matchPolicy Equivalent finds an event under its other name and shows it so
     involvedObject,
   });
   assert.deepEqual(calls(asked), ['equivalent: CREATE events']);
-  const { kind, requestKind, object } = asked[0]?.request;
+  const { request } = asked[0] ?? assert.fail('nobody was asked');
+  const { kind, requestKind, object } = request;
   assert.deepEqual([kind.group, requestKind.group], ['events.k8s.io', '']);
   assert.deepEqual([object.apiVersion, object.regarding.name], ['events.k8s.io/v1', 'a']);
 });
