@@ -12,6 +12,9 @@ import type { WatchSession } from './watch/watch-session.ts';
 /** Bodies above this are not even read to their end; the server's own limit answers for smaller ones (HT-7). */
 const READ_LIMIT = 4 * 1024 * 1024;
 
+/** Lines of a watch that go into one write: the client reads the first while the next are encoded. */
+const LINES_PER_WRITE = 32;
+
 /** Options of {@link HttpListener.open}. */
 export interface ListenOptions {
   /** @default a free one */
@@ -219,11 +222,11 @@ function sendWhole(response: ServerResponse, answer: WholeAnswer): void {
 function pump(response: ServerResponse, session: WatchSession): void {
   let isBlocked = false;
   const flush = (): void => {
-    if (isBlocked) return;
-    const lines = session.take();
-    if (lines.length > 0) {
+    while (!isBlocked && session.hasWaiting) {
+      const lines = session.take(LINES_PER_WRITE);
       isBlocked = !response.write(Buffer.concat(lines.map(({ bytes }) => bytes)));
     }
+    if (isBlocked) return;
     if (session.state === 'ended') response.end();
     if (session.state === 'broken') response.destroy();
   };
