@@ -108,8 +108,10 @@ export class GroupView {
 
   /** Sets of which a proven view shows nothing outdated need no fence: nothing of theirs was to be deleted. */
   #openUpToDate(snapshot: GroupSnapshot): void {
+    const { fence } = this.#ports;
     for (const set of snapshot.sets) {
-      if (this.#deletableBefore(set, snapshot).length === 0) this.#ports.fence.open(set.set.uid);
+      if (fence.openSince(set.set.uid) !== undefined) continue;
+      if (this.#deletableBefore(set, snapshot).length === 0) fence.open(set.set.uid);
     }
   }
 
@@ -206,8 +208,11 @@ function holdUntil(until: Instant, set: SetRef, why: Because<Reason>): Decision 
   return { kind: 'hold', set, until, because: why };
 }
 
-/** Tells the pods of `snapshot`. */
+/** Tells the pods of `snapshot`; what that takes is made when the first is asked about, which is seldom. */
 function ownerIn(snapshot: GroupSnapshot): (pod: PodRef) => boolean {
-  const uids = new Set(snapshot.sets.flatMap(({ pods }) => pods.map((pod) => pod.uid)));
-  return (pod) => uids.has(pod.uid);
+  let uids: ReadonlySet<string> | undefined;
+  return (pod) => {
+    uids ??= new Set(snapshot.sets.flatMap(({ pods }) => pods.map(({ uid }) => uid)));
+    return uids.has(pod.uid);
+  };
 }
