@@ -154,6 +154,18 @@ test('[T36] a terminating pod counts as ready until it has stopped', async () =>
   await env.close();
 });
 
+test('[T21] the status of a set follows a change of its spec later', async () => {
+  const env = await startEnvironment();
+  await env.createSet();
+  await settled(env);
+  const patched = await env.patchSet({ spec: { template: templateOf('db:2') } });
+  assert.equal(patched.metadata.generation, 2);
+  assert.equal(env.statusOf('db').observedGeneration, 1);
+  await settled(env);
+  assert.equal(env.statusOf('db').observedGeneration, 2);
+  await env.close();
+});
+
 test('[T37] a rollback reuses the name of the old revision under a higher number', async () => {
   const env = await startEnvironment();
   await env.createSet({ replicas: 1 });

@@ -82,6 +82,17 @@ export const setLies: Readonly<Record<string, Lie>> = {
         return after;
       }),
   },
+  'the status of a set follows its spec in the same step': {
+    trap: 'FT-31',
+    file: 'statefulset-update',
+    scenario: '[T21] the status of a set follows a change',
+    tell: (cluster) =>
+      lieInCommits(cluster, ({ resource, after }) => {
+        if (resource !== SETS || after.status === undefined) return after;
+        const { generation: observedGeneration } = after.metadata;
+        return { ...after, status: { ...after.status, observedGeneration } };
+      }),
+  },
   'a rollback makes a new revision': {
     trap: 'FT-21',
     file: 'statefulset-update',

@@ -36,6 +36,18 @@ async function runOf({ file, scenario }: Lie, name: string | undefined): Promise
   return Buffer.concat(chunks).toString();
 }
 
+/** The rows of embedded-cluster.md §22. */
+const TRAPS = 34;
+
+test('every trap has a lie', () => {
+  const told = new Set<string>(Object.values(lies).map(({ trap }) => trap));
+  const all = Array.from({ length: TRAPS }, (_, index) => `FT-${index + 1}`);
+  assert.deepEqual(
+    all.filter((trap) => !told.has(trap)),
+    [],
+  );
+});
+
 describe('a lie is found out', { concurrency: 2 }, () => {
   for (const [name, lie] of Object.entries(lies)) {
     test(`${lie.trap}: ${name}`, async () => {

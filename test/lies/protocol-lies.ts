@@ -2,6 +2,7 @@
 /** Lies about reads, writes, watches and patches. */
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import type { DeliveryProfile } from '#embedded-cluster/in-process-transport.ts';
 import { applyJsonMergePatch } from '#embedded-cluster/patch/json-merge-patch.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
@@ -208,6 +209,21 @@ function fromThePresent(path: string): string {
   return `${url.pathname}${url.search}`;
 }
 
+/** Every client of `cluster` gets the delivery that `change` makes of its own. */
+function changeDelivery(
+  cluster: EmbeddedCluster,
+  change: (delivery: DeliveryProfile) => DeliveryProfile | undefined,
+): void {
+  const honest = cluster.transport.bind(cluster);
+  const transport: EmbeddedCluster['transport'] = (options) => {
+    if (typeof options !== 'object' || 'name' in options) return honest(options);
+    const { delivery, ...rest } = options;
+    const changed = delivery && change(delivery);
+    return honest(changed === undefined ? rest : { ...rest, delivery: changed });
+  };
+  Object.assign(cluster, { transport });
+}
+
 /** Lies about lists and watches. */
 export const readLies: Readonly<Record<string, Lie>> = {
   'pages are taken from the present': {
@@ -274,6 +290,27 @@ export const readLies: Readonly<Record<string, Lie>> = {
           return isTooOld ? refusal(410, 'Expired') : undefined;
         },
       }),
+  },
+  'events are there as soon as the write is answered': {
+    trap: 'FT-11',
+    file: 'protocol-faults',
+    scenario: 'a delivery profile delays events in order',
+    tell: (cluster) => changeDelivery(cluster, () => undefined),
+  },
+  'events of all watches come in the order of their writes': {
+    trap: 'FT-12',
+    file: 'protocol-faults',
+    scenario: '[T22] two watches of one client hear of writes',
+    tell: (cluster) =>
+      changeDelivery(cluster, ({ maximum, ...rest }) => ({ ...rest, minimum: maximum, maximum })),
+  },
+  'nothing ever comes between': {
+    trap: 'FT-24',
+    file: 'protocol-faults',
+    scenario: 'conflict lets another writer come first',
+    tell: ({ faults }) => {
+      Object.assign(faults, { strike: () => undefined });
+    },
   },
   'a watch has no bookmarks': {
     trap: 'FT-10',
