@@ -570,6 +570,44 @@ test('webhooks are not asked about their own configurations, nor about reads', a
   assert.deepEqual(calls(asked), []);
 });
 
+const OPEN = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+test('matchPolicy Equivalent finds a custom resource under another version, and a patch is turned back', async () => {
+  const env = await newEnv();
+  const asked: Asked[] = [];
+  const version = (name: string, storage: boolean): JsonObject => ({
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec: OPEN } } },
+  });
+  const group = 'demo.example.com';
+  await env.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: `rings.${group}` },
+    spec: {
+      group,
+      names: { kind: 'Ring', plural: 'rings' },
+      scope: 'Namespaced',
+      versions: [version('v1', true), version('v2', false)],
+    },
+  });
+  await env.clock.advance(seconds(1));
+  answer(env, asked, { ring: () => patch({ op: 'add', path: '/spec/patched', value: true }) });
+  const rules = [{ ...rule(`${group}:rings`), apiVersions: ['v2'] }];
+  await configure(env, 'mutating', hook('ring', { rules }));
+  const body = { kind: 'Ring', apiVersion: `${group}/v1`, metadata: { name: 'a' }, spec: { n: 1 } };
+  const made = await env.send('POST', `/apis/${group}/v1/namespaces/demo/rings`, body);
+  assert.deepEqual(
+    [made.status, made.body.apiVersion, made.body.spec],
+    [201, `${group}/v1`, { n: 1, patched: true }],
+  );
+  const { request } = asked[0] ?? assert.fail('nobody was asked');
+  assert.deepEqual(
+    [request.kind.version, request.requestKind.version, request.object.apiVersion],
+    ['v2', 'v1', `${group}/v2`],
+  );
+});
+
 test('matchPolicy Equivalent finds an event under its other name and shows it so', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
