@@ -9,12 +9,12 @@ import { everyResource } from '../differential/every-resource.ts';
 import { protocol } from '../differential/protocol.ts';
 import { type Conversation, hold } from '../differential/talk.ts';
 import { findBinaries } from '../real-cluster/binaries.ts';
-import { type ControlPlane, startControlPlane } from '../real-cluster/control-plane.ts';
+import { type OwnControlPlane, startControlPlane } from '../real-cluster/control-plane.ts';
 
 const conversations: Readonly<Record<string, Conversation>> = { ...protocol, ...everyResource };
 
 describe('one conversation, two servers', () => {
-  let plane: ControlPlane;
+  let plane: OwnControlPlane;
   let cluster: EmbeddedCluster;
   let real: Transport;
   let embedded: Transport;
@@ -26,7 +26,7 @@ describe('one conversation, two servers', () => {
     const binaries = await findBinaries({ env: process.env, say });
     plane = await startControlPlane(binaries, { hasControllers: false });
     cluster = await createCluster({ clock: systemClock(), seed: 1 });
-    real = plane.connect(plane.adminToken);
+    real = plane.connectAsAdmin();
     embedded = cluster.transport();
   });
 

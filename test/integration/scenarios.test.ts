@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { collection } from '../scenarios/collection.ts';
+import { customResources } from '../scenarios/custom-resources.ts';
+import { disruption } from '../scenarios/disruption.ts';
+import { embeddedEnv } from '../scenarios/embedded-env.ts';
+import { missing } from '../scenarios/env.ts';
+import { rollouts, type Scenario } from '../scenarios/rollouts.ts';
+import { limitedUpdates, statefulSets } from '../scenarios/statefulsets.ts';
+
+const ofTheServer: Readonly<Record<string, Scenario>> = {
+  ...statefulSets,
+  ...disruption,
+  ...collection,
+  ...customResources,
+};
+
+describe('on the embedded cluster', () => {
+  for (const [name, { needs, options, act }] of Object.entries(rollouts)) {
+    test(name, async (context) => {
+      const env = await embeddedEnv(options);
+      const reason = missing(env, needs);
+      if (reason !== undefined) {
+        context.skip(reason);
+      } else {
+        await act(env);
+        const judgement = await env.judge();
+        assert.equal(judgement.violations.length, 0, judgement.report());
+      }
+      await env.close();
+    });
+  }
+
+  for (const [name, { needs, act }] of Object.entries(ofTheServer)) {
+    test(name, async (context) => {
+      const env = await embeddedEnv({ zones: [] });
+      const reason = missing(env, needs);
+      if (reason !== undefined) context.skip(reason);
+      else await act(env);
+      await env.close();
+    });
+  }
+
+  for (const [name, { act }] of Object.entries(limitedUpdates)) {
+    test(name, async () => {
+      const controllers = { switches: { maxUnavailable: true } };
+      const env = await embeddedEnv({ zones: [], controllers });
+      await act(env);
+      await env.close();
+    });
+  }
+});
