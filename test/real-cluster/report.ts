@@ -21,12 +21,13 @@ interface Tally {
 }
 
 const REAL = 'on a real control plane';
+const BOTH = 'on both, as one conversation each';
 
 function clusterOf(file: string): string {
-  if (file.includes('/integration/')) return 'on the embedded cluster';
+  if (file.includes('/scenarios/')) return 'on the embedded cluster';
   const name = basename(file);
   if (name.startsWith('lane-')) return 'of the lane itself';
-  return name.startsWith('differential') ? 'on both, as one conversation each' : REAL;
+  return name.startsWith('differential') ? BOTH : REAL;
 }
 
 /** See above; the start of the run is `REAL_LANE_START`, in milliseconds since 1970. */
@@ -37,7 +38,7 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     if (data.details.type === 'suite' && data.skip === undefined) continue;
     const cluster = clusterOf(data.file ?? '');
-    if (cluster === REAL) first ??= Date.now() - data.details.duration_ms;
+    if (cluster === REAL || cluster === BOTH) first ??= Date.now() - data.details.duration_ms;
     const tally = tallies.get(cluster) ?? { passed: 0, failed: 0, skipped: new Map() };
     tallies.set(cluster, tally);
     count(tally, type, data.skip);

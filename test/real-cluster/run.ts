@@ -14,7 +14,7 @@ import { findBinaries, type VersionName, versionsOf } from './binaries.ts';
 import { chosenCluster } from './existing-cluster.ts';
 
 const root = join(import.meta.dirname, '../..');
-const defaultFiles = ['test/real/**/*.test.ts', 'test/integration/scenarios.test.ts'];
+const defaultFiles = ['test/real/**/*.test.ts', 'test/scenarios/**/*.test.ts'];
 
 /** @returns the exit code: that of the tests; 1 when there is nothing to run them on; 2 for wrong arguments */
 async function main(args: readonly string[]): Promise<number> {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { collection } from '../scenarios/collection.ts';
-import { customResources } from '../scenarios/custom-resources.ts';
-import { disruption } from '../scenarios/disruption.ts';
-import { embeddedEnv } from '../scenarios/embedded-env.ts';
-import { missing } from '../scenarios/env.ts';
-import { rollouts, type Scenario } from '../scenarios/rollouts.ts';
-import { limitedUpdates, statefulSets } from '../scenarios/statefulsets.ts';
+import { collection } from './collection.ts';
+import { customResources } from './custom-resources.ts';
+import { disruption } from './disruption.ts';
+import { embeddedEnv } from './embedded-env.ts';
+import { missing } from './env.ts';
+import { rollouts, type Scenario } from './rollouts.ts';
+import { limitedUpdates, statefulSets } from './statefulsets.ts';
 
 const ofTheServer: Readonly<Record<string, Scenario>> = {
   ...statefulSets,
