@@ -182,7 +182,7 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
     rule: 'an equal PUT without resourceVersion is written when its managedFields are older than the stored ones',
     reason: 'the embedded cluster keeps no managedFields',
     covers: ({ conversation, path, step }) =>
-      conversation.endsWith('is replaced, and not by a stale version') &&
+      conversation.includes('is replaced, and not by a stale version') &&
       step.startsWith('5 PUT') &&
       path === 'body.metadata.resourceVersion',
   },

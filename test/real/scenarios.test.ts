@@ -5,6 +5,7 @@ import type { RoleName } from '../real-cluster/operator-account.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { collection } from '../scenarios/collection.ts';
 import { customResources } from '../scenarios/custom-resources.ts';
+import { discovery } from '../scenarios/discovery.ts';
 import { disruption } from '../scenarios/disruption.ts';
 import { missing } from '../scenarios/env.ts';
 import { rollouts, type Scenario } from '../scenarios/rollouts.ts';
@@ -26,6 +27,7 @@ async function assertInvariantsHold(env: RealEnv): Promise<void> {
 
 /** Scenarios without an operator: what they try is the server. */
 const ofTheServer: Readonly<Record<string, Scenario>> = {
+  ...discovery,
   ...statefulSets,
   ...disruption,
   ...collection,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { collection } from './collection.ts';
 import { customResources } from './custom-resources.ts';
+import { discovery } from './discovery.ts';
 import { disruption } from './disruption.ts';
 import { embeddedEnv } from './embedded-env.ts';
 import { missing } from './env.ts';
@@ -9,6 +10,7 @@ import { rollouts, type Scenario } from './rollouts.ts';
 import { limitedUpdates, statefulSets } from './statefulsets.ts';
 
 const ofTheServer: Readonly<Record<string, Scenario>> = {
+  ...discovery,
   ...statefulSets,
   ...disruption,
   ...collection,
