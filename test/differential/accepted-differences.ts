@@ -213,10 +213,16 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
     covers: isIn('a pod with the deletion timestamp'),
   },
   {
-    id: 'null-probe-time',
-    rule: 'a condition of a pod always shows lastProbeTime, null where there is none',
+    id: 'null-times',
+    rule: 'a condition of a pod always shows lastProbeTime and lastTransitionTime, null where there is none',
     reason: 'null and absent read alike',
     covers: ({ path, real, embedded }) =>
-      path.endsWith('.lastProbeTime') && real === null && embedded === undefined,
+      /\.last(?:Probe|Transition)Time$/.test(path) && real === null && embedded === undefined,
+  },
+  {
+    id: 'column-descriptions',
+    rule: 'each column of a Table has the description of its field in the API reference',
+    reason: 'kubectl shows none; a text that nobody reads is not worth its place',
+    covers: ({ path }) => /^body\.columnDefinitions\[\d+\]\.description$/.test(path),
   },
 ];

@@ -318,16 +318,13 @@ export const protocol: Readonly<Record<string, Conversation>> = {
   '[T04] times are whole seconds, and micros where the type says so': async (talk) => {
     await talk.send('POST', configMaps(talk), configMap('a'));
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${talk.namespace}/leases`;
-    const spec = { holderIdentity: 'x', renewTime: '2026-01-01T00:00:00.5Z' };
+    const spec = { holderIdentity: 'x', renewTime: '2026-01-01T00:00:00.500000Z' };
     await talk.send('POST', leases, { metadata: { name: 'a' }, spec });
-    const acquireTime = '2026-01-01T00:00:00Z';
-    await talk.send('PATCH', `${leases}/a`, { spec: { acquireTime } });
+    for (const fraction of ['', '.5', '.1234567', '.000001']) {
+      const acquireTime = `2026-01-01T00:00:00${fraction}Z`;
+      await talk.send('PATCH', `${leases}/a`, { spec: { acquireTime } });
+    }
     await talk.send('PATCH', `${leases}/a`, { spec: { acquireTime: 'soon' } });
-  },
-  '[T18] a watch from a revision that is long gone': async (talk) => {
-    await talk.send('POST', configMaps(talk), configMap('a'));
-    const watch = await talk.watch(`${configMaps(talk)}?watch=1&resourceVersion=1`);
-    await watch.seen(1);
   },
   '[T24] a JSON patch is all or nothing': async (talk) => {
     await talk.send('POST', configMaps(talk), configMap('a', { data: { a: '1' } }));
