@@ -52,7 +52,7 @@ describe('an API server that is restarted', () => {
 
   onOwn(
     'ends on SIGTERM though a watch is open, as the client lets go when it is refused',
-    async (own) => {
+    async () => {
       // Other clients hold on; here is none but ours.
       const plane = await startControlPlane(
         await findBinaries({ env: process.env, say: () => undefined }),
@@ -93,7 +93,7 @@ describe('an API server that is restarted', () => {
       ]);
       ending.abort();
       await running;
-      await own.beginApiServer();
+      await plane.close();
       // It waits a minute for a client that holds on.
       assert.ok(took < 30_000, `the API server took ${took} ms to end`);
     },
