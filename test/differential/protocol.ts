@@ -332,7 +332,7 @@ export const protocol: Readonly<Record<string, Conversation>> = {
       { op: 'replace', path: '/data/a', value: '2' },
       { op: 'test', path: '/data/a', value: '1' },
     ];
-    await talk.send('PATCH', `${configMaps(talk)}/a`, operations as never, json);
+    await talk.send('PATCH', `${configMaps(talk)}/a`, operations, json);
     await talk.send('GET', `${configMaps(talk)}/a`);
   },
   '[T28] what apply sends, twice, and as a dry run': async (talk) => {

@@ -58,7 +58,7 @@ async function readKubeconfig(path: string): Promise<JsonObject> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new Error(`TEST_KUBECONFIG names "${path}", which cannot be read`, { cause });
   });
-  const file: JsonValue = parse(text);
+  const file = parse(text) as JsonValue;
   if (!isJsonObject(file))
     throw new Error(`TEST_KUBECONFIG names "${path}", which is no kubeconfig`);
   return file;

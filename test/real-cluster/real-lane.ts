@@ -1,6 +1,7 @@
 /** One control plane for all scenarios of a test file, and an environment in a namespace of its own for each. */
 import { randomBytes } from 'node:crypto';
 import { millis } from '#base/units.ts';
+import type { Delays } from '#embedded-cluster/kubelet/delays.ts';
 import { type Kubelet, startKubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -30,8 +31,14 @@ export interface RealLane {
   close(): Promise<void>;
 }
 
+/** What differs from the usual lane. */
+export interface LaneOptions extends Pick<ControlPlaneOptions, 'featureGates'> {
+  /** How long pods take. */
+  readonly delays?: Partial<Delays>;
+}
+
 /** Pods move fast here: what is tried is who may move, not how long it takes. */
-const delays = { stop: millis(50), bind: millis(20), start: millis(100), ready: millis(150) };
+const briefDelays = { stop: millis(50), bind: millis(20), start: millis(100), ready: millis(150) };
 
 const nodes = ['zone-a', 'zone-b', 'zone-c'].map((zone, index) => ({
   name: `node-${index}`,
@@ -43,9 +50,7 @@ const nodes = ['zone-a', 'zone-b', 'zone-c'].map((zone, index) => ({
  * Starts the control plane, its nodes and its recorder; or connects to the existing cluster that the command line has
  * chosen, which reaches us as `REAL_LANE_CONTEXT` beside `TEST_KUBECONFIG`.
  */
-export async function startRealLane(
-  options: Pick<ControlPlaneOptions, 'featureGates'> = {},
-): Promise<RealLane> {
+export async function startRealLane(options: LaneOptions = {}): Promise<RealLane> {
   const { TEST_KUBECONFIG: path = '', REAL_LANE_CONTEXT: context } = process.env;
   if (path !== '') {
     if (context === undefined) {
@@ -54,22 +59,23 @@ export async function startRealLane(
       );
     }
     const plane = await connectExisting({ path, context });
-    return begin({ plane, own: undefined }, () =>
-      followWatches(plane.connectAsAdmin(), plane.clock),
-    );
+    const recorder = followWatches(plane.connectAsAdmin(), plane.clock);
+    return begin({ plane, own: undefined }, recorder, options.delays);
   }
   const own = await startControlPlane(await findBinaries({ env: process.env, say }), options);
-  return begin({ plane: own, own }, () => followEtcd(own.etcd, () => own.clock.now()));
+  const recorder = followEtcd(own.etcd, () => own.clock.now());
+  return begin({ plane: own, own }, recorder, options.delays);
 }
 
 async function begin(
   planes: Pick<RealLane, 'plane' | 'own'>,
-  record: () => Promise<Recorder>,
+  recording: Promise<Recorder>,
+  delays: Partial<Delays> = briefDelays,
 ): Promise<RealLane> {
   const { plane } = planes;
   try {
-    const recorder = await record();
-    const kubelet = await startNodes(plane);
+    const recorder = await recording;
+    const kubelet = await startNodes(plane, delays);
     const metadata = { name: ACCOUNTS_NAMESPACE };
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata };
     await plane.admin.create(resourceTypes.namespaces, metadata, { body });
@@ -80,7 +86,7 @@ async function begin(
   }
 }
 
-async function startNodes(plane: ControlPlane): Promise<Kubelet> {
+async function startNodes(plane: ControlPlane, delays: Partial<Delays>): Promise<Kubelet> {
   const transport = plane.connectAsAdmin();
   // The lane owns the connection; the stand-in closes what it was given.
   const shared: Transport = {

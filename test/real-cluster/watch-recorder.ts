@@ -1,7 +1,7 @@
 /** What an existing cluster committed, as its watches tell it: its etcd and its audit log are out of reach. */
 
 import type { Clock } from '#base/clock.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { CommitLog, recordedTypes } from './commit-log.ts';
@@ -40,10 +40,14 @@ async function read(
       const { type, object } = JSON.parse(line) as { type: string; object: JsonObject };
       if (type === 'ERROR') throw new Error(JSON.stringify(object));
       const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {};
-      const text = (name: string): string => String(metadata[name] ?? '');
+      const text = (name: string): string => textOf(metadata[name]);
       const key = { resource, namespace: text('namespace'), name: text('name') };
       const revision = Number(text('resourceVersion'));
       log.take({ key, revision, ...(type !== 'DELETED' && { after: Object.freeze(object) }) });
     }
   }
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the assertion */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { millis, seconds } from '#base/units.ts';

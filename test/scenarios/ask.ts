@@ -22,9 +22,6 @@ export async function ask(
   });
   const text = Buffer.from(response.body).toString();
   const isJson = response.headers['content-type']?.startsWith('application/json') ?? false;
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: isJson ? JSON.parse(text) : text,
-  };
+  const parsed = isJson ? (JSON.parse(text) as JsonValue) : text;
+  return { status: response.status, headers: response.headers, body: parsed };
 }

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the assertion */
 /** Custom resources (embedded cluster §24, T50 and T51), for every cluster. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json.ts';

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the assertion */
 /** What the server says it serves (embedded cluster §24, T01), for every cluster. */
 import assert from 'node:assert/strict';
 import { resourceTable } from '#embedded-cluster/resource/table.ts';
@@ -19,6 +20,10 @@ interface Served {
 
 type Document = ReturnType<typeof JSON.parse>;
 
+function sorted(texts: readonly string[]): readonly string[] {
+  return texts.toSorted((one, other) => (one < other ? -1 : 1));
+}
+
 function servedOf(kind: string, resource: Document): Served {
   const { singularResource, singularName, shortNames = [], verbs, scope, namespaced } = resource;
   return {
@@ -26,7 +31,7 @@ function servedOf(kind: string, resource: Document): Served {
     isNamespaced: namespaced ?? scope === 'Namespaced',
     singular: singularName ?? singularResource,
     shortNames,
-    verbs: [...verbs].toSorted(),
+    verbs: sorted(verbs),
   };
 }
 
@@ -34,23 +39,31 @@ async function aggregated(env: Env): Promise<ReadonlyMap<string, Served>> {
   const found = new Map<string, Served>();
   for (const path of ['/api', '/apis']) {
     const { body } = await env.ask('GET', path, undefined, { accept: AGGREGATED });
-    for (const { metadata, versions } of body.items) {
-      const { name = '' } = metadata;
-      for (const { version, resources } of versions) {
-        const apiVersion = name === '' ? version : `${name}/${version}`;
-        for (const each of resources) {
-          const { resource, responseKind, subresources = [] } = each;
-          found.set(`${apiVersion} ${resource}`, servedOf(responseKind.kind, each));
-          for (const part of subresources) {
-            const { kind } = part.responseKind;
-            const whole = { ...each, shortNames: [], singularResource: '', verbs: part.verbs };
-            found.set(`${apiVersion} ${resource}/${part.subresource}`, servedOf(kind, whole));
-          }
-        }
-      }
-    }
+    const groups: readonly Document[] = body.items;
+    for (const group of groups) for (const entry of partsOf(group)) found.set(...entry);
   }
   return found;
+}
+
+/** All resources of one group and their subresources. */
+function partsOf({ metadata, versions }: Document): readonly (readonly [string, Served])[] {
+  const { name = '' } = metadata;
+  const versioned: readonly Document[] = versions;
+  return versioned.flatMap(({ version, resources }) => {
+    const prefix: string = name === '' ? version : `${name}/${version}`;
+    const all: readonly Document[] = resources;
+    return all.flatMap((each) => {
+      const whole = `${prefix} ${each.resource}`;
+      const parts: readonly Document[] = each.subresources ?? [];
+      return [
+        [whole, servedOf(each.responseKind.kind, each)] as const,
+        ...parts.map(({ subresource, responseKind, verbs }) => {
+          const part = { ...each, shortNames: [], singularResource: '', verbs };
+          return [`${whole}/${subresource}`, servedOf(responseKind.kind, part)] as const;
+        }),
+      ];
+    });
+  });
 }
 
 async function legacy(env: Env, apiVersion: string): Promise<ReadonlyMap<string, Served>> {
@@ -76,7 +89,7 @@ export const discovery: Readonly<Record<string, Scenario>> = {
           assert.deepEqual(served, older.get(name), name);
           assert.deepEqual(
             [served?.kind, served?.isNamespaced, served?.verbs],
-            [type.kind, type.isNamespaced, [...verbs].toSorted()],
+            [type.kind, type.isNamespaced, sorted(verbs)],
             name,
           );
         }

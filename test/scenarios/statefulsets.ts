@@ -202,11 +202,11 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
         await setDbImage(env, image);
         await untilOn(env, image, 1);
       }
-      const numbers = (): readonly unknown[] =>
+      const numbers = (): readonly number[] =>
         env
           .names('controllerrevisions.apps')
-          .map((name) => env.stored('controllerrevisions.apps', name)?.['revision'])
-          .toSorted();
+          .map((name) => Number(env.stored('controllerrevisions.apps', name)?.['revision']))
+          .toSorted((one, other) => one - other);
       await env.until('three revisions are left', () => numbers().length === 3);
       assert.deepEqual(numbers(), [3, 4, 5]);
     },
