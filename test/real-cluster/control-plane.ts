@@ -38,6 +38,8 @@ export interface OwnControlPlane extends ControlPlane {
   /** Of etcd, for the recorder. */
   readonly etcd: URL;
   readonly auditPath: string;
+  /** A kubeconfig of an administrator. */
+  readonly adminKubeconfig: string;
   /** Ends the API server by `signal`, starts it again, and waits until it serves. */
   restartApiServer(signal: NodeJS.Signals): Promise<void>;
   /** Ends the API server by `signal`. @returns how long that took, in ms */
@@ -138,6 +140,10 @@ class RealControlPlane implements OwnControlPlane {
     await writeFile(file, this.kubeconfig(this.#managerToken), { mode: 0o600 });
     const manager = await this.programs.start(this.#managerProgram(file));
     await this.#until(manager, 'make the default service account', () => this.#hasAccount());
+  }
+
+  get adminKubeconfig(): string {
+    return this.kubeconfig(this.#adminToken);
   }
 
   connectAsAdmin(): Transport {

@@ -15,7 +15,7 @@ import {
   type OwnControlPlane,
   startControlPlane,
 } from './control-plane.ts';
-import { connectExisting, STAND_IN_LABEL } from './existing-cluster.ts';
+import { connectExisting, type ExistingCluster, STAND_IN_LABEL } from './existing-cluster.ts';
 import { NamespaceEnv, type RealEnv, type RealEnvOptions } from './namespace-env.ts';
 import { ACCOUNTS_NAMESPACE, createAccount } from './operator-account.ts';
 import { followEtcd, type Recorder } from './recorder.ts';
@@ -33,6 +33,8 @@ export interface RealLane {
 
 /** What differs from the usual lane. */
 export interface LaneOptions extends Pick<ControlPlaneOptions, 'featureGates'> {
+  /** An existing cluster. @default the one that the command line chose, if any */
+  readonly cluster?: ExistingCluster;
   /** How long pods take. */
   readonly delays?: Partial<Delays>;
 }
@@ -46,25 +48,27 @@ const nodes = ['zone-a', 'zone-b', 'zone-c'].map((zone, index) => ({
   labels: { [STAND_IN_LABEL]: 'true' },
 }));
 
-/**
- * Starts the control plane, its nodes and its recorder; or connects to the existing cluster that the command line has
- * chosen, which reaches us as `REAL_LANE_CONTEXT` beside `TEST_KUBECONFIG`.
- */
+/** Starts the control plane, its nodes and its recorder; or connects to the existing cluster that was chosen. */
 export async function startRealLane(options: LaneOptions = {}): Promise<RealLane> {
-  const { TEST_KUBECONFIG: path = '', REAL_LANE_CONTEXT: context } = process.env;
-  if (path !== '') {
-    if (context === undefined) {
-      throw new Error(
-        'TEST_KUBECONFIG is set: start the tests with "npm run test:real -- --context <name>"',
-      );
-    }
-    const plane = await connectExisting({ path, context });
+  const { cluster = clusterOf(process.env), delays } = options;
+  if (cluster !== undefined) {
+    const plane = await connectExisting(cluster);
     const recorder = followWatches(plane.connectAsAdmin(), plane.clock);
-    return begin({ plane, own: undefined }, recorder, options.delays);
+    return begin({ plane, own: undefined }, recorder, delays);
   }
   const own = await startControlPlane(await findBinaries({ env: process.env, say }), options);
   const recorder = followEtcd(own.etcd, () => own.clock.now());
-  return begin({ plane: own, own }, recorder, options.delays);
+  return begin({ plane: own, own }, recorder, delays);
+}
+
+/** What the command line has chosen; it reaches us as `REAL_LANE_CONTEXT` beside `TEST_KUBECONFIG`. */
+function clusterOf(env: typeof process.env): ExistingCluster | undefined {
+  const { TEST_KUBECONFIG: path = '', REAL_LANE_CONTEXT: context } = env;
+  if (path === '') return undefined;
+  if (context !== undefined) return { path, context };
+  throw new Error(
+    'TEST_KUBECONFIG is set: start the tests with "npm run test:real -- --context <name>"',
+  );
 }
 
 async function begin(
