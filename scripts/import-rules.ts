@@ -7,7 +7,7 @@
 export const rows: readonly (readonly string[])[] = [
   ['main'],
   ['command'],
-  ['operator', 'operator-permissions', 'optional-permissions'],
+  ['operator', 'operator-permissions'],
   ['embedded-cluster'],
   ['dashboard', 'admission'],
   [

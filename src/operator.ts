@@ -3,6 +3,7 @@ import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import type { Plan } from '#control/decision.ts';
+import { askPermissions } from '#control/optional-permissions.ts';
 import { layeredTransport } from '#kubernetes/api-transport.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
@@ -28,7 +29,6 @@ import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { groupLabel } from '#telemetry/api-path.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
-import { askPermissions } from './optional-permissions.ts';
 
 /** What one run of the operator is given. */
 export interface OperatorOptions {

@@ -183,6 +183,10 @@ export class NamespaceEnv implements RealEnv {
     });
   }
 
+  async forgetEvents(): Promise<void> {
+    await this.#parts.own?.restartApiServer('SIGKILL');
+  }
+
   async startOperator(): Promise<OperatorHandle> {
     const { plane, account, namespace } = this.#parts;
     const number = this.#operators.length + 1;

@@ -10,6 +10,7 @@ import { disruption } from '../scenarios/disruption.ts';
 import { missing } from '../scenarios/env.ts';
 import { rollouts, type Scenario } from '../scenarios/rollouts.ts';
 import { statefulSets } from '../scenarios/statefulsets.ts';
+import { watches } from '../scenarios/watches.ts';
 
 /** Fails on any refusal: what the Role lacks is asked for once, by a review, and never tried (D-1). */
 async function assertNothingForbidden(env: RealEnv): Promise<void> {
@@ -32,6 +33,7 @@ const ofTheServer: Readonly<Record<string, Scenario>> = {
   ...disruption,
   ...collection,
   ...customResources,
+  ...watches,
 };
 
 describe('on a real control plane', () => {

@@ -9,7 +9,7 @@ import { NAMESPACE } from '#testing/world-group.ts';
 import { ask } from './ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from './env.ts';
 
-const features: ReadonlySet<Feature> = new Set(['history', 'virtualTime']);
+const features: ReadonlySet<Feature> = new Set(['history', 'disturbance', 'virtualTime']);
 
 /** An {@link Env} on the embedded cluster in virtual time. */
 export async function embeddedEnv(
@@ -87,6 +87,11 @@ class EmbeddedEnv implements Env {
     } catch (cause) {
       throw new Error(`Waited in vain until ${what}`, { cause });
     }
+  }
+
+  forgetEvents(): Promise<void> {
+    this.#world.cluster.context.store.compact();
+    return Promise.resolve();
   }
 
   async startOperator(): Promise<OperatorHandle> {

@@ -8,6 +8,7 @@ import { embeddedEnv } from './embedded-env.ts';
 import { missing } from './env.ts';
 import { rollouts, type Scenario } from './rollouts.ts';
 import { limitedUpdates, statefulSets } from './statefulsets.ts';
+import { watches } from './watches.ts';
 
 const ofTheServer: Readonly<Record<string, Scenario>> = {
   ...discovery,
@@ -15,6 +16,7 @@ const ofTheServer: Readonly<Record<string, Scenario>> = {
   ...disruption,
   ...collection,
   ...customResources,
+  ...watches,
 };
 
 describe('on the embedded cluster', () => {

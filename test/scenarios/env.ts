@@ -83,6 +83,8 @@ export interface Env {
    * @throws {Error} naming `what` when it does not within `limit`. @default 120 s of the cluster's time
    */
   until(what: string, holds: () => boolean, limit?: Millis): Promise<void>;
+  /** Makes the server forget its watch events, as a restart does. Needs `disturbance`. */
+  forgetEvents(): Promise<void>;
   /** Starts the operator program; resolves when it is ready. */
   startOperator(): Promise<OperatorHandle>;
   /** Judges all that has happened in the namespace; throws where there is no history. */
