@@ -17,6 +17,7 @@ const safety = 'reliability.md EXCL-1, MAXU-1';
 /** Every bound of every bench, in one place. */
 export const bounds = {
   'wall-clock ÷ physical limit': { unit: '×', atMost: 1.05, from: goal, isSpeed: true },
+  'wall-clock ÷ perfect driver': { unit: '×', atMost: 1.05, from: 'issue 4', isSpeed: true },
   'zones with unavailable pods at once': { unit: '', atMost: 1, from: safety, isSpeed: false },
   'pods unavailable beyond the limit of a zone': {
     unit: '',

@@ -3,7 +3,7 @@ import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import type { Plan } from '#control/decision.ts';
-import { canI } from '#kubernetes/access-review.ts';
+import { askPermissions } from '#control/optional-permissions.ts';
 import { layeredTransport } from '#kubernetes/api-transport.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
@@ -101,9 +101,11 @@ async function work(
 ): Promise<void> {
   const { config, clock, log, metrics, identity, onPlan } = options;
   const { client, caches } = parts;
+  const proven = synced(caches, clock, signal);
+  const namespace = config.kubernetes.namespace;
   const [permitted] = await Promise.all([
-    askPermissions(client, options, signal),
-    synced(caches, clock, signal),
+    askPermissions({ client, log, metrics, namespace, proven }, signal),
+    proven,
   ]);
   if (signal.aborted) return;
   log.info('caches synced', {
@@ -228,37 +230,6 @@ async function atMost(
     .catch(() => undefined);
   await Promise.race([promise, waited]);
   done.abort();
-}
-
-interface Permissions {
-  readonly canCreateEvents: boolean;
-  readonly canPatchPods: boolean;
-}
-
-/** Asks once for each verb that the Role of an existing installation may lack (D-1). */
-async function askPermissions(
-  client: Client,
-  { config, log, metrics }: OperatorOptions,
-  signal: AbortSignal,
-): Promise<Permissions> {
-  const { namespace } = config.kubernetes;
-  const may = async (verb: string, resource: string): Promise<boolean> => {
-    const answer = await canI(client, { verb, group: '', resource, namespace }, { signal });
-    if (answer.kind === 'allowed') return true;
-    const fields = { verb, resource, namespace, why: answer.reason };
-    if (answer.kind === 'unknown') {
-      log.warn('cannot find out whether a verb is permitted; it is tried', fields);
-      return true;
-    }
-    log.warn('the Role does not permit an optional verb; it is not used', fields);
-    metrics.setPermissionRefused(verb, resource, true);
-    return false;
-  };
-  const [canCreateEvents, canPatchPods] = await Promise.all([
-    may('create', 'events'),
-    may('patch', 'pods'),
-  ]);
-  return { canCreateEvents, canPatchPods };
 }
 
 function recorder(

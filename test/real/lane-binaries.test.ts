@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { cacheFolder, findBinaries, folderName } from '../real-cluster/binaries.ts';
+import { cacheFolder, findBinaries, folderName, versionsOf } from '../real-cluster/binaries.ts';
 
 const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'];
 const say = (): void => undefined;
@@ -28,7 +28,7 @@ describe('findBinaries()', () => {
   test('takes those that KUBEBUILDER_ASSETS names before those in the cache', async () => {
     const given = await fill(join(folder, 'given'), names);
     const cache = join(folder, 'cache');
-    await fill(join(cache, 'rollout-operator', folderName()), names);
+    await fill(join(cache, 'rollout-operator', folderName(versionsOf.baseline)), names);
     const env = { KUBEBUILDER_ASSETS: given, XDG_CACHE_HOME: cache };
     assert.equal((await findBinaries({ env, say })).etcd, join(given, 'etcd'));
   });
@@ -46,6 +46,14 @@ describe('findBinaries()', () => {
     const path = await fill(join(cache, 'rollout-operator', 'kubernetes-1.36.3-etcd-3.6.8'), names);
     const { apiServer } = await findBinaries({ env: { XDG_CACHE_HOME: cache }, say });
     assert.equal(apiServer, join(path, 'kube-apiserver'));
+  });
+
+  test('takes the folder of the version that is asked for', async () => {
+    const cache = join(folder, 'cache-oldest');
+    const path = await fill(join(cache, 'rollout-operator', 'kubernetes-1.34.4-etcd-3.6.8'), names);
+    const env = { XDG_CACHE_HOME: cache };
+    const { etcd } = await findBinaries({ env, say, version: 'oldest' });
+    assert.equal(etcd, join(path, 'etcd'));
   });
 
   test('says what to install where there are none and no Go', async () => {
