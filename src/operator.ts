@@ -3,6 +3,10 @@ import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import type { Plan } from '#control/decision.ts';
+import { Fence } from '#control/fence.ts';
+import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
+import { OpenDisruptions } from '#control/open-disruptions.ts';
+import { runGroups } from '#control/run-groups.ts';
 import { canI } from '#kubernetes/access-review.ts';
 import { layeredTransport } from '#kubernetes/api-transport.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -14,15 +18,14 @@ import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
-import { GROUP_LABEL } from '#rollout-group/api.ts';
-import { runRolloutGroups } from '#rollout-group/controller.ts';
 import {
   type BudgetView,
   budgetOver,
   parseBudget,
   zoneAwarePodDisruptionBudgets,
 } from '#rollout-group/foreign-budget.ts';
-import { podIndexers, statefulSetIndexers } from '#rollout-group/snapshot.ts';
+import { RolloutGroups } from '#rollout-group/reconcile.ts';
+import { GROUP_LABEL } from '#statefulset/group.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -112,22 +115,35 @@ async function work(
   });
   const events = permitted.canCreateEvents ? recorder(client, options) : silentRecorder;
   options.readiness.announce();
-  await runRolloutGroups(
-    {
-      ...caches,
-      client,
-      clock,
-      log,
-      metrics,
-      events,
+  const { pods, statefulSets } = caches;
+  const common = { client, clock, log, events, pods, statefulSets };
+  const shared = {
+    ...common,
+    fence: new Fence({
+      ...common,
       identity,
+      pods: pods.freshness,
       canTouchPods: permitted.canPatchPods,
-      queue: createWorkQueue({ clock, name: 'rollout-group', maxDelay: longestBackoff }),
+    }),
+    open: new OpenDisruptions(),
+  };
+  const rollout = new RolloutGroups({
+    ...shared,
+    budgetOver: (sets) => budgetOver(sets, caches.budgets),
+  });
+  await runGroups(
+    {
+      ...common,
+      metrics,
+      capabilities: [rollout],
+      queue: createWorkQueue({ clock, name: 'group', maxDelay: longestBackoff }),
       resync: config.reconcile.resync ?? millis(0),
-      budgetOver: (sets) => budgetOver(sets, caches.budgets),
-      onBudgetsChange: (wake) => {
-        caches.budgets.onChange(wake);
-        void caches.budgets.synced.then(wake, () => undefined);
+      onOtherChange: (wake) => {
+        caches.budgets.onChange(() => wake());
+        void caches.budgets.synced.then(
+          () => wake(),
+          () => undefined,
+        );
       },
       ...(onPlan !== undefined && { onPlan }),
     },

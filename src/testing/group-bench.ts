@@ -1,7 +1,10 @@
 import type { Plan } from '#control/decision.ts';
+import { Fence } from '#control/fence.ts';
+import { OpenDisruptions } from '#control/open-disruptions.ts';
+import { GroupReconciler, type GroupReconcilerPorts } from '#control/reconcile-group.ts';
 import type { PassResult } from '#control/run-controller.ts';
 import { TransportError } from '#kubernetes/transport.ts';
-import { GroupReconciler, type GroupReconcilerPorts } from '#rollout-group/reconcile.ts';
+import { RolloutGroups } from '#rollout-group/reconcile.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { GroupWorld } from './group-world.ts';
@@ -34,17 +37,20 @@ export class GroupBench {
     const { canTouchPods = true, ...group } = options;
     this.world = new GroupWorld(outdatedGroup(group));
     const { client, clock, pods, statefulSets } = this.world;
+    const { log, events } = this;
+    const common = { client, clock, pods, statefulSets, log, events };
+    const fence = new Fence({ ...common, pods: pods.freshness, identity: 'me', canTouchPods });
+    const budgetOver = (): string | undefined => this.budget;
+    const rollout = new RolloutGroups({
+      ...common,
+      fence,
+      open: new OpenDisruptions(),
+      budgetOver,
+    });
     this.ports = {
-      client,
-      clock,
-      pods,
-      statefulSets,
-      log: this.log,
-      events: this.events,
+      ...common,
       metrics: createOperatorMetrics(this.registry),
-      identity: 'me',
-      canTouchPods,
-      budgetOver: () => this.budget,
+      capabilities: [rollout],
       onPlan: (_, plan) => {
         this.plan = plan;
       },

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
+import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import { ApiError, type Call } from '#kubernetes/api-error.ts';
 import type { Client, ListResult } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import { podIndexers, statefulSetIndexers } from '#rollout-group/snapshot.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
