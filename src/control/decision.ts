@@ -1,5 +1,5 @@
 import type { Because } from '#base/because.ts';
-import type { Instant } from '#base/units.ts';
+import type { Instant, Monotonic } from '#base/units.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 import type { Reason } from './reasons.ts';
 
@@ -49,6 +49,8 @@ export type Decision =
       readonly from: number;
       readonly to: number;
       readonly takes: number;
+      /** When the oldest answer of a pod came that it rests on; undefined where it rests on none. */
+      readonly provenAt?: Monotonic;
       readonly because: Because<Reason>;
     }
   /** `status.replicas` of a resource whose replicas are mirrored, `set` being one that does (SC-40, D-20). */

@@ -83,6 +83,14 @@ const alarming: ReadonlySet<Reason> = new Set<Reason>([
   'RevisionMissing',
   'CapabilityNotBuilt',
   'ViewNotFresh',
+  'LeaderNotFound',
+  'MinimumTimeUnknown',
+  'LastDownscaleUnknown',
+  'ConflictingSources',
+  'ReferenceUnresolved',
+  'ReferenceUnreadable',
+  'ScaleRefused',
+  'ReplicasContested',
   'RequestRefused',
 ]);
 

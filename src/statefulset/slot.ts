@@ -5,7 +5,8 @@ import type { Ordinal, PodView, StatefulSetView } from './view.ts';
 
 /**
  * One place of a set that should hold an available pod (reliability.md §2). Everything but `available` counts as
- * unavailable; a pod of ours that is about to go counts as `terminating` before the cache shows it.
+ * unavailable; a pod that is about to go, by our deletion or by a scale-down (D-17), counts as `terminating` before the
+ * cache shows it.
  */
 export type Slot =
   | { readonly kind: 'available'; readonly ordinal: Ordinal; readonly pod: PodView }
@@ -40,7 +41,9 @@ export function slotsOf(input: SlotsInput, now: Instant): readonly Slot[] {
   return ordinalsOf(set).map((ordinal) => {
     const pod = byOrdinal.get(ordinal);
     if (pod === undefined) return { kind: 'missing', ordinal };
-    if (pod.isTerminating || leaving.has(pod.uid)) return { kind: 'terminating', ordinal, pod };
+    const isSurplus = ordinal >= set.spec.ordinalsStart + set.spec.replicas;
+    if (pod.isTerminating || isSurplus || leaving.has(pod.uid))
+      return { kind: 'terminating', ordinal, pod };
     if (!isReady(pod)) return { kind: 'not-ready', ordinal, pod };
     const from = availableFrom(pod, set.spec.minReady);
     return from === undefined || from > now
