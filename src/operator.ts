@@ -3,9 +3,7 @@ import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import type { Plan } from '#control/decision.ts';
-import { Fence } from '#control/fence.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
-import { OpenDisruptions } from '#control/open-disruptions.ts';
 import { runGroups } from '#control/run-groups.ts';
 import { canI } from '#kubernetes/access-review.ts';
 import { layeredTransport } from '#kubernetes/api-transport.ts';
@@ -18,13 +16,14 @@ import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
+import { capabilitiesOf, referencesOf } from '#operator-capabilities.ts';
+import { referenceIndexers } from '#replica-coordination/references.ts';
 import {
   type BudgetView,
   budgetOver,
   parseBudget,
   zoneAwarePodDisruptionBudgets,
 } from '#rollout-group/foreign-budget.ts';
-import { RolloutGroups } from '#rollout-group/reconcile.ts';
 import { GROUP_LABEL } from '#statefulset/group.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
@@ -102,7 +101,7 @@ async function work(
   parts: { readonly client: Client; readonly caches: Caches },
   signal: AbortSignal,
 ): Promise<void> {
-  const { config, clock, log, metrics, identity, onPlan } = options;
+  const { config, clock, log, metrics, onPlan } = options;
   const { client, caches } = parts;
   const [permitted] = await Promise.all([
     askPermissions(client, options, signal),
@@ -116,40 +115,29 @@ async function work(
   const events = permitted.canCreateEvents ? recorder(client, options) : silentRecorder;
   options.readiness.announce();
   const { pods, statefulSets } = caches;
-  const common = { client, clock, log, events, pods, statefulSets };
-  const shared = {
-    ...common,
-    fence: new Fence({
-      ...common,
-      identity,
-      pods: pods.freshness,
-      canTouchPods: permitted.canPatchPods,
-    }),
-    open: new OpenDisruptions(),
-  };
-  const rollout = new RolloutGroups({
-    ...shared,
+  const queue = createWorkQueue({ clock, name: 'group', maxDelay: longestBackoff });
+  const references = referencesOf(options, { client, statefulSets, queue }, signal);
+  const capabilities = capabilitiesOf(options, {
+    client,
+    ...caches,
+    events,
+    canTouchPods: permitted.canPatchPods,
+    references,
+    queue,
     budgetOver: (sets) => budgetOver(sets, caches.budgets),
   });
-  await runGroups(
-    {
-      ...common,
-      metrics,
-      capabilities: [rollout],
-      queue: createWorkQueue({ clock, name: 'group', maxDelay: longestBackoff }),
-      resync: config.reconcile.resync ?? millis(0),
-      onOtherChange: (wake) => {
-        caches.budgets.onChange(() => wake());
-        void caches.budgets.synced.then(
-          () => wake(),
-          () => undefined,
-        );
-      },
-      ...(onPlan !== undefined && { onPlan }),
-    },
-    signal,
-  );
+  const ports = { clock, log, events, metrics, pods, statefulSets, queue, capabilities };
+  const onOtherChange = (wake: () => void): void => whenBudgetsChange(caches.budgets, wake);
+  const resync = config.reconcile.resync ?? millis(0);
+  const told = onPlan === undefined ? {} : { onPlan };
+  await runGroups({ ...ports, resync, onOtherChange, ...told }, signal);
+  await references.ended();
   await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
+}
+
+function whenBudgetsChange(budgets: Informer<BudgetView>, wake: () => void): void {
+  budgets.onChange(() => wake());
+  void budgets.synced.then(wake, () => undefined);
 }
 
 function decoratedClient({ config, clock, log, metrics, transport }: OperatorOptions): Client {
@@ -206,7 +194,7 @@ function createCaches(client: Client, { config, clock, log }: OperatorOptions): 
       type: resourceTypes.statefulSets,
       labelSelector: GROUP_LABEL,
       project: parseStatefulSet,
-      indexers: statefulSetIndexers,
+      indexers: { ...statefulSetIndexers, ...referenceIndexers },
       report: report('statefulsets'),
     }),
     budgets: createInformer({

@@ -13,8 +13,8 @@ export interface GroupPorts extends GroupReconcilerPorts {
   readonly queue: WorkQueue;
   /** Period of the safety resync; reactions do not wait for it. 0 or less: none (D-14). */
   readonly resync: Millis;
-  /** Calls `wake` when what a capability knows besides sets and pods may have changed: for all groups, or `keys`. */
-  onOtherChange?(wake: (keys?: readonly string[]) => void): void;
+  /** Calls `wake` when what capabilities know besides sets and pods may have changed for any group. */
+  onOtherChange?(wake: () => void): void;
 }
 
 /** Groups worked on at once. */
@@ -34,10 +34,7 @@ export async function runGroups(ports: GroupPorts, signal: AbortSignal): Promise
   statefulSets.onChange((change) => wake(statesOf(change), queue));
   pods.onChange((change) => wake(owners(statesOf(change)), queue));
   const wakeAll = (): void => wake(statefulSets.lister.list(), queue, reconciler.knownKeys());
-  ports.onOtherChange?.((keys) => {
-    if (keys === undefined) wakeAll();
-    else for (const key of keys) queue.add(key);
-  });
+  ports.onOtherChange?.(wakeAll);
   wakeAll();
   const resync = resyncEvery(ports, wakeAll);
   const ended = runController(

@@ -5,6 +5,7 @@ import { because } from '#control/refs.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { lastDownscaleOf, minimumTimeOf, minimumTimePath } from './api.ts';
 import { hold, type Moment, type Wish } from './plan-wish.ts';
+import type { ZoneTracker } from './snapshot.ts';
 
 interface Downscale {
   readonly set: string;
@@ -23,13 +24,8 @@ export function waitForMinimumTime(
 ): Wish | undefined {
   const minimum = minimumTimeOf(set);
   if (minimum === undefined && mode === 'missing label means none') return undefined;
-  const tracker = moment.group.zoneTracker;
-  if (tracker.kind === 'unread' || tracker.kind === 'unreadable') {
-    const why = tracker.kind === 'unread' ? 'it was not read yet' : tracker.message;
-    const message = `${set.name} does not shrink as the ConfigMap of the last down-scales is unknown: ${why}`;
-    const until = tracker.kind === 'unreadable' ? tracker.until : undefined;
-    return hold(set, because('LastDownscaleUnknown', message), until);
-  }
+  const unknown = holdForTracker(set, moment.group.zoneTracker);
+  if (unknown !== undefined) return unknown;
   const downscales = downscalesOfOthers(set, moment);
   const unreadable = downscales.find(({ at }) => at.kind === 'invalid');
   if (unreadable !== undefined) return holdForUnreadable(set, unreadable);
@@ -43,6 +39,14 @@ export function waitForMinimumTime(
     `${formatGoDuration(elapsed)} ago`;
   const until = after(latest.at, millis(minimum.value + 1));
   return hold(set, because('MinimumTimeNotElapsed', message), until);
+}
+
+function holdForTracker(set: StatefulSetView, tracker: ZoneTracker): Wish | undefined {
+  if (tracker.kind === 'off' || tracker.kind === 'read') return undefined;
+  const why = tracker.kind === 'unread' ? 'it was not read yet' : tracker.message;
+  const message = `${set.name} does not shrink as the ConfigMap of the last down-scales is unknown: ${why}`;
+  const until = tracker.kind === 'unreadable' ? tracker.until : undefined;
+  return hold(set, because('LastDownscaleUnknown', message), until);
 }
 
 function downscalesOfOthers(set: StatefulSetView, { group }: Moment): readonly Downscale[] {

@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import {
+  type Arbitrary,
+  array,
+  assert as assertProperty,
+  boolean,
+  constant,
+  constantFrom,
+  integer,
+  oneof,
+  option,
+  property,
+  record,
+} from 'fast-check';
 import { after, type Instant, instant, millis } from '#base/units.ts';
 import type { Decision, Plan } from '#control/decision.ts';
 import {
@@ -38,20 +50,20 @@ type Step =
   | { readonly kind: 'pods-settle' }
   | { readonly kind: 'time'; readonly hours: number };
 
-const count = fc.integer({ min: 0, max: 6 });
-const zone = fc.constantFrom(...zones);
-const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constant('user-scales' as const), zone, to: count }),
-  fc.record({ kind: fc.constant('hpa' as const), to: count }),
-  fc.record({
-    kind: fc.constant('force' as const),
+const count = integer({ min: 0, max: 6 });
+const zone = constantFrom(...zones);
+const step: Arbitrary<Step> = oneof(
+  record({ kind: constant('user-scales' as const), zone, to: count }),
+  record({ kind: constant('hpa' as const), to: count }),
+  record({
+    kind: constant('force' as const),
     zone,
-    to: fc.option(count, { nil: undefined }),
+    to: option(count, { nil: undefined }),
   }),
-  fc.record({ kind: fc.constant('reference-fails' as const), fails: fc.boolean() }),
-  fc.record({ kind: fc.constant('pods-answer' as const), due: count }),
-  fc.record({ kind: fc.constant('pods-settle' as const) }),
-  fc.record({ kind: fc.constant('time' as const), hours: fc.integer({ min: 0, max: 20 }) }),
+  record({ kind: constant('reference-fails' as const), fails: boolean() }),
+  record({ kind: constant('pods-answer' as const), due: count }),
+  record({ kind: constant('pods-settle' as const) }),
+  record({ kind: constant('time' as const), hours: integer({ min: 0, max: 20 }) }),
 );
 
 /** A group whose API server, autoscaler, pods and webhook are a few variables. */
@@ -198,8 +210,8 @@ function runOut(model: Model): Plan {
 }
 
 test('any interleaving of users, autoscaler, timers and answers ends at rest, and what is not as wanted says why', () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+  assertProperty(
+    property(array(step, { maxLength: 40 }), (steps) => {
       const model = new Model();
       for (const each of steps) {
         model.take(each);
@@ -220,8 +232,8 @@ test('any interleaving of users, autoscaler, timers and answers ends at rest, an
 });
 
 test('one set at a time shrinks, whatever happens: none while another is still on its way (EXCL-1)', () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+  assertProperty(
+    property(array(step, { maxLength: 40 }), (steps) => {
       const model = new Model();
       for (const each of steps) {
         model.take(each);

@@ -38,12 +38,12 @@ export function slotsOf(input: SlotsInput, now: Instant): readonly Slot[] {
     const ordinal = parseOrdinal(pod.name, set.name);
     if (ordinal !== undefined) byOrdinal.set(ordinal, pod);
   }
+  const end = set.spec.ordinalsStart + set.spec.replicas;
   return ordinalsOf(set).map((ordinal) => {
     const pod = byOrdinal.get(ordinal);
+    if (pod !== undefined && ordinal >= end) return { kind: 'terminating', ordinal, pod };
     if (pod === undefined) return { kind: 'missing', ordinal };
-    const isSurplus = ordinal >= set.spec.ordinalsStart + set.spec.replicas;
-    if (pod.isTerminating || isSurplus || leaving.has(pod.uid))
-      return { kind: 'terminating', ordinal, pod };
+    if (pod.isTerminating || leaving.has(pod.uid)) return { kind: 'terminating', ordinal, pod };
     if (!isReady(pod)) return { kind: 'not-ready', ordinal, pod };
     const from = availableFrom(pod, set.spec.minReady);
     return from === undefined || from > now

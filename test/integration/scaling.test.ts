@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { minutes, seconds } from '#base/units.ts';
+import { World } from '#testing/world.ts';
+import { images } from '#testing/world-group.ts';
+import { assertAtRest, assertKept, eventReasons, small, writesOf } from './rollout-stage.ts';
+import {
+  annotateSet,
+  autoscale,
+  autoscaleSet,
+  createTemplate,
+  follow,
+  mirror,
+  replicasOf,
+  replicaTemplates,
+  reportedBy,
+  untilScaled,
+} from './scaling-stage.ts';
+
+test('[scenario 44] two followers go down and up with a leader that an autoscaler scales', async () => {
+  const world = await World.create();
+  for (const zone of ['b', 'c']) await annotateSet(world, zone, follow('a'));
+  await world.readyOperator();
+  await autoscaleSet(world, 'a', 1);
+  await untilScaled(world, [1, 1, 1]);
+  await autoscaleSet(world, 'a', 4);
+  await untilScaled(world, [4, 4, 4]);
+  const scaled = writesOf(world).filter((write) => write.startsWith('patch statefulsets'));
+  assert.deepEqual(scaled, [
+    'patch statefulsets ingester-zone-b',
+    'patch statefulsets ingester-zone-c',
+    'patch statefulsets ingester-zone-b',
+    'patch statefulsets ingester-zone-c',
+  ]);
+  assert.ok(eventReasons(world, 'ingester-zone-c').includes('ScaledToLeader'));
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('[scenario 51] three sets mirror a ReplicaTemplate down and up, and report to it', async () => {
+  const world = await World.create();
+  await createTemplate(world, 'ingester', 3);
+  for (const zone of world.zones) await annotateSet(world, zone, mirror('ingester'));
+  await world.readyOperator();
+  const target = { type: replicaTemplates, name: 'ingester' };
+  await world.clock.advance(seconds(10));
+  assert.equal(reportedBy(world, 'ingester'), 3);
+  await autoscale(world, target, 5);
+  await untilScaled(world, [5, 5, 5]);
+  await autoscale(world, target, 2);
+  await untilScaled(world, [2, 2, 2]);
+  await world.clock.advance(seconds(10));
+  assert.equal(reportedBy(world, 'ingester'), 2);
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('a change of a mirrored resource is acted on in the same instant (KW-15)', async () => {
+  const world = await World.create({ zones: ['a'], flags: ['-reconcile.interval=0'] });
+  await createTemplate(world, 'ingester', 3);
+  await annotateSet(world, 'a', mirror('ingester'));
+  await world.readyOperator();
+  await world.clock.advance(seconds(30));
+  const before = world.clock.now();
+  await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 4);
+  await world.clock.runUntil(() => replicasOf(world)[0] === 4);
+  assert.ok(world.clock.now() - before < 100, `${world.clock.now() - before} ms`);
+  await world.close();
+});
+
+test('[scenario 42] a rollout and a scale-down of one group never take pods of two zones at once [EXCL-1]', async () => {
+  const world = await World.create();
+  for (const zone of ['b', 'c']) await annotateSet(world, zone, follow('a'));
+  await world.readyOperator();
+  await world.setImage(images.new);
+  await world.clock.advance(seconds(7));
+  await autoscaleSet(world, 'a', 2);
+  await world.untilRolled(images.new);
+  await untilScaled(world, [2, 2, 2]);
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('an autoscaler that fights over a follower is written against ever more rarely, and named', async () => {
+  const world = await World.create(small);
+  await annotateSet(world, 'b', follow('a'));
+  await world.readyOperator();
+  for (let turn = 0; turn < 20; turn += 1) {
+    await autoscaleSet(world, 'b', 4);
+    await world.clock.advance(seconds(6));
+  }
+  const writes = writesOf(world).filter((write) => write === 'patch statefulsets ingester-zone-b');
+  assert.ok(writes.length <= 8, `${writes.length} writes`);
+  assert.ok(eventReasons(world, 'ingester-zone-b').includes('ReplicasContested'));
+  await world.clock.advance(minutes(10));
+  assert.deepEqual(replicasOf(world), [2, 2]);
+  assertKept(world);
+  await world.close();
+});
+
+test('an operator that is killed while it scales leaves nothing half done', async () => {
+  const world = await World.create();
+  for (const zone of ['b', 'c']) await annotateSet(world, zone, follow('a'));
+  const first = await world.readyOperator();
+  await autoscaleSet(world, 'a', 1);
+  await world.clock.advance(seconds(1));
+  first.kill();
+  await world.clock.advance(seconds(20));
+  await world.readyOperator();
+  await untilScaled(world, [1, 1, 1]);
+  await assertAtRest(world);
+  await world.close();
+});
