@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { minutes } from '#base/units.ts';
+import { minutes, seconds } from '#base/units.ts';
 import { resourcePath } from '#kubernetes/resource-path.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
@@ -53,6 +53,8 @@ export async function annotateSet(
 export async function createTemplate(world: World, name: string, replicas: number): Promise<void> {
   const definition = { body: replicaTemplateDefinition };
   await world.run(world.admin.create(definitions, {}, definition));
+  // The server serves a new type a moment later.
+  await world.clock.advance(seconds(5));
   const { group, version, kind } = replicaTemplates;
   const body = {
     apiVersion: `${group}/${version}`,

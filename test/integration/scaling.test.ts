@@ -25,12 +25,12 @@ test('[scenario 44] two followers go down and up with a leader that an autoscale
   await untilScaled(world, [1, 1, 1]);
   await autoscaleSet(world, 'a', 4);
   await untilScaled(world, [4, 4, 4]);
-  const scaled = writesOf(world).filter((write) => write.startsWith('patch statefulsets'));
+  const scaled = writesOf(world).filter((write) => write.startsWith('patch statefulsets.apps'));
   assert.deepEqual(scaled, [
-    'patch statefulsets ingester-zone-b',
-    'patch statefulsets ingester-zone-c',
-    'patch statefulsets ingester-zone-b',
-    'patch statefulsets ingester-zone-c',
+    'patch statefulsets.apps ingester-zone-b',
+    'patch statefulsets.apps ingester-zone-c',
+    'patch statefulsets.apps ingester-zone-b',
+    'patch statefulsets.apps ingester-zone-c',
   ]);
   assert.ok(eventReasons(world, 'ingester-zone-c').includes('ScaledToLeader'));
   await assertAtRest(world);
@@ -89,7 +89,9 @@ test('an autoscaler that fights over a follower is written against ever more rar
     await autoscaleSet(world, 'b', 4);
     await world.clock.advance(seconds(6));
   }
-  const writes = writesOf(world).filter((write) => write === 'patch statefulsets ingester-zone-b');
+  const writes = writesOf(world).filter(
+    (write) => write === 'patch statefulsets.apps ingester-zone-b',
+  );
   assert.ok(writes.length <= 8, `${writes.length} writes`);
   assert.ok(eventReasons(world, 'ingester-zone-b').includes('ReplicasContested'));
   await world.clock.advance(minutes(10));
