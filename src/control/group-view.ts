@@ -116,8 +116,10 @@ export class GroupView {
 
   /** Sets of which a proven view shows nothing outdated need no fence: nothing of theirs was to be deleted. */
   #openUpToDate(state: GroupState): void {
+    const { fence } = this.#ports;
     for (const set of state.sets) {
-      if (this.#deletableBefore(set, state).length === 0) this.#ports.fence.open(set.set.uid);
+      if (fence.openSince(set.set.uid) !== undefined) continue;
+      if (this.#deletableBefore(set, state).length === 0) fence.open(set.set.uid);
     }
   }
 
@@ -212,8 +214,11 @@ function holdUntil(until: Instant, set: SetRef, why: Because<Reason>): Decision 
   return { kind: 'hold', set, until, because: why };
 }
 
-/** Tells the pods of `state`. */
+/** Tells the pods of `state`; what that takes is made when the first is asked about, which is seldom. */
 function ownerIn(state: GroupState): (pod: PodRef) => boolean {
-  const uids = new Set(state.sets.flatMap(({ pods }) => pods.map((pod) => pod.uid)));
-  return (pod) => uids.has(pod.uid);
+  let uids: ReadonlySet<string> | undefined;
+  return (pod) => {
+    uids ??= new Set(state.sets.flatMap(({ pods }) => pods.map(({ uid }) => uid)));
+    return uids.has(pod.uid);
+  };
 }

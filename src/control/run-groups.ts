@@ -33,7 +33,12 @@ export async function runGroups(ports: GroupPorts, signal: AbortSignal): Promise
     );
   statefulSets.onChange((change) => wake(statesOf(change), queue));
   pods.onChange((change) => wake(owners(statesOf(change)), queue));
-  const wakeAll = (): void => wake(statefulSets.lister.list(), queue, reconciler.knownKeys());
+  const ending = new AbortController();
+  const wakeAll = (): void => {
+    const keys = keysOf(statefulSets.lister.list(), reconciler.knownKeys());
+    // Nothing in it can fail but a bug, which then ends the process.
+    void wakeInTurns([...keys], ports, AbortSignal.any([signal, ending.signal]));
+  };
   ports.onOtherChange?.(wakeAll);
   wakeAll();
   const resync = resyncEvery(ports, wakeAll);
@@ -52,7 +57,10 @@ export async function runGroups(ports: GroupPorts, signal: AbortSignal): Promise
     },
     signal,
   );
-  await ended.finally(() => resync.cancel());
+  await ended.finally(() => {
+    ending.abort();
+    resync.cancel();
+  });
 }
 
 /** Both states of a change: a set that moved to another group concerns both groups. */
@@ -60,18 +68,33 @@ function statesOf<T extends PodView | StatefulSetView>(change: Change<T>): reado
   return change.kind === 'updated' ? [change.old, change.object] : [change.object];
 }
 
-/** Adds each key once: a second add of a key that a worker took at once would cost it another pass. */
-function wake(
+function wake(sets: Iterable<StatefulSetView>, queue: WorkQueue): void {
+  for (const key of keysOf(sets)) queue.add(key);
+}
+
+/** Each key once: a second add of a key that a worker took at once would cost it another pass. */
+function keysOf(
   sets: Iterable<StatefulSetView>,
-  queue: WorkQueue,
   further: readonly string[] = [],
-): void {
+): ReadonlySet<string> {
   const keys = new Set(further);
   for (const set of sets) {
     const group = groupOf(set);
     if (group !== undefined) keys.add(groupKey(set.namespace, group));
   }
-  for (const key of keys) queue.add(key);
+  return keys;
+}
+
+/** Wakes a few keys at a time, so that a change that comes meanwhile does not wait for the passes over all of them. */
+async function wakeInTurns(
+  keys: readonly string[],
+  { queue, clock }: Pick<GroupPorts, 'queue' | 'clock'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let start = 0; start < keys.length && !signal.aborted; start += workers) {
+    for (const key of keys.slice(start, start + workers)) queue.add(key);
+    await clock.yield();
+  }
 }
 
 function resyncEvery(ports: GroupPorts, wakeAll: () => void): { cancel(): void } {

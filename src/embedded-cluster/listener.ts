@@ -12,6 +12,12 @@ import type { WatchSession } from './watch/watch-session.ts';
 /** Bodies above this are not even read to their end; the server's own limit answers for smaller ones (HT-7). */
 const READ_LIMIT = 4 * 1024 * 1024;
 
+/** Bodies up to this many bytes are sent in one write with their head. */
+const SMALL_BODY = 16 * 1024;
+
+/** Lines of a watch that go into one write: the client reads the first while the next are encoded. */
+const LINES_PER_WRITE = 32;
+
 /** Options of {@link HttpListener.open}. */
 export interface ListenOptions {
   /** @default a free one */
@@ -164,7 +170,7 @@ function readBody(request: IncomingMessage): Promise<string> {
     });
     const isBinary = request.headers['content-type']?.startsWith(PROTOBUF_TYPE) === true;
     const encoding = isBinary ? 'latin1' : 'utf8';
-    request.on('end', () => resolve(Buffer.concat(chunks).toString(encoding)));
+    request.on('end', () => resolve(joined(chunks).toString(encoding)));
     request.on('error', reject);
     request.on('close', () => reject(new Error('the client left before its body was read')));
   });
@@ -177,6 +183,13 @@ function headersOf(request: IncomingMessage): Record<string, string> {
     if (typeof value === 'string') headers[name] = value;
   }
   return headers;
+}
+
+function joined(parts: readonly Uint8Array[]): Buffer {
+  const [first] = parts;
+  return first !== undefined && parts.length === 1
+    ? Buffer.from(first.buffer, first.byteOffset, first.length)
+    : Buffer.concat(parts);
 }
 
 function unauthorized(): WholeAnswer {
@@ -210,20 +223,22 @@ function send(response: ServerResponse, answer: ApiAnswer): void {
 
 function sendWhole(response: ServerResponse, answer: WholeAnswer): void {
   // One buffer, one write: ten thousand small writes cost more than the copy.
-  const body = Buffer.concat(answer.body);
+  const body = joined(answer.body);
   response.writeHead(answer.status, { ...answer.headers, 'content-length': String(body.length) });
-  response.end(body);
+  // As bytes in a string, a small body goes out in the same write as the head: half the work of a small answer.
+  if (body.length <= SMALL_BODY) response.end(body.toString('latin1'), 'latin1');
+  else response.end(body);
 }
 
 /** Writes the lines of `session` as fast as the client reads them (LW-5). */
 function pump(response: ServerResponse, session: WatchSession): void {
   let isBlocked = false;
   const flush = (): void => {
-    if (isBlocked) return;
-    const lines = session.take();
-    if (lines.length > 0) {
+    while (!isBlocked && session.hasWaiting) {
+      const lines = session.take(LINES_PER_WRITE);
       isBlocked = !response.write(Buffer.concat(lines.map(({ bytes }) => bytes)));
     }
+    if (isBlocked) return;
     if (session.state === 'ended') response.end();
     if (session.state === 'broken') response.destroy();
   };

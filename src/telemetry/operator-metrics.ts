@@ -84,7 +84,7 @@ class RegisteredMetrics implements OperatorMetrics {
   readonly #process: ProcessVectors;
   /** What is shown now, so that the series can be removed when it no longer holds. */
   readonly #blockedReasons = new Map<string, string>();
-  readonly #statefulSets = new Map<string, Set<string>>();
+  readonly #pods = new Map<string, ReadonlyMap<string, PodCounts>>();
   readonly #capabilityReasons = new Map<string, string>();
 
   constructor(registry: MetricsRegistry) {
@@ -119,12 +119,14 @@ class RegisteredMetrics implements OperatorMetrics {
   }
 
   setPods(group: string, pods: ReadonlyMap<string, PodCounts>): void {
-    for (const gone of this.#statefulSets.get(group) ?? []) {
+    const shown = this.#pods.get(group);
+    for (const gone of shown?.keys() ?? []) {
       if (!pods.has(gone)) this.#forgetStatefulSet(group, gone);
     }
-    this.#statefulSets.set(group, new Set(pods.keys()));
+    this.#pods.set(group, pods);
     for (const [statefulSet, counts] of pods) {
       for (const state of podStates) {
+        if (shown?.get(statefulSet)?.[state] === counts[state]) continue;
         const labels = { rollout_group: group, statefulset: statefulSet, state };
         this.#groups.pods.set(labels, counts[state]);
       }
@@ -144,7 +146,7 @@ class RegisteredMetrics implements OperatorMetrics {
     }
     this.setGroupBlocked(group, undefined);
     this.setPods(group, new Map());
-    this.#statefulSets.delete(group);
+    this.#pods.delete(group);
   }
 
   observeRequest({ path, method, status, duration }: ObservedRequest): void {

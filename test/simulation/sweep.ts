@@ -136,4 +136,16 @@ async function tellOrders(scenario: Scenario, seeds: number): Promise<Tally> {
   return tally;
 }
 
-process.exitCode = (await main(readOptions())) === 0 ? 0 : 1;
+/** @returns the exit code: 1 when a story broke a promise, 2 for wrong arguments */
+async function run(): Promise<number> {
+  let options: Options;
+  try {
+    options = readOptions();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    return 2;
+  }
+  return (await main(options)) === 0 ? 0 : 1;
+}
+
+process.exitCode = await run();

@@ -16,7 +16,7 @@ import type { Version } from '#embedded-cluster/store/version.ts';
 import { bookmarkObject } from './bookmark.ts';
 import { errorLine } from './error-line.ts';
 import { type WatchQuery, watchQueryOf } from './watch-query.ts';
-import { WatchSession } from './watch-session.ts';
+import { type WatchLine, WatchSession } from './watch-session.ts';
 
 /** Time between bookmarks, and before the deadline (LW-8). */
 const BOOKMARK_EVERY = seconds(60);
@@ -32,6 +32,23 @@ export async function openWatch(context: ServerContext, call: ApiCall): Promise<
   const opening = new WatchOpening(context, call, query);
   opening.start();
   return opening.session;
+}
+
+/** A line of the state at the start, encoded when it is sent: ten thousand of them must not delay the first. */
+class AddedLine implements WatchLine {
+  readonly #version: Version;
+
+  constructor(version: Version) {
+    this.#version = version;
+  }
+
+  get bytes(): Buffer {
+    return encodeLine('ADDED', this.#version.bytes);
+  }
+
+  get revision(): number {
+    return this.#version.revision;
+  }
 }
 
 /** One watch from its opening to its end. */
@@ -103,8 +120,10 @@ class WatchOpening {
         : (collection.at(revision, namespace) ?? []);
     for (const version of versions) {
       if (this.#matches === undefined || this.#matches(version.object)) {
-        const bytes = this.#line('ADDED', version) ?? encodeLine('ADDED', version.bytes);
-        this.session.pushInitial({ bytes, revision: version.revision });
+        const own = this.#line('ADDED', version);
+        this.session.pushInitial(
+          own === undefined ? new AddedLine(version) : { bytes: own, revision: version.revision },
+        );
       }
     }
     if (this.#query.allowsBookmarks) {

@@ -89,12 +89,11 @@ export class WatchSession {
     this.#pass(line);
   }
 
-  /** Everything queued, handed over. */
-  take(): readonly WatchLine[] {
-    const taken = this.#queue;
-    this.#queue = [];
-    this.#live = 0;
-    this.#waitingSince = undefined;
+  /** The first `count` of what is queued, handed over. */
+  take(count: number = this.#queue.length): readonly WatchLine[] {
+    const taken = this.#queue.splice(0, count);
+    this.#live = Math.min(this.#live, this.#queue.length);
+    if (this.#live === 0) this.#waitingSince = undefined;
     return this.splitter === undefined ? taken : taken.flatMap((line) => this.#cut(line));
   }
 
