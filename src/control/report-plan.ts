@@ -79,6 +79,8 @@ const alarming: ReadonlySet<Reason> = new Set<Reason>([
   'CapabilityNotBuilt',
   'ViewNotFresh',
   'RequestRefused',
+  'PodNotPrepared',
+  'InvalidDelayedDownscale',
 ]);
 
 /** Whether a hold is not a part of an ordinary rollout, but needs somebody to look. */
