@@ -111,7 +111,7 @@ export class PodPreparations {
 
   /** Nothing is known any more, as after a start or when the lease was gained (D-22). */
   clear(): void {
-    for (const uid of [...this.#sets.keys()]) this.forget(uid);
+    for (const uid of this.#sets.keys()) this.forget(uid);
   }
 
   /** Resolves when no call is under way. */
