@@ -14,7 +14,7 @@ export type PodBehaviour =
       readonly headers?: Readonly<Record<string, string>>;
     }
   /** Acts at once, and answers `after` that. */
-  | { readonly kind: 'late'; readonly after: Millis; readonly then: PodBehaviour }
+  | { readonly kind: 'late'; readonly after: Millis; readonly behaves: PodBehaviour }
   /** Takes the call and says nothing. */
   | { readonly kind: 'never' }
   /** Ends the connection without an answer. */
@@ -150,7 +150,7 @@ export class PodFleet {
         return { kind: 'answer', after: millis(0), status, headers, body };
       }
       case 'late': {
-        const then = this.#replyOf(behaviour.then, method, pod);
+        const then = this.#replyOf(behaviour.behaves, method, pod);
         return then.kind === 'never'
           ? then
           : { ...then, after: millis(then.after + behaviour.after) };

@@ -9,8 +9,8 @@ import { PodFleet } from './pod-fleet.ts';
 export interface PodHttpUnderTest {
   readonly podHttp: PodHttp;
   /** Resolves when no connection is open. */
-  quiet(): Promise<void>;
-  close(): Promise<void>;
+  readonly quiet: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 type Create = (fleet: PodFleet, clock: ManualClock) => Promise<PodHttpUnderTest>;
@@ -89,7 +89,11 @@ export function podHttpContract(name: string, create: Create): void {
       assert.equal((await second).kind, 'timed-out');
     },
     'waits for a late answer within the deadline': async ({ podHttp, fleet, clock }) => {
-      fleet.behave({ kind: 'late', after: millis(4_999), then: { kind: 'answer', status: 201 } });
+      fleet.behave({
+        kind: 'late',
+        after: millis(4_999),
+        behaves: { kind: 'answer', status: 201 },
+      });
       const call = podHttp.call(podCall('x', 0));
       await fleet.received(1);
       clock.advance(millis(4_999));
