@@ -74,13 +74,13 @@ const alarming: ReadonlySet<Reason> = new Set<Reason>([
   'MultipleZonesUnavailable',
   'PausedZoneUnavailable',
   'BudgetUnclear',
+  'PodNotPrepared',
+  'InvalidDelayedDownscale',
   'WrongUpdateStrategy',
   'RevisionMissing',
   'CapabilityNotBuilt',
   'ViewNotFresh',
   'RequestRefused',
-  'PodNotPrepared',
-  'InvalidDelayedDownscale',
 ]);
 
 /** Whether a hold is not a part of an ordinary rollout, but needs somebody to look. */
