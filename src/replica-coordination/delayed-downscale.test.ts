@@ -303,8 +303,7 @@ test('planDelayedDownscale() calls a pod at once that becomes ready, whatever it
   await bed.run(seconds(16));
   assert.equal(bed.fleet.calls.length, 5);
   bed.fleet.behave({ kind: 'application' });
-  bed.pods.set(0, { uid: bed.pods.get(0)?.uid ?? '', isReady: true });
-  bed.want(1);
+  bed.makeReady(0);
   await bed.run();
   assert.equal(bed.fleet.calls.length, 6);
   assert.deepEqual(bed.plan.requeue, { kind: 'await-change' });

@@ -1,18 +1,14 @@
 import { type Instant, instant, millis, seconds } from '#base/units.ts';
 import type { PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
-import { delayedDownscaleOf } from '#replica-coordination/delayed-downscale.ts';
-import { planDelayedDownscale } from '#replica-coordination/delayed-downscale-plan.ts';
-import type {
-  DelayedDownscalePlan,
-  SlotPod,
-} from '#replica-coordination/delayed-downscale-snapshot.ts';
+import { DelayedDownscaleRound } from '#replica-coordination/delayed-downscale-round.ts';
+import type { DelayedDownscalePlan } from '#replica-coordination/delayed-downscale-snapshot.ts';
 import { PodPreparations } from '#replica-coordination/prepare-pods.ts';
-import type { StatefulSetView } from '#statefulset/view.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakePodHttp } from './fake-pod-http.ts';
 import { PodFleet } from './pod-fleet.ts';
-import { statefulSetView, T0 } from './views.ts';
+import { podView, readySince, statefulSetView, T0 } from './views.ts';
 
 /** What differs from the usual set: five replicas, a delay of one hour, five wanted. */
 export interface BedOptions {
@@ -59,10 +55,10 @@ export class DelayedDownscaleBed {
   readonly fleet = new PodFleet(this.clock);
   readonly patches: BedPatch[] = [];
   readonly answers: BedAnswer[] = [];
-  readonly plans: DelayedDownscalePlan[] = [];
+  readonly plans: Pick<DelayedDownscalePlan, 'verdict' | 'requeue'>[] = [];
   readonly preparations: PodPreparations;
   /** Pods by ordinal; those of new slots are ready at once. */
-  readonly pods = new Map<number, SlotPod>();
+  readonly pods = new Map<number, PodView>();
   readonly logged: string[] = [];
   /** Whether the plan's writes are refused. */
   isRefusing = false;
@@ -115,7 +111,7 @@ export class DelayedDownscaleBed {
   }
 
   /** What the last pass planned. */
-  get plan(): DelayedDownscalePlan {
+  get plan(): Pick<DelayedDownscalePlan, 'verdict' | 'requeue'> {
     const plan = this.plans.at(-1);
     if (plan === undefined) throw new Error('no pass has run yet');
     return plan;
@@ -144,7 +140,14 @@ export class DelayedDownscaleBed {
   /** Replaces the pod of a slot by a new one; undefined: it goes and does not come back. */
   replacePod(ordinal: number, pod?: { readonly isReady: boolean }): void {
     if (pod === undefined) this.pods.delete(ordinal);
-    else this.pods.set(ordinal, { uid: this.#newUid(ordinal), ...pod });
+    else this.pods.set(ordinal, this.#newPod(ordinal, pod.isReady));
+    this.#wakeIn(0);
+  }
+
+  /** The pod of a slot becomes ready. */
+  makeReady(ordinal: number): void {
+    const pod = this.pods.get(ordinal);
+    if (pod !== undefined) this.pods.set(ordinal, podView({ ...pod, readySince }));
     this.#wakeIn(0);
   }
 
@@ -174,27 +177,15 @@ export class DelayedDownscaleBed {
 
   #pass(): void {
     if (this.plans.length >= mostPasses) throw new Error('the plan asks for pass after pass');
-    const settings = delayedDownscaleOf(this.#set);
-    const url =
-      settings.kind === 'valid' && settings.value?.url.kind === 'valid'
-        ? settings.value.url.value
-        : undefined;
-    const plan = planDelayedDownscale(
-      {
-        set: this.#set,
-        wanted: this.#wanted,
-        settings,
-        pods: this.pods,
-        preparations: url === undefined ? new Map() : this.preparations.of(this.#set, url),
-        takenAt: this.clock.monotonic(),
-      },
-      this.clock.now(),
-    );
+    const { preparations, clock } = this;
+    const round = new DelayedDownscaleRound({
+      preparations,
+      now: clock.now(),
+      takenAt: clock.monotonic(),
+    });
+    const plan = round.verdict({ set: this.#set, pods: [...this.pods.values()] }, this.#wanted);
     this.plans.push(plan);
-    if (url !== undefined) {
-      const { signal } = this.#lease;
-      this.preparations.start({ set: this.#set, url, calls: plan.calls }, signal);
-    }
+    round.start(this.#lease.signal);
     if (plan.verdict.kind === 'scale' && !this.isRefusing) this.#scale(plan.verdict.to);
     else if (plan.requeue.kind === 'at') this.#wakeIn(plan.requeue.at - this.clock.now());
   }
@@ -213,14 +204,16 @@ export class DelayedDownscaleBed {
     }
     for (let ordinal = ordinalsStart; ordinal < ordinalsStart + replicas; ordinal += 1) {
       if (!this.pods.has(ordinal)) {
-        this.pods.set(ordinal, { uid: this.#newUid(ordinal), isReady: true });
+        this.pods.set(ordinal, this.#newPod(ordinal, true));
       }
     }
   }
 
-  #newUid(ordinal: number): string {
+  #newPod(ordinal: number, isReady: boolean): PodView {
     this.#incarnation += 1;
-    return `uid-${ordinal}-${this.#incarnation}`;
+    const uid = `uid-${ordinal}-${this.#incarnation}`;
+    const name = this.podName(ordinal);
+    return podView({ name, uid, readySince: isReady ? readySince : undefined });
   }
 
   /** Keeps what was answered, and sees to it that no pod has two calls at once. */
