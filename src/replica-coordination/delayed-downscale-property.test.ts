@@ -103,7 +103,7 @@ test('planDelayedDownscale() lets no pod go before its delay has passed since it
       await bed.run(minutes(10));
       for (const patch of bed.patches) assert.deepEqual(letGoTooEarly(bed, patch), []);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 
@@ -120,7 +120,7 @@ test('planDelayedDownscale() ends in a fixed point or a stated hold, whatever po
       await bed.run(minutes(15));
       assert.equal(bed.patches.length, before, 'the set has come to rest');
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 
@@ -150,7 +150,7 @@ test('planDelayedDownscale() reaches the wanted count, with every pod cancelled,
         assert.deepEqual(bed.plan.requeue, { kind: 'await-change' });
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

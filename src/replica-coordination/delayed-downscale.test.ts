@@ -397,6 +397,32 @@ test('planDelayedDownscale() goes on from the pods own word when its write was r
   assert.deepEqual(patchesOf(bed), [4]);
 });
 
+test('planDelayedDownscale() lets no pod go by the young answer of the one before it in the slot', async () => {
+  const bed = new DelayedDownscaleBed({ wanted: 4 }).prepared({ 4: 70 });
+  bed.isRefusing = true;
+  await bed.run();
+  assert.equal(bed.verdict(), 'scale 4');
+  bed.isRefusing = false;
+  bed.fleet.prepare('ingester-zone-b-4', undefined);
+  bed.replacePod(4, { isReady: true });
+  await bed.run(minutes(1));
+  assert.deepEqual([patchesOf(bed), bed.verdict()], [[], 'DownscaleDelayed']);
+});
+
+test('planDelayedDownscale() lets no pod go by a young answer while it is being cancelled', async () => {
+  const bed = new DelayedDownscaleBed({ wanted: 4 }).prepared({ 4: 70 });
+  bed.isRefusing = true;
+  await bed.run();
+  bed.fleet.behave({ kind: 'never' }, 'ingester-zone-b-4');
+  bed.want(5);
+  await bed.run();
+  assert.equal(bed.fleet.story().at(-1), 'DELETE ingester-zone-b-4');
+  bed.isRefusing = false;
+  bed.want(4);
+  await bed.run(seconds(1));
+  assert.deepEqual([patchesOf(bed), bed.verdict()], [[], 'AwaitingPods']);
+});
+
 const uncallable: Record<string, BedOptions> = {
   'has no scheme': { url: 'pod/prepare' },
   'has another scheme': { url: 'ftp://pod/prepare' },
