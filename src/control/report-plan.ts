@@ -79,6 +79,8 @@ const alarming: ReadonlySet<Reason> = new Set<Reason>([
   'MultipleZonesUnavailable',
   'PausedZoneUnavailable',
   'BudgetUnclear',
+  'PodNotPrepared',
+  'InvalidDelayedDownscale',
   'WrongUpdateStrategy',
   'RevisionMissing',
   'CapabilityNotBuilt',
