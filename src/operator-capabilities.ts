@@ -12,10 +12,12 @@ import { ScalableKinds } from '#kubernetes/discovery.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import type { PodHttp } from '#pod-http/pod-http.ts';
+import { PodPreparations } from '#replica-coordination/prepare-pods.ts';
 import { ReplicaCoordination } from '#replica-coordination/reconcile.ts';
 import { References } from '#replica-coordination/references.ts';
-import { unbuiltDelays } from '#replica-coordination/unbuilt-delays.ts';
 import { RolloutGroups } from '#rollout-group/reconcile.ts';
+import { groupKey, groupOf } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 
@@ -25,6 +27,7 @@ interface Settings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  readonly podHttp: PodHttp;
   /** Names this process; new at every start (D-8). */
   readonly identity: string;
 }
@@ -43,7 +46,7 @@ interface GroupParts {
 
 /** What works on groups. Scaling plans first; a pass that scaled does not roll (D-18). */
 export function capabilitiesOf(
-  { config, clock, log, identity }: Settings,
+  { config, clock, log, podHttp, identity }: Settings,
   parts: GroupParts,
 ): readonly GroupCapability[] {
   const { client, events, pods, statefulSets, canTouchPods, references, queue } = parts;
@@ -55,7 +58,13 @@ export function capabilitiesOf(
     ...shared,
     writes: new ScaleWrites(clock, statefulSets.freshness),
     references,
-    delays: unbuiltDelays,
+    preparations: new PodPreparations({
+      podHttp,
+      clock,
+      log,
+      clusterDomain: config.kubernetes.clusterDomain,
+      wake: (set) => wake(queue, set),
+    }),
     zoneTracker: isZoneTracked ? configMapName : undefined,
     interval: pollInterval(config),
     wake: (key) => queue.add(key),
@@ -85,6 +94,11 @@ export function referencesOf(
     wake: (key) => queue.add(key),
     signal,
   });
+}
+
+function wake(queue: WorkQueue, set: StatefulSetView): void {
+  const group = groupOf(set);
+  if (group !== undefined) queue.add(groupKey(set.namespace, group));
 }
 
 /** How often what cannot be watched is read; also where the periodic look at groups is switched off. */

@@ -17,6 +17,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { capabilitiesOf, referencesOf } from '#operator-capabilities.ts';
+import type { PodHttp } from '#pod-http/pod-http.ts';
 import { referenceIndexers } from '#replica-coordination/references.ts';
 import {
   type BudgetView,
@@ -41,6 +42,7 @@ export interface OperatorOptions {
   readonly readiness: Readiness;
   /** The authorised way to the API server, without any decoration. */
   readonly transport: Transport;
+  readonly podHttp: PodHttp;
   /** Names this process; new at every start (D-8). */
   readonly identity: string;
   /** Told the plan of every pass over a group. */
@@ -145,8 +147,10 @@ function decoratedClient({ config, clock, log, metrics, transport }: OperatorOpt
   const layered = layeredTransport(transport, {
     cluster: {
       cluster: namespace,
-      onRejected: ({ route, message }) =>
-        log.warn('cluster check refused a request', { route, message }),
+      onRejected: ({ route, message }) => {
+        log.warn('cluster check refused a request', { route, message });
+        metrics.countClusterRejection(route, namespace);
+      },
     },
     limit: {
       clock,

@@ -11,6 +11,8 @@ const secondary: ReadonlySet<Reason> = new Set<Reason>([
   'ScaleOrder',
   'LeaderNotReady',
   'MinimumTimeNotElapsed',
+  'DownscaleDelayed',
+  'AwaitingPods',
 ]);
 
 /**

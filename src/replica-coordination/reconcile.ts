@@ -21,9 +21,11 @@ import { TransportError } from '#kubernetes/transport.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { DelayedDownscaleRound } from './delayed-downscale-round.ts';
 import { isCoordinated, planCoordination } from './plan.ts';
+import type { PodPreparations } from './prepare-pods.ts';
 import type { References } from './references.ts';
-import type { CoordinationSnapshot, Delays, ZoneTracker } from './snapshot.ts';
+import type { CoordinationSnapshot, ZoneTracker } from './snapshot.ts';
 import { WritePaces } from './write-pace.ts';
 import { readZoneTracker } from './zone-tracker.ts';
 
@@ -39,7 +41,7 @@ export interface CoordinationPorts {
   readonly open: OpenDisruptions;
   readonly writes: ScaleWrites;
   readonly references: References;
-  readonly delays: Delays;
+  readonly preparations: PodPreparations;
   /** Name of the ConfigMap of zone-tracker mode; undefined when it is off (D-23). */
   readonly zoneTracker: string | undefined;
   /** How soon what could not be read is read again. */
@@ -81,6 +83,9 @@ export class ReplicaCoordination implements GroupCapability {
   constructor(ports: CoordinationPorts) {
     this.#ports = ports;
     this.#reporter = new PlanReporter(ports);
+    ports.statefulSets.onChange(({ kind, object }) => {
+      if (kind === 'deleted') ports.preparations.forget(object.uid);
+    });
   }
 
   forget(key: string): void {
@@ -115,8 +120,13 @@ export class ReplicaCoordination implements GroupCapability {
     const { references, again } = await this.#references(work, signal);
     let zoneTracker: ZoneTracker =
       this.#ports.zoneTracker === undefined ? { kind: 'off' } : { kind: 'unread' };
-    const plan = (state: GroupState): Plan =>
-      planCoordination(this.#snapshot(state, references, zoneTracker), this.#ports.clock.now());
+    let round = this.#round();
+    const plan = (state: GroupState): Plan => {
+      // Each state is asked for anew whom to call; the last one counts.
+      round = this.#round();
+      const snapshot = this.#snapshot(state, { references, zoneTracker, delays: round });
+      return planCoordination(snapshot, this.#ports.clock.now());
+    };
     const view = new GroupView({ ...this.#ports, key, plan });
     let observed = view.observe(sets);
     if (asksForZoneTracker(observed.plan, zoneTracker)) {
@@ -124,6 +134,7 @@ export class ReplicaCoordination implements GroupCapability {
       observed = view.observe(sets);
     }
     const secured = await view.secure(observed, signal);
+    round.start(signal);
     if (secured.kind === 'held') return endOf(secured.plan, again, { kind: 'nothing' });
     const written = await this.#scale({ key, ...secured }, signal);
     const isInVain = written.kind === 'refused' || written.kind === 'outdated';
@@ -144,14 +155,22 @@ export class ReplicaCoordination implements GroupCapability {
 
   #snapshot(
     { sets, leaving }: GroupState,
-    references: CoordinationSnapshot['references'],
-    zoneTracker: ZoneTracker,
+    known: Pick<CoordinationSnapshot, 'references' | 'zoneTracker' | 'delays'>,
   ): CoordinationSnapshot {
-    const { writes, delays, clock } = this.#ports;
+    const { writes, clock } = this.#ports;
     const views = sets.map(({ set }) => set);
     const paces = this.#paces.of(views, clock.now());
     const unanswered = writes.open(views);
-    return { sets, leaving, references, zoneTracker, delays, paces, unanswered };
+    return { sets, leaving, ...known, paces, unanswered };
+  }
+
+  #round(): DelayedDownscaleRound {
+    const { preparations, clock } = this.#ports;
+    return new DelayedDownscaleRound({
+      preparations,
+      now: clock.now(),
+      takenAt: clock.monotonic(),
+    });
   }
 
   async #readZoneTracker(key: string, signal: AbortSignal): Promise<ZoneTracker> {

@@ -87,7 +87,9 @@ export async function autoscaleSet(world: World, zone: string, replicas: number)
 
 /** `spec.replicas` of the sets of all zones, in order. */
 export function replicasOf(world: World): readonly number[] {
-  return world.zones.map((zone) => countAt(world, 'statefulsets.apps', setName(zone), 'spec'));
+  return world.zones.map((zone) =>
+    countIn(world.stored('statefulsets.apps', setName(zone)), 'spec'),
+  );
 }
 
 /** Lets time run until all sets have `replicas`, wanted and present and ready. */
@@ -98,7 +100,7 @@ export async function untilScaled(world: World, replicas: readonly number[]): Pr
       const status = isJsonObject(set?.['status']) ? set['status'] : {};
       const wanted = replicas[index];
       return (
-        countAt(world, 'statefulsets.apps', setName(zone), 'spec') === wanted &&
+        countIn(world.stored('statefulsets.apps', setName(zone)), 'spec') === wanted &&
         (status['replicas'] ?? 0) === wanted &&
         (status['readyReplicas'] ?? 0) === wanted
       );
@@ -108,11 +110,11 @@ export async function untilScaled(world: World, replicas: readonly number[]): Pr
 
 /** `status.replicas` of a ReplicaTemplate. */
 export function reportedBy(world: World, name: string): number {
-  return countAt(world, 'replicatemplates.rollout-operator.grafana.com', name, 'status');
+  return countIn(world.stored('replicatemplates.rollout-operator.grafana.com', name), 'status');
 }
 
-function countAt(world: World, resource: string, name: string, part: 'spec' | 'status'): number {
-  const members = world.stored(resource, name)?.[part];
+function countIn(object: JsonObject | undefined, part: 'spec' | 'status'): number {
+  const members = object?.[part];
   const count = isJsonObject(members) ? members['replicas'] : undefined;
   return typeof count === 'number' ? count : 0;
 }
