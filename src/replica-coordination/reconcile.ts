@@ -287,7 +287,8 @@ function endOf(plan: Plan, again: Instant | undefined, written: Written): GroupE
   const looked = withRequeue(plan, again);
   if (written.kind !== 'refused') {
     const isOutrun = written.kind === 'outdated';
-    return { ...idle, plan: looked, isOutrun, endsPass: written.kind === 'scaled' };
+    // Others must not act on a view that was wrong about this set.
+    return { ...idle, plan: looked, isOutrun, endsPass: written.kind !== 'nothing' };
   }
   const decisions = plan.decisions
     .filter(({ kind }) => kind !== 'write-back')
