@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiError } from '#kubernetes/api-error.ts';
 import { TransportError } from '#kubernetes/transport.ts';
+import { objectAt } from '#statefulset/parse-fields.ts';
 import { GroupBench } from '#testing/group-bench.ts';
 import { refusal, type WorldRequest } from '#testing/group-world.ts';
 
@@ -24,8 +25,8 @@ function resize(world: World, zone: string, replicas: number): void {
   const counts = { replicas, readyReplicas: replicas };
   world.put('statefulsets', {
     ...set,
-    spec: { ...Object(set['spec']), replicas },
-    status: { ...Object(set['status']), ...counts },
+    spec: { ...objectAt(set, 'spec'), replicas },
+    status: { ...objectAt(set, 'status'), ...counts },
   });
   for (let ordinal = replicas; ordinal < 3; ordinal += 1) world.drop('pods', `${name}-${ordinal}`);
 }
@@ -330,8 +331,8 @@ test('[scenario 56] a report that fails is a warning, and the set stays scaled',
   const bench = mirroring(5, 3);
   bench.world.before = refuse('patch', 'test', refusal(500));
   await bench.pass();
-  const { spec } = { spec: {}, ...bench.world.object('statefulsets', 'ingester-zone-a') };
-  assert.equal(Object(spec)['replicas'], 5);
+  const spec = objectAt(bench.world.object('statefulsets', 'ingester-zone-a'), 'spec');
+  assert.equal(spec['replicas'], 5);
   const warned = bench.log.lines.filter(({ level }) => level === 'warn');
   assert.deepEqual(
     warned.map(({ message }) => message).filter((message) => !message.includes('polled')),

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { minutes, seconds } from '#base/units.ts';
+import type { JsonObject } from '#base/json.ts';
+import { type Instant, minutes, seconds } from '#base/units.ts';
+import { numberAt } from '#testing/json-path.ts';
 import { World } from '#testing/world.ts';
 import { images } from '#testing/world-group.ts';
+import { OPERATOR_USER } from '#testing/world-operator.ts';
 import { assertAtRest, assertKept, eventReasons, small, writesOf } from './rollout-stage.ts';
 import {
   annotateSet,
@@ -110,6 +113,110 @@ test('an operator that is killed while it scales leaves nothing half done', asyn
   await world.clock.advance(seconds(20));
   await world.readyOperator();
   await untilScaled(world, [1, 1, 1]);
+  await assertAtRest(world);
+  await world.close();
+});
+
+const delay = {
+  'grafana.com/rollout-delayed-downscale': '1h',
+  'grafana.com/rollout-prepare-delayed-downscale-url': 'http://pod/prepare-delayed-downscale',
+};
+
+/** Three zones of three that mirror a ReplicaTemplate, and ask their pods an hour before they go. */
+async function delayedWorld(): Promise<World> {
+  const world = await World.create();
+  await createTemplate(world, 'ingester', 3);
+  for (const zone of world.zones)
+    await annotateSet(world, zone, { ...mirror('ingester'), ...delay });
+  return world;
+}
+
+const ingester = { type: replicaTemplates, name: 'ingester' };
+
+/** Asserts that each pod that went had been prepared for an hour by then; pods tell the time in whole seconds. */
+function assertDelayed(world: World, asked: Instant): void {
+  for (const { at, resource, before, after, user } of world.cluster.eventLog.commits) {
+    if (resource !== 'statefulsets.apps' || user !== OPERATOR_USER) continue;
+    const count = (object: JsonObject | undefined): number =>
+      numberAt(object ?? {}, 'spec', 'replicas') ?? 0;
+    if (count(after) < count(before)) assert.ok(at - asked > 3_599_000, `after ${at - asked} ms`);
+  }
+}
+
+test('[scenario 59, 65] three zones shrink an hour after their pods were asked, one after the other', async () => {
+  const world = await delayedWorld();
+  await world.readyOperator();
+  await autoscale(world, ingester, 1);
+  const asked = world.clock.now();
+  await world.clock.advance(minutes(59));
+  assert.deepEqual(replicasOf(world), [3, 3, 3]);
+  assert.equal(reportedBy(world, 'ingester'), 3);
+  await untilScaled(world, [1, 1, 1]);
+  assertDelayed(world, asked);
+  assert.equal(reportedBy(world, 'ingester'), 1);
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('[scenario 62, 64] pods that answer wrongly or never hold themselves and those below them, and no other zone', async () => {
+  const world = await delayedWorld();
+  world.fleet.behave({ kind: 'never' }, 'ingester-zone-a-2');
+  world.fleet.behave({ kind: 'answer', status: 500 }, 'ingester-zone-b-1');
+  world.fleet.behave(
+    { kind: 'late', after: seconds(4), behaves: { kind: 'application' } },
+    'ingester-zone-c-1',
+  );
+  await world.readyOperator();
+  await autoscale(world, ingester, 1);
+  const asked = world.clock.now();
+  await world.clock.runUntil(() => replicasOf(world).join() === '3,2,1', {
+    maxVirtual: minutes(90),
+  });
+  await world.clock.advance(minutes(30));
+  assert.deepEqual(replicasOf(world), [3, 2, 1]);
+  assert.ok(eventReasons(world, 'ingester-zone-a').includes('PodNotPrepared'));
+  assertDelayed(world, asked);
+  world.fleet.behave({ kind: 'application' }, 'ingester-zone-a-2');
+  world.fleet.behave({ kind: 'application' }, 'ingester-zone-b-1');
+  await world.clock.runUntil(() => replicasOf(world).join() === '1,1,1', {
+    maxVirtual: minutes(90),
+  });
+  assertKept(world);
+  await world.close();
+});
+
+test('[scenario 66, 67] a count that returns is cancelled once, and then pods hear nothing [QUIE-1]', async () => {
+  const world = await delayedWorld();
+  await world.readyOperator();
+  await autoscale(world, ingester, 2);
+  await world.clock.advance(minutes(30));
+  await autoscale(world, ingester, 3);
+  await world.clock.advance(minutes(2));
+  for (const zone of world.zones) {
+    assert.equal(world.fleet.preparedSince(`ingester-zone-${zone}-2`), undefined);
+  }
+  const calls = world.fleet.calls.length;
+  await world.clock.advance(minutes(90));
+  assert.equal(world.fleet.calls.length, calls);
+  assert.deepEqual(replicasOf(world), [3, 3, 3]);
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('an operator that is killed while pods are asked changes nothing: the pods remember', async () => {
+  const world = await delayedWorld();
+  let operator = await world.readyOperator();
+  await autoscale(world, ingester, 1);
+  const asked = world.clock.now();
+  for (let turn = 0; turn < 5; turn += 1) {
+    await world.clock.advance(minutes(11));
+    operator.kill();
+    await world.clock.advance(seconds(30));
+    operator = await world.readyOperator();
+  }
+  await untilScaled(world, [1, 1, 1]);
+  assert.ok(world.clock.now() - asked < minutes(70));
+  assertDelayed(world, asked);
   await assertAtRest(world);
   await world.close();
 });
