@@ -477,30 +477,25 @@ function knownReference(
   return state;
 }
 
-for (const text of ['false', 'bad value', '']) {
-  mirroring[`[scenario 52] does not report with write-back ${JSON.stringify(text)}`] = {
-    zones: {
-      b: {
-        replicas: 2,
-        annotations: mirrors({ 'rollout-mirror-replicas-from-resource-write-back': text }),
-      },
-    },
-    rest: known(reference(5, 2)),
-    does: text === 'false' ? ['b: 2 → 5'] : ['b: warn InvalidWriteBack', 'b: 2 → 5'],
-  };
-}
+const writeBacks: Record<string, { readonly text: string; readonly does: readonly string[] }> = {
+  '[scenario 52] reports nothing with write-back false': { text: 'false', does: ['b: 2 → 5'] },
+  '[scenario 52] reports nothing with a write-back that cannot be read, and says so': {
+    text: 'bad value',
+    does: ['b: warn InvalidWriteBack', 'b: 2 → 5'],
+  },
+  '[scenario 52] reports nothing with an empty write-back, and says so': {
+    text: '',
+    does: ['b: warn InvalidWriteBack', 'b: 2 → 5'],
+  },
+  '[scenario 52] reports with write-back true': { text: 'true', does: ['b: 2 → 5', 'test := 5'] },
+  '[scenario 52] reports with write-back T': { text: 'T', does: ['b: 2 → 5', 'test := 5'] },
+  '[scenario 52] reports with write-back 1': { text: '1', does: ['b: 2 → 5', 'test := 5'] },
+};
 
-for (const text of ['true', 'T', '1']) {
-  mirroring[`[scenario 52] reports with write-back ${JSON.stringify(text)}`] = {
-    zones: {
-      b: {
-        replicas: 2,
-        annotations: mirrors({ 'rollout-mirror-replicas-from-resource-write-back': text }),
-      },
-    },
-    rest: known(reference(5, 2)),
-    does: ['b: 2 → 5', 'test := 5'],
-  };
+for (const [what, { text, does }] of Object.entries(writeBacks)) {
+  const key = 'rollout-mirror-replicas-from-resource-write-back';
+  const zones = { b: { replicas: 2, annotations: mirrors({ [key]: text }) } };
+  mirroring[what] = { zones, rest: known(reference(5, 2)), does };
 }
 
 const tracked: Record<string, Case> = {

@@ -419,3 +419,20 @@ test('[scenario 59] pods are asked before a delayed down-scale, and go once they
   await bench.pass();
   assert.ok(world.taken().includes('patch ingester-zone-a'));
 });
+
+for (const wanted of [2, 5]) {
+  test(`[scenario 70] a delay that cannot be read scales nothing, towards ${wanted} neither, and is a Warning`, async () => {
+    const bench = mirroring(wanted, 3);
+    annotate(bench.world, 'a', {
+      [`${PREFIX}rollout-delayed-downscale`]: '1.5h',
+      [`${PREFIX}rollout-prepare-delayed-downscale-url`]: 'http://pod/prepare',
+    });
+    bench.world.show();
+    await bench.pass();
+    assert.deepEqual(bench.holds(), ['InvalidDelayedDownscale']);
+    assert.ok(!bench.world.taken().includes('patch ingester-zone-a'));
+    assert.deepEqual(bench.fleet.story(), []);
+    const [note] = bench.events.notes;
+    assert.deepEqual([note?.type, note?.reason], ['Warning', 'InvalidDelayedDownscale']);
+  });
+}
