@@ -69,7 +69,9 @@ class UndiciPodHttp implements PodHttp {
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     try {
-      return await this.#follow(call, ending.signal);
+      const answer = await this.#follow(call, ending.signal);
+      call.onEnd?.(answer);
+      return answer;
     } finally {
       deadline?.cancel();
       signal.removeEventListener('abort', abort);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { type Instant, minutes, seconds } from '#base/units.ts';
 import { type BedPatch, DelayedDownscaleBed } from '#testing/delayed-downscale-bed.ts';
 import type { PodBehaviour } from '#testing/pod-fleet.ts';
