@@ -85,7 +85,7 @@ const cases: Record<string, Case> = {
   },
   'takes a time to come for not due [scenario 63]': {
     wanted: 4,
-    prepared: { 4: -1 },
+    prepared: { 4: -70 },
     want: { calls: 'DELETE 0 1 2 3 POST 4', patches: [], verdict: 'DownscaleDelayed' },
   },
   'accepts a 201 [scenario 64]': {
