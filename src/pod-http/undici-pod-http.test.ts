@@ -263,3 +263,16 @@ test('createPodHttp() goes around the proxy for pods that NO_PROXY names without
   await podHttp.close();
   server.close();
 });
+
+test('createPodHttp() names the cluster in every request, and no other header can replace it [scenario 72]', async () => {
+  await served({ '/p': { kind: 'answer', status: 200, body: '' } }, async (server, url) => {
+    const podHttp = createPodHttp(direct);
+    await podHttp.call(callTo(url, '/p', { headers: { 'x-cluster': 'other' } }));
+    await podHttp.call(callTo(url, '/p', { method: 'DELETE' }));
+    assert.deepEqual(
+      server.received.map(({ headers }) => headers['x-cluster']),
+      ['test', 'test'],
+    );
+    await podHttp.close();
+  });
+});
