@@ -14,6 +14,11 @@ export interface PodCall {
   readonly headers?: Readonly<Record<string, string>>;
   /** Gives the call up, also while it waits for its turn. */
   readonly signal?: AbortSignal;
+  /**
+   * Told how the call ended before the next call of the set gets its place, so that what it aborts is never sent. Must
+   * not throw.
+   */
+  readonly onEnd?: (answer: PodAnswer) => void;
 }
 
 /** Why a call has no answer of the pod. */

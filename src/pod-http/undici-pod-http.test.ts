@@ -146,6 +146,41 @@ test('createPodHttp() asks a proxy for a tunnel to a pod that is called by https
   server.close();
 });
 
+for (const [stage, answer] of Object.entries({
+  'says nothing': '',
+  'opens the tunnel to a pod that says nothing': 'HTTP/1.1 200 OK\r\n\r\n',
+})) {
+  test(`createPodHttp() keeps no connection after the deadline to a proxy that ${stage}`, async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+    const { server, port } = await tcpServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve());
+      socket.once('data', () => {
+        if (answer === '') {
+          arrive();
+          return;
+        }
+        socket.once('data', () => arrive());
+        socket.write(answer);
+      });
+    });
+    const clock = new ManualClock();
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const podHttp = createPodHttp({ ...direct, clock, env });
+    const url = 'https://x-0.x.test.svc.cluster.local./prepare';
+    const call = podHttp.call(podCall('x', 0, { url }));
+    await arrived;
+    clock.advance(seconds(5));
+    const ended = await call;
+    assert.equal(ended.kind, 'timed-out');
+    assert.equal(ended.isSent, false);
+    await closed;
+    await podHttp.close();
+    server.close();
+  });
+}
+
 test('createPodHttp() reads no answer that is longer than its limit', async () => {
   await served({ '/p': { kind: 'flood', bytes: 10_000_000 } }, async (_, url) => {
     const podHttp = createPodHttp(direct);
@@ -262,4 +297,17 @@ test('createPodHttp() goes around the proxy for pods that NO_PROXY names without
   assert.deepEqual(seen, []);
   await podHttp.close();
   server.close();
+});
+
+test('createPodHttp() names the cluster in every request, and no other header can replace it [scenario 72]', async () => {
+  await served({ '/p': { kind: 'answer', status: 200, body: '' } }, async (server, url) => {
+    const podHttp = createPodHttp(direct);
+    await podHttp.call(callTo(url, '/p', { headers: { 'x-cluster': 'other' } }));
+    await podHttp.call(callTo(url, '/p', { method: 'DELETE' }));
+    assert.deepEqual(
+      server.received.map(({ headers }) => headers['x-cluster']),
+      ['test', 'test'],
+    );
+    await podHttp.close();
+  });
 });

@@ -35,8 +35,10 @@ export function createPodHttp(options: PodHttpOptions): PodHttp {
 class UndiciPodHttp implements PodHttp {
   readonly #options: PodHttpOptions;
   readonly #lanes: CallLanes;
-  readonly #closing = new AbortController();
+  /** Ends each call that has begun. Not one signal for all: adding a listener costs time for each that is there. */
+  readonly #endings = new Set<AbortController>();
   readonly #underWay = new Set<Promise<PodAnswer>>();
+  #isClosed = false;
 
   constructor(options: PodHttpOptions) {
     this.#options = options;
@@ -44,7 +46,7 @@ class UndiciPodHttp implements PodHttp {
   }
 
   async call(call: PodCall): Promise<PodAnswer> {
-    const answer = this.#inTurn(call);
+    const answer = this.#untilEnd(call);
     this.#underWay.add(answer);
     try {
       return await answer;
@@ -54,25 +56,36 @@ class UndiciPodHttp implements PodHttp {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort('aborted');
+    this.#isClosed = true;
+    for (const ending of this.#endings) ending.abort('aborted');
     await Promise.all(this.#underWay);
   }
 
-  async #inTurn(call: PodCall): Promise<PodAnswer> {
-    const { signal: closing } = this.#closing;
-    const signal = call.signal === undefined ? closing : AbortSignal.any([call.signal, closing]);
-    const leave = await this.#lanes.enter(call.set, signal);
-    if (leave === undefined) return failed(call, { kind: 'aborted', why: '', isSent: false });
+  async #untilEnd(call: PodCall): Promise<PodAnswer> {
+    const { signal } = call;
+    if (this.#isClosed || signal?.aborted === true) return neverSent(call);
     const ending = new AbortController();
     const abort = (): void => ending.abort('aborted');
-    const deadline = this.#deadline(ending);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
+    this.#endings.add(ending);
+    signal?.addEventListener('abort', abort, { once: true });
     try {
-      return await this.#follow(call, ending.signal);
+      return await this.#inTurn(call, ending);
+    } finally {
+      this.#endings.delete(ending);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  async #inTurn(call: PodCall, ending: AbortController): Promise<PodAnswer> {
+    const leave = await this.#lanes.enter(call.set, ending.signal);
+    if (leave === undefined) return neverSent(call);
+    const deadline = this.#deadline(ending);
+    try {
+      const answer = await this.#follow(call, ending.signal);
+      call.onEnd?.(answer);
+      return answer;
     } finally {
       deadline?.cancel();
-      signal.removeEventListener('abort', abort);
       leave();
     }
   }
@@ -136,6 +149,10 @@ function proxyOf(url: URL, env: Environment): string | undefined {
 
 function misdirected(call: PodCall, why: string): PodAnswer {
   return failed(call, { kind: 'misdirected', why, isSent: true });
+}
+
+function neverSent(call: PodCall): PodAnswer {
+  return failed(call, { kind: 'aborted', why: '', isSent: false });
 }
 
 function failed(call: PodCall, answer: Exclude<HopAnswer, { kind: 'answered' }>): PodAnswer {

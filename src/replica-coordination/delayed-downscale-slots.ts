@@ -12,7 +12,7 @@ import type {
  * pod gave it in between, only this process calls pods, one call a pod at a time, and a pod that takes long to answer
  * would else never be let go. What is left of 10 s is for the write that follows (D-3).
  */
-export const answerLife: Millis = seconds(5);
+const answerLife: Millis = seconds(5);
 
 /** A preparation is asked for again after this time, so that one that somebody took back does not stay so. */
 const reassertAfter = minutes(5);

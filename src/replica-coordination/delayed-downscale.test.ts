@@ -85,7 +85,7 @@ const cases: Record<string, Case> = {
   },
   'takes a time to come for not due [scenario 63]': {
     wanted: 4,
-    prepared: { 4: -1 },
+    prepared: { 4: -70 },
     want: { calls: 'DELETE 0 1 2 3 POST 4', patches: [], verdict: 'DownscaleDelayed' },
   },
   'accepts a 201 [scenario 64]': {
@@ -145,21 +145,18 @@ const cases: Record<string, Case> = {
 };
 
 for (const delay of ['1.5h', '-1h', 'abc']) {
-  cases[`scales in no direction, down, with the delay ${delay} [scenario 70]`] = {
-    wanted: 3,
-    delay,
-    want: { calls: '', patches: [], verdict: 'InvalidDelayedDownscale' },
+  const directions: Record<string, readonly [wanted: number, verdict: string]> = {
+    'scales not down [scenario 70]': [3, 'InvalidDelayedDownscale'],
+    'scales not up [scenario 70]': [7, 'InvalidDelayedDownscale'],
+    'says nothing when the counts are equal [scenario 70]': [5, 'settled'],
   };
-  cases[`scales in no direction, up, with the delay ${delay} [scenario 70]`] = {
-    wanted: 7,
-    delay,
-    want: { calls: '', patches: [], verdict: 'InvalidDelayedDownscale' },
-  };
-  cases[`says nothing of the delay ${delay} when the counts are equal [scenario 70]`] = {
-    wanted: 5,
-    delay,
-    want: { calls: '', patches: [], verdict: 'settled' },
-  };
+  for (const [fact, [wanted, verdict]] of Object.entries(directions)) {
+    cases[`with the delay ${delay} ${fact}`] = {
+      wanted,
+      delay,
+      want: { calls: '', patches: [], verdict },
+    };
+  }
 }
 
 const useless: Record<string, PodBehaviour> = {

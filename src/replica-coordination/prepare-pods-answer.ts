@@ -35,7 +35,7 @@ export function cancelledAnswer(answer: PodAnswer): CancelledAnswer {
 }
 
 /** `body` as people may see it: quoted, and cut. */
-export function quote(body: string): string {
+function quote(body: string): string {
   return JSON.stringify(body.length > longestQuote ? `${body.slice(0, longestQuote)}…` : body);
 }
 

@@ -156,3 +156,16 @@ test('PodPreparations logs each call as the peer does, and no password (LG table
     ],
   );
 });
+
+test('PodPreparations has 32 calls of 100 silent pods under way at most, each for its deadline [scenario 71]', async () => {
+  const { preparations, clock, fleet, woken } = parts();
+  fleet.behave({ kind: 'never' });
+  const ordinals = Array.from({ length: 100 }, (_, ordinal) => [ordinal, 'POST'] as const);
+  preparations.start(work(Object.fromEntries(ordinals)), alive);
+  await clock.advance(seconds(15));
+  assert.deepEqual([fleet.mostOpen(), fleet.calls.length, woken()], [32, 100, 0]);
+  await clock.advance(seconds(5));
+  assert.deepEqual([fleet.open, woken()], [0, 1]);
+  const states = [...preparations.of({ ...set, spec: { ...set.spec, replicas: 100 } }, url)];
+  assert.equal(states.filter(([, { state }]) => state.kind === 'failed').length, 100);
+});

@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Millis } from '#base/units.ts';
 import { CallLanes } from '#pod-http/call-lanes.ts';
 import type { NoAnswer, PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
+import { withoutUser } from '#pod-http/pod-url.ts';
 import type { PodFleet } from './pod-fleet.ts';
 
 /** Settings of a {@link FakePodHttp}. */
@@ -30,7 +31,9 @@ export class FakePodHttp implements PodHttp {
     const leave = await this.#lanes.enter(call.set, signal);
     if (leave === undefined) return failed(call, 'aborted', false);
     try {
-      return await this.#exchange(call, signal);
+      const answer = await this.#exchange(call, signal);
+      call.onEnd?.(answer);
+      return answer;
     } finally {
       leave();
     }
@@ -78,5 +81,5 @@ export class FakePodHttp implements PodHttp {
 }
 
 function failed(call: PodCall, kind: NoAnswer, isSent: boolean): PodAnswer {
-  return { kind, isSent, message: `Cannot ${call.method} ${call.url}: ${kind}` };
+  return { kind, isSent, message: `Cannot ${call.method} ${withoutUser(call.url)}: ${kind}` };
 }

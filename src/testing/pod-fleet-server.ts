@@ -25,7 +25,8 @@ export class PodFleetServer {
 
   /** Starts listening. @returns the value for `HTTP_PROXY` */
   async listen(): Promise<URL> {
-    this.#server.listen(0, '127.0.0.1');
+    // Thousands of calls may begin at once; what the backlog cannot hold is dropped, and tried again seconds later.
+    this.#server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });
     await once(this.#server, 'listening');
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new Error('no TCP address');

@@ -48,7 +48,7 @@ export type FleetReply =
   | { readonly kind: 'reset'; readonly after: Millis };
 
 /** The pod, and its set as `namespace/name`, that a host such as `x-0.service.ns.svc.cluster.local.:8080` names. */
-export function podOf(host: string): { readonly pod: string; readonly set: string } {
+function podOf(host: string): { readonly pod: string; readonly set: string } {
   const [pod = '', , namespace = ''] = host.split('.');
   return { pod, set: `${namespace}/${pod.slice(0, pod.lastIndexOf('-'))}` };
 }

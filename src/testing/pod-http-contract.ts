@@ -48,29 +48,31 @@ export function podHttpContract(name: string, create: Create): void {
         ],
       );
     },
-    'sends the method, host, path, query and header that it was told, and no body [scenario 72]':
-      async ({ podHttp, fleet }) => {
-        await podHttp.call(podCall('x', 4, { headers: { 'content-type': 'application/json' } }));
-        await podHttp.call(podCall('x', 4, { method: 'DELETE' }));
-        await podHttp.call(podCall('x', 4, { method: 'GET' }));
-        assert.deepEqual(
-          fleet.calls.map(({ method, host, path, body }) => ({ method, host, path, body })),
-          ['POST', 'DELETE', 'GET'].map((method) => ({
-            method,
-            host: 'x-4.x.test.svc.cluster.local.:8080',
-            path: '/prepare?x=1',
-            body: '',
-          })),
-        );
-        assert.deepEqual(
-          fleet.calls.map(({ headers }) => [headers['x-cluster'], headers['content-type']]),
-          [
-            ['test', 'application/json'],
-            ['test', undefined],
-            ['test', undefined],
-          ],
-        );
-      },
+    'sends the method, host, path, query and header that it was told, and no body': async ({
+      podHttp,
+      fleet,
+    }) => {
+      await podHttp.call(podCall('x', 4, { headers: { 'content-type': 'application/json' } }));
+      await podHttp.call(podCall('x', 4, { method: 'DELETE' }));
+      await podHttp.call(podCall('x', 4, { method: 'GET' }));
+      assert.deepEqual(
+        fleet.calls.map(({ method, host, path, body }) => ({ method, host, path, body })),
+        ['POST', 'DELETE', 'GET'].map((method) => ({
+          method,
+          host: 'x-4.x.test.svc.cluster.local.:8080',
+          path: '/prepare?x=1',
+          body: '',
+        })),
+      );
+      assert.deepEqual(
+        fleet.calls.map(({ headers }) => [headers['x-cluster'], headers['content-type']]),
+        [
+          ['test', 'application/json'],
+          ['test', undefined],
+          ['test', undefined],
+        ],
+      );
+    },
     'gives a silent pod up after the deadline, which counts for each call': async ({
       podHttp,
       fleet,
@@ -110,19 +112,22 @@ export function podHttpContract(name: string, create: Create): void {
       assert.equal(answer.kind, 'unreachable');
       assert.deepEqual(fleet.calls, []);
     },
-    'has 32 calls of a set under way at most, and each ends after its deadline [scenario 71]':
-      async ({ podHttp, fleet, clock }) => {
-        fleet.behave({ kind: 'never' });
-        const calls = ordinals(100).map((each) => podHttp.call(podCall('x', each)));
-        for (const reached of [32, 64, 96, 100]) {
-          await fleet.received(reached);
-          assert.equal(fleet.calls.length, reached);
-          clock.advance(seconds(5));
-        }
-        const answers = await Promise.all(calls);
-        assert.deepEqual(new Set(kinds(answers)), new Set(['timed-out']));
-        assert.equal(fleet.mostOpen('test/x'), 32);
-      },
+    'has 32 calls of a set under way at most, and each ends after its deadline': async ({
+      podHttp,
+      fleet,
+      clock,
+    }) => {
+      fleet.behave({ kind: 'never' });
+      const calls = ordinals(100).map((each) => podHttp.call(podCall('x', each)));
+      for (const reached of [32, 64, 96, 100]) {
+        await fleet.received(reached);
+        assert.equal(fleet.calls.length, reached);
+        clock.advance(seconds(5));
+      }
+      const answers = await Promise.all(calls);
+      assert.deepEqual(new Set(kinds(answers)), new Set(['timed-out']));
+      assert.equal(fleet.mostOpen('test/x'), 32);
+    },
     'lets silent pods of one set hold up no other set (D-24)': async ({ podHttp, fleet }) => {
       for (const each of ordinals(40)) fleet.behave({ kind: 'never' }, `x-${each}`);
       const silent = ordinals(40).map((each) => podHttp.call(podCall('x', each)));
@@ -153,6 +158,28 @@ export function podHttpContract(name: string, create: Create): void {
       );
       assert.equal((await last).kind, 'answered');
       assert.equal(fleet.calls.length, 33);
+    },
+    'tells of the end of a call before the next one of its set is sent': async ({
+      podHttp,
+      fleet,
+    }) => {
+      const giveUp = new AbortController();
+      const { signal } = giveUp;
+      fleet.behave({ kind: 'never' });
+      fleet.behave({ kind: 'answer', status: 500 }, 'x-31');
+      const ends: string[] = [];
+      const onEnd = ({ kind }: PodAnswer): void => {
+        ends.push(kind);
+        giveUp.abort();
+      };
+      const inside = ordinals(31).map((each) => podHttp.call(podCall('x', each, { signal })));
+      const telling = podHttp.call(podCall('x', 31, { onEnd }));
+      const waiting = podHttp.call(podCall('x', 32, { signal }));
+      assert.equal((await telling).kind, 'answered');
+      assert.deepEqual(ends, ['answered']);
+      assert.equal((await waiting).kind, 'aborted');
+      await Promise.all(inside);
+      assert.equal(fleet.story().includes('POST x-32'), false);
     },
     'does not send a call whose signal is aborted already': async ({ podHttp, fleet }) => {
       const signal = AbortSignal.abort();
