@@ -20,7 +20,7 @@ import { ReferenceWatch } from './reference-watch.ts';
 import type { ReferenceState } from './snapshot.ts';
 
 /** The index of StatefulSets by the resource that they mirror; see {@link referenceIndexers}. */
-export const REFERENCE_INDEX = 'reference';
+const REFERENCE_INDEX = 'reference';
 
 /** The indexer behind {@link REFERENCE_INDEX}. */
 export const referenceIndexers = Object.freeze({

@@ -30,7 +30,7 @@ function prefixed(map: Readonly<Record<string, string>> = {}): Record<string, st
 }
 
 /** The set `ingester-zone-<letter>` with all its pods. */
-export function zoneOf(letter: string, spec: ZoneSpec): SetSnapshot {
+function zoneOf(letter: string, spec: ZoneSpec): SetSnapshot {
   const { replicas, ready = replicas, current = replicas, unready = [] } = spec;
   const name = `ingester-zone-${letter}`;
   const set = statefulSetView({

@@ -24,31 +24,31 @@ class Story {
   #revision = 0;
 
   constructor(annotations: Readonly<Record<string, string>> = {}, labels: JsonObject = {}) {
-    this.#store('a', rawStatefulSet({ name: 'a' }), T0);
+    this.#store('a', rawStatefulSet({ name: 'a' }));
     const follower = { 'grafana.com/rollout-downscale-leader': 'a', ...annotations };
     const b = rawStatefulSet({ name: 'b', annotations: follower });
     const metadata = { ...Object(b['metadata']) } as JsonObject;
     const all = { ...Object(metadata['labels']), ...labels } as JsonObject;
-    this.#store('b', { ...b, metadata: { ...metadata, labels: all } }, T0);
+    this.#store('b', { ...b, metadata: { ...metadata, labels: all } });
   }
 
   annotate(name: string, annotations: JsonObject): this {
     const set = this.#sets.get(name) ?? {};
     const metadata = { ...Object(set['metadata']), annotations } as JsonObject;
-    return this.#store(name, { ...set, metadata }, T0);
+    return this.#store(name, { ...set, metadata });
   }
 
   write({ name, to, at = T0, user = 'us' }: Write): this {
     const set = this.#sets.get(name) ?? {};
     const spec = { ...Object(set['spec']), replicas: to } as JsonObject;
-    return this.#store(name, { ...set, spec }, at, user);
+    return this.#store(name, { ...set, spec }, { at, user });
   }
 
   violations(): readonly string[] {
     return this.invariant.violations.map(({ message }) => message);
   }
 
-  #store(name: string, set: JsonObject, at: Instant, user = 'user'): this {
+  #store(name: string, set: JsonObject, { at = T0, user = 'user' }: Partial<Write> = {}): this {
     const before = this.#sets.get(name);
     this.#sets.set(name, set);
     this.#revision += 1;

@@ -102,16 +102,27 @@ export class SoundScaling implements Invariant {
     const minimum = label === undefined ? undefined : parseGoDuration(label, 'label');
     const isForced = annotation(set, 'rollout-force-replicas') !== undefined;
     if (minimum?.kind !== 'valid' || isForced) return;
+    const last = this.#lastDownscale(commit, set);
+    if (last === undefined || commit.at - last.at > minimum.value) return;
+    const message = `${deed} ${commit.at - last.at} ms after ${last.name}; ${minimum.value} ms are the minimum`;
+    this.#findings.add('SCAL-1', commit, message);
+  }
+
+  /** The newest down-scale that any other zone of the group says it had. */
+  #lastDownscale(
+    commit: Commit,
+    set: JsonObject,
+  ): { readonly name: string; readonly at: Instant } | undefined {
     const { group } = setFacts(set);
+    let latest: { readonly name: string; readonly at: Instant } | undefined;
     for (const other of this.#sets.values()) {
       const { name, namespace, group: its } = setFacts(other);
-      const isSibling = namespace === commit.namespace && its === group && name !== commit.name;
+      if (namespace !== commit.namespace || its !== group || name === commit.name) continue;
       const text = annotation(other, 'last-downscale');
-      const last = text === undefined ? undefined : parseRfc3339(text);
-      if (!isSibling || last === undefined || commit.at - last > minimum.value) continue;
-      const message = `${deed} ${commit.at - last} ms after ${name}; ${minimum.value} ms are the minimum`;
-      this.#findings.add('SCAL-1', commit, message);
+      const at = text === undefined ? undefined : parseRfc3339(text);
+      if (at !== undefined && at > (latest?.at ?? Number.NEGATIVE_INFINITY)) latest = { name, at };
     }
+    return latest;
   }
 }
 
