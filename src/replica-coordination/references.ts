@@ -252,11 +252,11 @@ export class References {
 
   /** What was read before stays as old as it was: somebody else may have written meanwhile, and the watch tells. */
   #reported(ref: ObjectRef, replicas: number): void {
-    for (const [id, reading] of this.#readings) {
-      const { state } = reading;
-      if (state.kind !== 'known' || !isSameObject(state.ref, ref)) continue;
-      this.#readings.set(id, { ...reading, state: { ...state, reported: replicas } });
-    }
+    const { type, namespace, name } = ref;
+    const id = referenceId(namespace, { group: type.group, kind: type.kind, name });
+    const reading = this.#readings.get(id);
+    if (reading?.state.kind !== 'known') return;
+    this.#readings.set(id, { ...reading, state: { ...reading.state, reported: replicas } });
   }
 
   #watch(type: ResourceType, namespace: string): readonly [string, ReferenceWatch] {
@@ -286,6 +286,7 @@ export class References {
 
   #use(key: string, used: ReadonlySet<string>): void {
     const before = this.#users.get(key);
+    if (isSameSet(before, used)) return;
     if (used.size === 0) this.#users.delete(key);
     else this.#users.set(key, used);
     for (const id of before ?? []) {
@@ -310,9 +311,8 @@ function typeId({ group, version, plural }: ResourceType): string {
   return `${plural}.${version}.${group}`;
 }
 
-function isSameObject(one: ObjectRef, other: ObjectRef): boolean {
-  const isSameName = one.name === other.name && one.namespace === other.namespace;
-  return isSameName && typeId(one.type) === typeId(other.type);
+function isSameSet(one: ReadonlySet<string> | undefined, other: ReadonlySet<string>): boolean {
+  return (one?.size ?? 0) === other.size && [...other].every((each) => one?.has(each) === true);
 }
 
 function isRequestFailure(error: unknown): error is Error {

@@ -1,4 +1,12 @@
-import { after, type Instant, type Millis, millis, minutes, seconds } from '#base/units.ts';
+import {
+  after,
+  type Instant,
+  instant,
+  type Millis,
+  millis,
+  minutes,
+  seconds,
+} from '#base/units.ts';
 import type { Scale } from '#control/decision.ts';
 import { because } from '#control/refs.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
@@ -17,6 +25,7 @@ interface Attempts {
 
 /** After this time without an attempt, what was tried is forgotten. */
 const memory = minutes(10);
+const sweepEvery = minutes(1);
 const firstRefusal = seconds(1);
 const longestRefusal = seconds(60);
 /** Writes of the same count that go out at once. */
@@ -30,6 +39,7 @@ const longestContest = minutes(5);
  */
 export class WritePaces {
   readonly #attempts = new Map<string, Attempts>();
+  #sweptAt: Instant = instant(0);
 
   /** The write of `scale` was refused for `why`. @returns until when it is not repeated */
   refused({ set, from, to }: Scale, why: string, now: Instant): Pace {
@@ -61,8 +71,10 @@ export class WritePaces {
     return found;
   }
 
-  /** Forgets what is too old to matter. */
+  /** Forgets what is too old to matter; looks at all of it now and then only. */
   sweep(now: Instant): void {
+    if (now - this.#sweptAt < sweepEvery) return;
+    this.#sweptAt = now;
     for (const [uid, { at }] of this.#attempts) {
       if (now - at > memory) this.#attempts.delete(uid);
     }
