@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Change } from './change.ts';
 import { History } from './history.ts';
+import { SortedVersions } from './sorted-versions.ts';
 import type { Version } from './version.ts';
 import { VersionIndex } from './version-index.ts';
 
@@ -15,7 +16,7 @@ export class Collection {
   readonly #versions = new Map<string, Version>();
   readonly #indexes = new Map<string, VersionIndex>();
   readonly #listeners = new Set<ChangeListener>();
-  #sorted: Version[] = [];
+  readonly #sorted = new SortedVersions();
   #past: { readonly revision: number; readonly versions: readonly Version[] } | undefined;
 
   constructor(resource: string, startRevision: number) {
@@ -33,7 +34,9 @@ export class Collection {
 
   /** Versions in key order; with `namespace` only those in it (ST-2, ST-7). */
   list(namespace = ''): readonly Version[] {
-    return inNamespace(this.#sorted, namespace);
+    if (namespace === '') return this.#sorted.range('');
+    // '0' is the character after '/': the first key behind all of this namespace.
+    return this.#sorted.range(`${namespace}/`, `${namespace}0`);
   }
 
   /**
@@ -47,7 +50,7 @@ export class Collection {
     let known = this.#indexes.get(index.name);
     if (known === undefined) {
       known = new VersionIndex(index.keysOf);
-      for (const version of this.#sorted) known.add(version);
+      for (const version of this.#versions.values()) known.add(version);
       this.#indexes.set(index.name, known);
     }
     return known.get(value);
@@ -59,20 +62,20 @@ export class Collection {
     if (this.#past?.revision !== revision) {
       this.#past = { revision, versions: this.#undoTo(revision) };
     }
-    return inNamespace(this.#past.versions, namespace);
+    const { versions } = this.#past;
+    if (namespace === '') return versions;
+    return versions.filter(({ key }) => key.startsWith(`${namespace}/`));
   }
 
   /** Stores a change and tells the listeners. */
   apply(change: Change): void {
     const { before, after, key } = change;
-    const at = positionOf(this.#sorted, key);
     if (after === undefined) {
       this.#versions.delete(key);
-      this.#sorted.splice(at, 1);
+      this.#sorted.delete(key);
     } else {
       this.#versions.set(key, after);
-      if (before === undefined) this.#sorted.splice(at, 0, after);
-      else this.#sorted[at] = after;
+      this.#sorted.set(after);
     }
     for (const index of this.#indexes.values()) index.replace(before, after);
     this.history.append(change);
@@ -89,7 +92,7 @@ export class Collection {
 
   #undoTo(revision: number): readonly Version[] {
     const undone = this.history.since(revision);
-    if (undone.length === 0) return [...this.#sorted];
+    if (undone.length === 0) return this.#sorted.range('');
     const versions = new Map(this.#versions);
     for (const { key, before } of undone.toReversed()) {
       if (before === undefined) versions.delete(key);
@@ -97,23 +100,4 @@ export class Collection {
     }
     return [...versions.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   }
-}
-
-/** Index of the first version whose key is not before `key`. */
-function positionOf(sorted: readonly Version[], key: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const version = sorted[middle];
-    if (version !== undefined && version.key < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function inNamespace(sorted: readonly Version[], namespace: string): readonly Version[] {
-  if (namespace === '') return sorted;
-  // '0' is the character after '/': the first key behind all of this namespace.
-  return sorted.slice(positionOf(sorted, `${namespace}/`), positionOf(sorted, `${namespace}0`));
 }
