@@ -33,6 +33,18 @@ export const bounds = {
     from: `${goal}, D-16`,
     isSpeed: false,
   },
+  'change of a scale → patch of its set, p99': {
+    unit: 'ms',
+    atMost: 50,
+    from: 'issue 5',
+    isSpeed: true,
+  },
+  'calls of pods while nothing changes': {
+    unit: '',
+    atMost: 0,
+    from: 'issue 5, KW-25',
+    isSpeed: false,
+  },
   'pod Ready → next delete, p99': { unit: 'ms', atMost: 50, from: goal, isSpeed: true },
   'process start → ready': { unit: 's', atMost: 1.5, from: goal, isSpeed: true },
   'peak RSS': { unit: 'MB', atMost: 180, from: `${goal}, D-2`, isSpeed: true },

@@ -9,10 +9,18 @@ import { type Findings, formatFindings, type Size } from './figures.ts';
 import { idle } from './idle.ts';
 import { reaction } from './reaction.ts';
 import { rollout } from './rollout.ts';
+import { scaling } from './scaling.ts';
 import { server } from './server.ts';
 import { start } from './start.ts';
 
-const benches: Readonly<Record<string, Bench>> = { rollout, reaction, start, idle, server };
+const benches: Readonly<Record<string, Bench>> = {
+  rollout,
+  reaction,
+  scaling,
+  start,
+  idle,
+  server,
+};
 
 /** Runs what `args` name. @returns the exit code: 1 when a figure misses its bound, 2 for wrong arguments */
 async function main(args: readonly string[]): Promise<number> {

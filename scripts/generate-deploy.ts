@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { operatorPermissions, roleRules } from '#operator-permissions.ts';
+import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
 
 const name = 'rollout-operator';
 const labels = { name };
@@ -18,6 +19,7 @@ const header =
 export function deployFiles(version: string): Readonly<Record<string, string>> {
   return {
     'deployment.yaml': manifest(deployment(version)),
+    'replica-template-definition.yaml': manifest(replicaTemplateDefinition),
     'role-binding.yaml': manifest(roleBinding),
     'role.yaml': `${header}${reasons()}${stringify(role)}`,
     'service-account.yaml': manifest({

@@ -21,10 +21,7 @@ export const scenarioLists: readonly ScenarioList[] = [
     prefix: 'scenario ',
     width: 1,
     last: 86,
-    required: [
-      [1, 40],
-      [73, 82],
-    ],
+    required: [[1, 82]],
   },
   {
     document: 'embedded cluster §24, on the embedded cluster',

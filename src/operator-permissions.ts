@@ -1,8 +1,12 @@
 import type { Permission } from '#kubernetes/permission.ts';
+import { replicaCoordinationPermissions } from '#replica-coordination/permissions.ts';
 import { rolloutGroupPermissions } from '#rollout-group/permissions.ts';
 
 /** All that the operator's Role must permit: what each capability states beside its code. */
-export const operatorPermissions: readonly Permission[] = rolloutGroupPermissions;
+export const operatorPermissions: readonly Permission[] = [
+  ...rolloutGroupPermissions,
+  ...replicaCoordinationPermissions,
+];
 
 /** One rule of a Role, as RBAC has it. */
 export interface RoleRule {

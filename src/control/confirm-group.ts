@@ -1,14 +1,14 @@
 import type { Clock } from '#base/clock.ts';
 import type { Monotonic } from '#base/units.ts';
-import type { Basis, TypeBasis } from '#control/basis.ts';
 import type { Client, ListResult } from '#kubernetes/client.ts';
 import type { Freshness } from '#kubernetes/freshness.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { GROUP_LABEL, parseGroupKey } from '#statefulset/group.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { GROUP_LABEL } from './api.ts';
-import { parseGroupKey, type SetSnapshot, setsFromLists } from './snapshot.ts';
+import type { Basis, TypeBasis } from './basis.ts';
+import { type SetSnapshot, setsFromLists } from './group-sets.ts';
 
 /** What a consistent read goes through. */
 export interface ConfirmPorts {

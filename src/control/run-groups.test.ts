@@ -5,7 +5,7 @@ import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { GroupBench, KEY, outdatedGroup } from '#testing/group-bench.ts';
 import { refusal } from '#testing/group-world.ts';
 import { type GroupOptions, rawPod, rawStatefulSet } from '#testing/objects.ts';
-import { runRolloutGroups } from './controller.ts';
+import { runGroups } from './run-groups.ts';
 
 interface Running {
   readonly bench: GroupBench;
@@ -24,7 +24,7 @@ async function run(
   const { clock } = bench.world;
   const passes: string[] = [];
   let wakeAll = (): void => undefined;
-  const ended = runRolloutGroups(
+  const ended = runGroups(
     {
       ...bench.ports,
       queue: createWorkQueue({ clock, name: 'rollout-group', maxDelay: seconds(30) }),
@@ -33,7 +33,7 @@ async function run(
         passes.push(key);
         bench.plan = plan;
       },
-      onBudgetsChange: (wake) => {
+      onOtherChange: (wake) => {
         wakeAll = () => {
           wake();
         };
@@ -49,7 +49,7 @@ async function run(
   return { bench, passes, budgetsChanged: () => wakeAll(), stop };
 }
 
-test('runRolloutGroups() looks at every group once at the start', async () => {
+test('runGroups() looks at every group once at the start', async () => {
   const { passes, stop } = await run();
   assert.deepEqual(passes, [KEY]);
   await stop();
@@ -80,7 +80,7 @@ const events: Record<string, (bench: GroupBench) => void> = {
 };
 
 for (const [when, happens] of Object.entries(events)) {
-  test(`[scenario 39] runRolloutGroups() looks at the group at once when ${when}`, async () => {
+  test(`[scenario 39] runGroups() looks at the group at once when ${when}`, async () => {
     const { bench, passes, stop } = await run();
     happens(bench);
     bench.world.show();
@@ -90,7 +90,7 @@ for (const [when, happens] of Object.entries(events)) {
   });
 }
 
-test('[scenario 39] runRolloutGroups() makes few passes of 100 events in one instant', async () => {
+test('[scenario 39] runGroups() makes few passes of 100 events in one instant', async () => {
   const { bench, passes, stop } = await run();
   for (let event = 0; event < 100; event += 1) {
     bench.world.annotate('pods', 'ingester-zone-a-0', { generation: event });
@@ -101,7 +101,7 @@ test('[scenario 39] runRolloutGroups() makes few passes of 100 events in one ins
   await stop();
 });
 
-test('runRolloutGroups() looks at both groups when a set moves from one to the other', async () => {
+test('runGroups() looks at both groups when a set moves from one to the other', async () => {
   const { bench, passes, stop } = await run();
   const labels = { 'rollout-group': 'other' };
   bench.world.annotate('statefulsets', 'ingester-zone-a', { labels });
@@ -111,7 +111,7 @@ test('runRolloutGroups() looks at both groups when a set moves from one to the o
   await stop();
 });
 
-test('runRolloutGroups() is not woken by pods that are no set’s, or of a set that is gone', async () => {
+test('runGroups() is not woken by pods that are no set’s, or of a set that is gone', async () => {
   const { bench, passes, stop } = await run();
   bench.world.put('pods', rawPod({ set: 'foreign', setUid: 'nobody' }));
   bench.world.show();
@@ -120,7 +120,7 @@ test('runRolloutGroups() is not woken by pods that are no set’s, or of a set t
   await stop();
 });
 
-test('[scenario 40] runRolloutGroups() tries again after an error, without further events, until it succeeds', async () => {
+test('[scenario 40] runGroups() tries again after an error, without further events, until it succeeds', async () => {
   const { bench, stop } = await run({ zones: ['a'] });
   const { world } = bench;
   world.taken();
@@ -139,7 +139,7 @@ test('[scenario 40] runRolloutGroups() tries again after an error, without furth
   await stop();
 });
 
-test('[scenario 2] runRolloutGroups() rolls one group while another fails for its strategy', async () => {
+test('[scenario 2] runGroups() rolls one group while another fails for its strategy', async () => {
   const { bench, passes, stop } = await run({ updateRevision: 'last-hash' });
   const { world } = bench;
   world.put('statefulsets', rawStatefulSet({ updateStrategy: 'RollingUpdate' }));
@@ -158,7 +158,7 @@ test('[scenario 2] runRolloutGroups() rolls one group while another fails for it
   await stop();
 });
 
-test('runRolloutGroups() resyncs every group at its period, and never when that is 0 (D-14)', async () => {
+test('runGroups() resyncs every group at its period, and never when that is 0 (D-14)', async () => {
   const resyncing = await run(undefined, seconds(5));
   await resyncing.bench.world.clock.advance(10_000);
   assert.equal(resyncing.passes.length, 3);
@@ -170,7 +170,7 @@ test('runRolloutGroups() resyncs every group at its period, and never when that 
   await silent.stop();
 });
 
-test('runRolloutGroups() looks at every group when budgets may have changed', async () => {
+test('runGroups() looks at every group when budgets may have changed', async () => {
   const { bench, passes, budgetsChanged, stop } = await run();
   budgetsChanged();
   await bench.world.clock.settle();

@@ -108,14 +108,16 @@ for (const plural of ['pods', 'statefulSets'] as const) {
   });
 }
 
-test('a capability that only the list shows forbids the rollout (D-13)', async () => {
+test('a pause that only the list shows forbids the rollout of its zone', async () => {
   const bench = await new GroupBench().fenced();
-  const annotations = { 'grafana.com/rollout-downscale-leader': 'ingester-zone-a' };
-  bench.world.annotate('statefulsets', 'ingester-zone-b', { annotations });
+  const annotations = { 'grafana.com/rollout-paused': 'true' };
+  for (const zone of ['a', 'b']) {
+    bench.world.annotate('statefulsets', `ingester-zone-${zone}`, { annotations });
+  }
   await bench.world.clock.advance(10_001);
   await bench.pass();
   assert.deepEqual(bench.world.taken(), READS);
-  assert.deepEqual(bench.holds(), ['CapabilityNotBuilt']);
+  assert.deepEqual(bench.holds(), ['Paused', 'Paused']);
 });
 
 const slow = { sets: 'rollout-group=ingester', pods: 'name=ingester-zone-a' };

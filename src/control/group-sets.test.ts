@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podView, statefulSetView } from '#testing/views.ts';
-import { setsFromLists } from './snapshot.ts';
+import { setsFromLists } from './group-sets.ts';
 
 test('setsFromLists() gives a set the pods that it controls, whatever else its selector found', () => {
   const set = statefulSetView({ name: 'ingester-zone-a', uid: 'set-uid' });

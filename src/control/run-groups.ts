@@ -1,22 +1,20 @@
 import { type Millis, millis } from '#base/units.ts';
-import { runController } from '#control/run-controller.ts';
-import type { Change, Informer } from '#kubernetes/informer.ts';
+import type { Change } from '#kubernetes/informer.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import { groupKey, groupOf } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { groupOf } from './api.ts';
-import { GroupReconciler, type GroupReconcilerPorts } from './reconcile.ts';
-import { groupKey, indexes } from './snapshot.ts';
+import { indexes } from './group-sets.ts';
+import { GroupReconciler, type GroupReconcilerPorts } from './reconcile-group.ts';
+import { runController } from './run-controller.ts';
 
-/** What the controller of rollout groups is made of. */
-export interface RolloutGroupPorts extends GroupReconcilerPorts {
-  readonly pods: Informer<PodView>;
-  readonly statefulSets: Informer<StatefulSetView>;
+/** What the controller of groups is made of. */
+export interface GroupPorts extends GroupReconcilerPorts {
   readonly queue: WorkQueue;
   /** Period of the safety resync; reactions do not wait for it. 0 or less: none (D-14). */
   readonly resync: Millis;
-  /** Calls `wake` when what {@link GroupReconcilerPorts.budgetOver} answers may have changed. */
-  onBudgetsChange?(wake: () => void): void;
+  /** Calls `wake` when what capabilities know besides sets and pods may have changed for any group. */
+  onOtherChange?(wake: () => void): void;
 }
 
 /** Groups worked on at once. */
@@ -26,10 +24,7 @@ const workers = 8;
  * Watches StatefulSets and pods, and reconciles the group that a change concerns, at once (architecture rule 5).
  * Both informers must have synced. Ends when `signal` aborts and the passes under way have ended.
  */
-export async function runRolloutGroups(
-  ports: RolloutGroupPorts,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runGroups(ports: GroupPorts, signal: AbortSignal): Promise<void> {
   const { queue, statefulSets, pods, log, clock } = ports;
   const reconciler = new GroupReconciler(ports);
   const owners = (pods: readonly PodView[]): readonly StatefulSetView[] =>
@@ -44,7 +39,7 @@ export async function runRolloutGroups(
     // Nothing in it can fail but a bug, which then ends the process.
     void wakeInTurns([...keys], ports, AbortSignal.any([signal, ending.signal]));
   };
-  ports.onBudgetsChange?.(wakeAll);
+  ports.onOtherChange?.(wakeAll);
   wakeAll();
   const resync = resyncEvery(ports, wakeAll);
   const ended = runController(
@@ -93,7 +88,7 @@ function keysOf(
 /** Wakes a few keys at a time, so that a change that comes meanwhile does not wait for the passes over all of them. */
 async function wakeInTurns(
   keys: readonly string[],
-  { queue, clock }: Pick<RolloutGroupPorts, 'queue' | 'clock'>,
+  { queue, clock }: Pick<GroupPorts, 'queue' | 'clock'>,
   signal: AbortSignal,
 ): Promise<void> {
   for (let start = 0; start < keys.length && !signal.aborted; start += workers) {
@@ -102,10 +97,10 @@ async function wakeInTurns(
   }
 }
 
-function resyncEvery(ports: RolloutGroupPorts, wakeAll: () => void): { cancel(): void } {
+function resyncEvery(ports: GroupPorts, wakeAll: () => void): { cancel(): void } {
   const { clock, resync } = ports;
   if (resync <= 0) return { cancel: () => undefined };
-  const options = { owner: 'rollout-group resync', background: true };
+  const options = { owner: 'group resync', background: true };
   const state = { timer: clock.timer(resync, () => fire(), options) };
   const fire = (): void => {
     wakeAll();
