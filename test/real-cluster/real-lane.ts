@@ -239,6 +239,10 @@ class NamespaceEnv implements RealEnv {
     });
   }
 
+  async pass(span: Millis): Promise<void> {
+    await this.#clock.sleep(span);
+  }
+
   async startOperator(): Promise<OperatorHandle> {
     const { plane, account, namespace } = this.#parts;
     const number = this.#operators.length + 1;

@@ -25,6 +25,11 @@ const recorded: Readonly<Record<string, string>> = {
   statefulsets: 'statefulsets.apps',
 };
 
+/** Custom resources among them; their keys name the group, too. */
+const recordedCustom: Readonly<Record<string, string>> = {
+  'rollout-operator.grafana.com/replicatemplates': 'replicatemplates.rollout-operator.grafana.com',
+};
+
 /** Follows etcd from its first revision on. */
 export class Recorder {
   readonly commits: StoredCommit[] = [];
@@ -135,8 +140,10 @@ interface EtcdEvent {
 }
 
 function keyOf(text: string): StoredKey | undefined {
-  const [, , plural = '', namespace, name] = text.split('/');
-  const resource = recorded[plural];
+  const [, , first = '', second = '', third, fourth] = text.split('/');
+  const custom = recordedCustom[`${first}/${second}`];
+  const [namespace, name] = custom === undefined ? [second, third] : [third, fourth];
+  const resource = custom ?? recorded[first];
   if (resource === undefined || namespace === undefined || name === undefined) return undefined;
   return { resource, namespace, name };
 }

@@ -48,6 +48,8 @@ export interface Env {
    * @throws {Error} naming `what` when it does not within `limit`. @default 120 s of the cluster's time
    */
   until(what: string, holds: () => boolean, limit?: Millis): Promise<void>;
+  /** Lets so much of the cluster's time pass. */
+  pass(span: Millis): Promise<void>;
   /** Starts the operator program; resolves when it is ready. */
   startOperator(): Promise<OperatorHandle>;
   /** Judges all that has happened in the namespace; throws where there is no history. */
