@@ -538,6 +538,38 @@ test('[T47] an eviction asks the webhooks of pods/eviction once and those of DEL
   await env.close();
 });
 
+test('[T47] an eviction tries again when its budget changes while webhooks are asked', async () => {
+  const env = await startEnvironment();
+  const transport = env.cluster.transport();
+  const send: Env['send'] = (method, path, body) => sendOver(transport, { method, path, body });
+  await env.createSet({ replicas: 2, podManagementPolicy: 'Parallel' });
+  const budgets = '/apis/policy/v1/namespaces/demo/poddisruptionbudgets';
+  const selector = { matchLabels: { app: 'db' } };
+  await send('POST', budgets, { metadata: { name: 'b' }, spec: { maxUnavailable: 1, selector } });
+  await env.clock.runUntilIdle();
+  const users: string[] = [];
+  env.cluster.webhooks.register('busy.test.example', async ({ body }) => {
+    const { request, ...type } = JSON.parse(body);
+    users.push(request.userInfo.username);
+    const labels = { seen: String(users.length) };
+    if (users.length === 1) await send('PATCH', `${budgets}/b`, { metadata: { labels } });
+    const response = { uid: request.uid, allowed: true };
+    return { status: 200, body: JSON.stringify({ ...type, response }) };
+  });
+  const rules = [rule('policy:poddisruptionbudgets/status', ['UPDATE'])];
+  await configure({ send }, 'validating', hook('busy', { rules }));
+  const eviction = { kind: 'Eviction', apiVersion: 'policy/v1', metadata: { name: 'db-0' } };
+  let status: number | undefined;
+  const evicting = send('POST', `${PODS}/db-0/eviction`, eviction).then((answered) => {
+    ({ status } = answered);
+  });
+  await env.clock.runUntil(() => status !== undefined);
+  await evicting;
+  assert.equal(status, 201);
+  assert.deepEqual(users.slice(0, 2), ['system:apiserver', 'system:apiserver']);
+  await env.close();
+});
+
 test('[T47] each object of a deleted collection is asked for, without a name', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
