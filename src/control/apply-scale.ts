@@ -46,8 +46,12 @@ export async function applyScale(
     signal.throwIfAborted();
     sentAt = clock.monotonic();
     throwIfStale(scale, basis, sentAt);
-    const fields = { name: set.name, replicas: to, old_replicas: from };
-    log.info('scaling statefulset', { ...fields, reason: because.reason });
+    const fields = { name: set.name, replicas: to, currentReplicas: from };
+    log.info('scaling statefulset', {
+      ...fields,
+      reason: because.reason,
+      because: because.message,
+    });
   };
   const operations = [
     { op: 'test', path: '/metadata/uid', value: set.uid },
