@@ -46,8 +46,12 @@ export async function applyScale(
     signal.throwIfAborted();
     sentAt = clock.monotonic();
     throwIfStale(scale, basis, sentAt);
-    const fields = { name: set.name, replicas: to, old_replicas: from };
-    log.info('scaling statefulset', { ...fields, reason: because.reason });
+    const fields = { name: set.name, replicas: to, currentReplicas: from };
+    log.info('scaling statefulset', {
+      ...fields,
+      reason: because.reason,
+      because: because.message,
+    });
   };
   const operations = [
     { op: 'test', path: '/metadata/uid', value: set.uid },
@@ -80,14 +84,18 @@ function isOutdated(error: unknown): boolean {
   return isStale || isNotFound(error) || isConflict(error) || isUnmetTest(error);
 }
 
-/** A JSON patch whose test fails is answered 422 with a generic text; the cause alone names the test. */
+/**
+ * A JSON patch whose test fails is answered 422 with this text and no more; some servers add a cause that names the
+ * test. A webhook that refuses says so, and a value that is not valid is named.
+ */
 function isUnmetTest(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.status !== 422) return false;
   const { causes } = error.details;
-  if (!Array.isArray(causes)) return false;
-  return causes.some((cause) => isJsonObject(cause) && isAboutTest(cause['message']));
-}
-
-function isAboutTest(message: unknown): boolean {
-  return typeof message === 'string' && /\btest(?:ing)?\b/.test(message);
+  const messages = Array.isArray(causes) ? causes.filter(isJsonObject) : [];
+  return (
+    error.message.includes('rejected our request due to an error in our request') ||
+    messages.some(
+      ({ message }) => typeof message === 'string' && message.startsWith('testing value'),
+    )
+  );
 }

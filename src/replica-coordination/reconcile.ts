@@ -190,7 +190,9 @@ export class ReplicaCoordination implements GroupCapability {
     const before = statefulSets.lister.get(namespace, name)?.resourceVersion;
     const startedAt = clock.monotonic();
     try {
-      const outcome = await applyScale({ scale, basis: work.basis }, this.#ports, signal);
+      const log = this.#ports.log.with({ group: parseGroupKey(work.key).group });
+      const ports = { ...this.#ports, log };
+      const outcome = await applyScale({ scale, basis: work.basis }, ports, signal);
       if (outcome.kind === 'outdated') return outcome;
       const { revision: answered, sentAt } = outcome;
       if (before !== undefined) statefulSets.freshness.ownWrite({ sentAt, before, answered });

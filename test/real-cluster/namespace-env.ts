@@ -183,6 +183,10 @@ export class NamespaceEnv implements RealEnv {
     });
   }
 
+  async pass(span: Millis): Promise<void> {
+    await this.#clock.sleep(span);
+  }
+
   async forgetEvents(): Promise<void> {
     await this.#parts.own?.restartApiServer('SIGKILL');
   }

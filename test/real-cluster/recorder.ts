@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
-import { CommitLog, recordedTypes, type StoredKey } from './commit-log.ts';
+import { CommitLog, recordedCustomTypes, recordedTypes, type StoredKey } from './commit-log.ts';
 
 /** Fills a {@link CommitLog}. */
 export interface Recorder {
@@ -80,8 +80,10 @@ interface EtcdEvent {
 }
 
 function keyOf(text: string): StoredKey | undefined {
-  const [, , plural = '', namespace, name] = text.split('/');
-  const resource = recordedTypes[plural];
+  const [, , first = '', second = '', third, fourth] = text.split('/');
+  const custom = recordedCustomTypes[`${first}/${second}`];
+  const [namespace, name] = custom === undefined ? [second, third] : [third, fourth];
+  const resource = custom ?? recordedTypes[first];
   if (resource === undefined || namespace === undefined || name === undefined) return undefined;
   return { resource, namespace, name };
 }

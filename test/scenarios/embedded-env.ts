@@ -94,6 +94,10 @@ class EmbeddedEnv implements Env {
     return Promise.resolve();
   }
 
+  async pass(span: Millis): Promise<void> {
+    await this.#world.clock.advance(span);
+  }
+
   async startOperator(): Promise<OperatorHandle> {
     const run = await this.#world.readyOperator();
     if (run.ended !== undefined) throw new Error('The operator ended', { cause: run.ended.error });

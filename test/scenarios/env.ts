@@ -85,6 +85,8 @@ export interface Env {
   until(what: string, holds: () => boolean, limit?: Millis): Promise<void>;
   /** Makes the server forget its watch events, as a restart does. Needs `disturbance`. */
   forgetEvents(): Promise<void>;
+  /** Lets so much of the cluster's time pass. */
+  pass(span: Millis): Promise<void>;
   /** Starts the operator program; resolves when it is ready. */
   startOperator(): Promise<OperatorHandle>;
   /** Judges all that has happened in the namespace; throws where there is no history. */
