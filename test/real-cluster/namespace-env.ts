@@ -54,7 +54,12 @@ const features: ReadonlySet<Feature> = new Set(['roles', 'cel']);
 const ownFeatures: ReadonlySet<Feature> = new Set([...features, 'history', 'disturbance']);
 
 /** What the judgement rests on; other types have no owner among the invariants. */
-const judged: ReadonlySet<string> = new Set(['pods', 'serviceaccounts', 'statefulsets.apps']);
+const judged: ReadonlySet<string> = new Set([
+  'pods',
+  'replicatemplates.rollout-operator.grafana.com',
+  'serviceaccounts',
+  'statefulsets.apps',
+]);
 
 /** What a request that died with its API server asked for nobody knows: REV-1 cannot be judged of it. */
 function withoutLostCalls(judgement: Judgement, lost: ReadonlySet<number>): Judgement {
