@@ -82,8 +82,8 @@ describe('parseSecret()', () => {
     assert.equal(state.kind, 'valid');
     if (state.kind !== 'valid') return;
     const { current, next, authorities } = state.content;
-    assert.equal(current.cert, one.cert.trim());
-    assert.equal(current.key, one.key.trim());
+    assert.equal(current.cert, one.cert);
+    assert.equal(current.key, one.key);
     assert.deepEqual(current.dnsNames, ['rollout-operator.test.svc']);
     assert.equal(current.notBefore, Date.UTC(2025, 11, 31, 23, 55));
     assert.equal(current.notAfter, Date.UTC(2026, 0, 2));
@@ -104,7 +104,7 @@ describe('parseSecret()', () => {
     assert.equal(state.kind, 'valid');
     if (state.kind !== 'valid') return;
     const { next, authorities } = state.content;
-    assert.equal(next?.leaf.cert, two.cert.trim());
+    assert.equal(next?.leaf.cert, two.cert);
     assert.equal(next.leaf.authority.pem, two.ca);
     assert.equal(next.from, Date.UTC(2026, 0, 1, 20));
     assert.deepEqual(

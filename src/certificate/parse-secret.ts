@@ -16,7 +16,7 @@ export function parseSecret(name: string, secret: JsonObject): SecretState {
     if (type === undefined || type === 'Opaque') return { kind: 'empty' };
     return refused(name, `is of type ${JSON.stringify(type)}, so it is somebody else's`);
   }
-  const missing = Object.values(SECRET_KEYS).filter((key) => textOf(members, key) === '');
+  const missing = Object.values(SECRET_KEYS).filter((key) => textOf(members, key).trim() === '');
   if (missing.length > 0) {
     return refused(name, `has data, but lacks ${missing.map((key) => `"${key}"`).join(', ')}`);
   }
@@ -39,11 +39,11 @@ function nextOf(
   usual: Instant,
 ): NextLeaf | undefined {
   const pair = { cert: textOf(members, NEXT_KEYS.cert), key: textOf(members, NEXT_KEYS.key) };
-  if (pair.cert === '') return undefined;
+  if (pair.cert.trim() === '') return undefined;
   const paths = { ca: SECRET_KEYS.ca, cert: NEXT_KEYS.cert, key: NEXT_KEYS.key };
   const leaf = parseLeaf(pair, paths, authorities);
   if (leaf.kind === 'invalid') return undefined;
-  return { leaf: leaf.value, from: parseTime(textOf(members, NEXT_KEYS.from)) ?? usual };
+  return { leaf: leaf.value, from: parseTime(textOf(members, NEXT_KEYS.from).trim()) ?? usual };
 }
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -56,7 +56,7 @@ function parseTime(text: string): Instant | undefined {
 /** The text of a member of `data`, which is in base64; empty where there is none. */
 function textOf(members: JsonObject, key: string): string {
   const value = members[key];
-  return typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8').trim() : '';
+  return typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : '';
 }
 
 function refusedFor(
