@@ -15,11 +15,11 @@ const issuance = {
 const [one, two] = await Promise.all([issueSelfSigned(issuance), issueSelfSigned(issuance)]);
 
 function secret(data: Readonly<Record<string, string>>, type = 'Opaque'): JsonObject {
-  const encoded = Object.entries(data).map(([key, text]) => [
-    key,
-    Buffer.from(text).toString('base64'),
-  ]);
-  return { type, data: Object.fromEntries(encoded) };
+  const encoded: Record<string, string> = {};
+  for (const [key, text] of Object.entries(data)) {
+    encoded[key] = Buffer.from(text).toString('base64');
+  }
+  return { type, data: encoded };
 }
 
 const whole = { ca: one.ca, cert: one.cert, key: one.key };

@@ -157,7 +157,7 @@ export class CertificateWorld {
     });
     ended.catch(() => undefined);
     await this.clock.runUntil(() => state.isDone, { maxVirtual: minutes(60) });
-    return await ended;
+    return ended;
   }
 
   /** Starts a replica; it runs as virtual time does. */
@@ -227,7 +227,7 @@ export class CertificateWorld {
         admissionReviewVersions: ['v1'],
       })),
     };
-    return await this.run(this.admin.create(type, {}, { body }));
+    return this.run(this.admin.create(type, {}, { body }));
   }
 
   /** Writes a CA bundle as somebody else would; empty: takes it away. */
