@@ -95,7 +95,12 @@ export class BundlePublisher {
   /** Works until `signal` aborts. @throws what makes a cache untrustworthy (D-6) */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, informers, log } = this.#options;
-    await Promise.all(kinds.map((kind) => informers[kind].synced));
+    try {
+      await Promise.all(kinds.map((kind) => informers[kind].synced));
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
     this.#review();
     await runController(
       {

@@ -14,7 +14,7 @@ export interface CertificateSource {
 /** A source that keeps itself current while it runs. */
 export interface RunningCertificate {
   readonly source: CertificateSource;
-  /** Resolves once clients can be expected to trust the source; rejects when `run` ends before. */
+  /** Resolves once clients can be expected to trust the source, which takes {@link run}. */
   readonly ready: Promise<void>;
   /** Keeps the source current until `signal` aborts; then resolves. */
   run(signal: AbortSignal): Promise<void>;

@@ -255,6 +255,15 @@ describe('plan()', () => {
     test(fact, () => assert.deepEqual(outline(plan(snapshot(given), at)), want));
   }
 
+  test('D-28 keeps the old CA in the Secret when it stores the switch', () => {
+    const given = snapshot({ secret: rotating, publication: published(...both) });
+    const { store } = plan(given, day(20));
+    assert.deepEqual(
+      store?.authorities.map(({ id }) => id),
+      ['ca-old', 'ca-new'],
+    );
+  });
+
   test('D-28 lets the next certificate begin at 5/6 of the life, by the Secret alone', () => {
     assert.deepEqual(plan(snapshot(), day(18)).store?.next?.from, day(20));
   });
