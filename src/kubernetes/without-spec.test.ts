@@ -33,6 +33,28 @@ test('withoutSpec() leaves metadata and status, and null in place of the spec', 
   });
 });
 
+test('withoutSpec() leaves out the managed fields where they are the last of the metadata', () => {
+  const managedFields = [{ manager: 'x', fieldsV1: { 'f:spec': { 'k:{"name":"a"}': {} } } }];
+  const rest = { spec: { containers: [] }, status: { phase: 'Running' } };
+  const metadata = {
+    name: 'a-0',
+    uid: 'u',
+    deletionTimestamp: 't',
+    ownerReferences: [{ uid: 'o' }],
+  };
+  const shown = (given: object): unknown =>
+    parsed({ type: 'ADDED', object: { metadata: given, ...rest } });
+  const wanted = (given: object): unknown => ({
+    type: 'ADDED',
+    object: { metadata: given, spec: null, status: { phase: 'Running' } },
+  });
+  assert.deepEqual(shown({ ...metadata, managedFields }), wanted(metadata));
+  const sorted = { managedFields, ...metadata };
+  assert.deepEqual(shown(sorted), wanted(sorted));
+  const followed = { uid: 'u', managedFields, name: 'a-0' };
+  assert.deepEqual(shown(followed), wanted(followed));
+});
+
 const wholes: Record<string, unknown> = {
   'a status alone': { type: 'ERROR', object: { kind: 'Status', status: 'Failure', code: 410 } },
   'an object without a status': { type: 'ADDED', object: { metadata: {}, spec: { a: 1 } } },

@@ -424,6 +424,38 @@ const scripts: Readonly<Record<string, Script>> = {
     await talk.send('POST', `${path}/none/eviction`, { ...eviction, metadata: { name: 'none' } });
     noteReviews(talk, server);
   },
+  '[T47] an eviction that a budget allows writes its status': async (talk, server) => {
+    const { namespace } = talk;
+    const pods = `/api/v1/namespaces/${namespace}/pods`;
+    const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
+    await talk.send('POST', pods, podBody('a', { nodeName: 'n1' }));
+    const condition = { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const running = { phase: 'Running', conditions: [condition] };
+    await talk.send('PATCH', `${pods}/a/status`, { status: running });
+    const selector = { matchLabels: { app: 'web' } };
+    const body = { metadata: { name: 'b' }, spec: { maxUnavailable: 1, selector } };
+    await talk.send('POST', budgets, body);
+    const counts = { currentHealthy: 1, desiredHealthy: 0, expectedPods: 1 };
+    const status = { ...counts, disruptionsAllowed: 1, observedGeneration: 1 };
+    await talk.send('PATCH', `${budgets}/b/status`, { status });
+    const rules = [{ ...rule(everything, 'x'), apiGroups: ['*'], resources: ['*/*'] }];
+    const scoped = rules.map((each) => ({ ...each, apiVersions: ['*'], scope: 'Namespaced' }));
+    server.at('/mutate', () => ({ allowed: true }));
+    const mutating = [{ rules: scoped, path: '/mutate' }];
+    await configure(talk, server, { validating: [{ rules: scoped }], mutating });
+    server.take();
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } };
+    await talk.send('POST', `${pods}/a/eviction`, eviction);
+    const seen = server.take().map(({ path, request }) => {
+      const { userInfo, operation, requestKind, subResource = '', options } = request;
+      const isServer = userInfo.username === 'system:apiserver';
+      return { path, operation, kind: requestKind.kind, subResource, options, isServer };
+    });
+    talk.note('REVIEWS', { seen });
+    await talk.send('GET', `${budgets}/b`);
+    server.at('/allow', ({ requestSubResource }) => ({ allowed: requestSubResource !== 'status' }));
+    await talk.send('PATCH', `${budgets}/b/status`, { status });
+  },
   'a namespace is in itself': async (talk, server) => {
     const resources = ['namespaces'];
     const rules = [{ operations: everything, apiGroups: [''], apiVersions: ['v1'], resources }];

@@ -538,6 +538,38 @@ test('[T47] an eviction asks the webhooks of pods/eviction once and those of DEL
   await env.close();
 });
 
+test('[T47] an eviction tries again when its budget changes while webhooks are asked', async () => {
+  const env = await startEnvironment();
+  const transport = env.cluster.transport();
+  const send: Env['send'] = (method, path, body) => sendOver(transport, { method, path, body });
+  await env.createSet({ replicas: 2, podManagementPolicy: 'Parallel' });
+  const budgets = '/apis/policy/v1/namespaces/demo/poddisruptionbudgets';
+  const selector = { matchLabels: { app: 'db' } };
+  await send('POST', budgets, { metadata: { name: 'b' }, spec: { maxUnavailable: 1, selector } });
+  await env.clock.runUntilIdle();
+  const users: string[] = [];
+  env.cluster.webhooks.register('busy.test.example', async ({ body }) => {
+    const { request, ...type } = JSON.parse(body);
+    users.push(request.userInfo.username);
+    const labels = { seen: String(users.length) };
+    if (users.length === 1) await send('PATCH', `${budgets}/b`, { metadata: { labels } });
+    const response = { uid: request.uid, allowed: true };
+    return { status: 200, body: JSON.stringify({ ...type, response }) };
+  });
+  const rules = [rule('policy:poddisruptionbudgets/status', ['UPDATE'])];
+  await configure({ send }, 'validating', hook('busy', { rules }));
+  const eviction = { kind: 'Eviction', apiVersion: 'policy/v1', metadata: { name: 'db-0' } };
+  let status: number | undefined;
+  const evicting = send('POST', `${PODS}/db-0/eviction`, eviction).then((answered) => {
+    ({ status } = answered);
+  });
+  await env.clock.runUntil(() => status !== undefined);
+  await evicting;
+  assert.equal(status, 201);
+  assert.deepEqual(users.slice(0, 2), ['system:apiserver', 'system:apiserver']);
+  await env.close();
+});
+
 test('[T47] each object of a deleted collection is asked for, without a name', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
@@ -568,6 +600,44 @@ test('webhooks are not asked about their own configurations, nor about reads', a
   await env.send('DELETE', `${GROUP}/validatingwebhookconfigurations/hooks`);
   await env.send('POST', CONFIG_MAPS, configMap('a'));
   assert.deepEqual(calls(asked), []);
+});
+
+const OPEN = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+test('matchPolicy Equivalent finds a custom resource under another version, and a patch is turned back', async () => {
+  const env = await newEnv();
+  const asked: Asked[] = [];
+  const version = (name: string, storage: boolean): JsonObject => ({
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec: OPEN } } },
+  });
+  const group = 'demo.example.com';
+  await env.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: `rings.${group}` },
+    spec: {
+      group,
+      names: { kind: 'Ring', plural: 'rings' },
+      scope: 'Namespaced',
+      versions: [version('v1', true), version('v2', false)],
+    },
+  });
+  await env.clock.advance(seconds(1));
+  answer(env, asked, { ring: () => patch({ op: 'add', path: '/spec/patched', value: true }) });
+  const rules = [{ ...rule(`${group}:rings`), apiVersions: ['v2'] }];
+  await configure(env, 'mutating', hook('ring', { rules }));
+  const body = { kind: 'Ring', apiVersion: `${group}/v1`, metadata: { name: 'a' }, spec: { n: 1 } };
+  const made = await env.send('POST', `/apis/${group}/v1/namespaces/demo/rings`, body);
+  assert.deepEqual(
+    [made.status, made.body.apiVersion, made.body.spec],
+    [201, `${group}/v1`, { n: 1, patched: true }],
+  );
+  const { request } = asked[0] ?? assert.fail('nobody was asked');
+  assert.deepEqual(
+    [request.kind.version, request.requestKind.version, request.object.apiVersion],
+    ['v2', 'v1', `${group}/v2`],
+  );
 });
 
 test('matchPolicy Equivalent finds an event under its other name and shows it so', async () => {

@@ -86,6 +86,12 @@ test('[T38] an eviction marks the pod, takes a disruption, and a dry run does ne
   await env.close();
 });
 
+test('[T38] a percentage of a budget is rounded up', async () => {
+  const env = await guarded({ maxUnavailable: '50%' });
+  assert.equal(allowed(env), 2);
+  await env.close();
+});
+
 /** The pods matching `name` run and are not ready; the others are. */
 async function makeUnready(env: Environment, name: string): Promise<void> {
   env.kubelet.behaviours.add({ behave: 'neverReady', match: { name } });

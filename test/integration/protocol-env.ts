@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '#base/json.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
 import type { Transport } from '#kubernetes/transport.ts';
+import { tellLie } from '../lies/lies.ts';
 
 /** A whole answer, parsed. */
 export interface Answer {
@@ -42,6 +43,7 @@ export interface Env {
 export async function newEnv(): Promise<Env> {
   const clock = new VirtualClock();
   const cluster = await createCluster({ clock, seed: 1 });
+  tellLie(cluster);
   const transport = cluster.transport();
   await transport.request({
     method: 'POST',

@@ -6,7 +6,7 @@ import { createCluster } from '#embedded-cluster/create-cluster.ts';
 import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
 import { TransportError } from '#kubernetes/transport.ts';
-import { CONFIG_MAPS, configMap, newEnv, sendOver, watchOver } from './protocol-env.ts';
+import { CONFIG_MAPS, configMap, newEnv, PODS, pod, sendOver, watchOver } from './protocol-env.ts';
 
 test('an injected error before the commit leaves nothing behind; after it, the write stands', async () => {
   const { send, cluster } = await newEnv();
@@ -191,6 +191,24 @@ test('a delivery profile delays events in order, and revoking a transport silenc
   await send('POST', CONFIG_MAPS, configMap('e'));
   await clock.advance(seconds(10));
   assert.deepEqual([watched.events.length, watched.isOver()], [4, false]);
+});
+
+test('[T22] two watches of one client hear of writes in another order than they came', async () => {
+  const { cluster, clock, send } = await newEnv();
+  const delivery = { minimum: millis(0), maximum: seconds(5), random: new SeededRandom(3) };
+  const slow = cluster.transport({ client: 'slow', delivery });
+  const maps = await watchOver(slow, `${CONFIG_MAPS}?watch=1`, clock);
+  const pods = await watchOver(slow, `${PODS}?watch=1`, clock);
+  for (let i = 0; i < 10; i += 1) {
+    await send('POST', CONFIG_MAPS, configMap(`c-${i}`));
+    await send('POST', PODS, pod(`p-${i}`));
+  }
+  let isReordered = false;
+  for (let step = 0; step < 1_200; step += 1) {
+    await clock.advance(millis(50));
+    isReordered ||= pods.events.length > maps.events.length;
+  }
+  assert.deepEqual([maps.events.length, pods.events.length, isReordered], [10, 10, true]);
 });
 
 test('the event log records commits, calls with their preconditions, and deliveries', async () => {

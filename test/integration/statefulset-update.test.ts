@@ -143,6 +143,29 @@ test('[T36] a pod becomes available only after minReadySeconds, strictly', async
   await env.close();
 });
 
+test('[T36] a terminating pod counts as ready until it has stopped', async () => {
+  const env = await startEnvironment({ kubelet: { delays: { stop: millis(5_000) } } });
+  await env.createSet();
+  await settled(env);
+  await env.deletePod('db-0');
+  await env.clock.advance(millis(1_000));
+  const { readyReplicas, currentReplicas } = env.statusOf('db');
+  assert.deepEqual([env.stored('pods').has('db-0'), readyReplicas, currentReplicas], [true, 3, 2]);
+  await env.close();
+});
+
+test('[T21] the status of a set follows a change of its spec later', async () => {
+  const env = await startEnvironment();
+  await env.createSet();
+  await settled(env);
+  const patched = await env.patchSet({ spec: { template: templateOf('db:2') } });
+  assert.equal(patched.metadata.generation, 2);
+  assert.equal(env.statusOf('db').observedGeneration, 1);
+  await settled(env);
+  assert.equal(env.statusOf('db').observedGeneration, 2);
+  await env.close();
+});
+
 test('[T37] a rollback reuses the name of the old revision under a higher number', async () => {
   const env = await startEnvironment();
   await env.createSet({ replicas: 1 });

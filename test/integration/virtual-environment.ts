@@ -20,6 +20,7 @@ import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { tellLie } from '../lies/lies.ts';
 
 /** What differs from the usual environment. */
 export interface EnvironmentOptions {
@@ -101,6 +102,7 @@ export async function startEnvironment(options: EnvironmentOptions = {}): Promis
   const seed = options.seed ?? 1;
   const log = new KeptLog();
   const cluster = await createCluster({ clock, seed });
+  tellLie(cluster);
   const transportFor: ControllersOptions['transportFor'] = (user) =>
     cluster.transport({ user, client: user.name });
   const transport = cluster.transport();

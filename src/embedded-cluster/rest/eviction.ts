@@ -20,10 +20,16 @@ import {
 import { clientMetadata } from './metadata.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { timestamp } from './timestamp.ts';
+import { ownerOf } from './wait-for-revision.ts';
 
 /** Attempts to write a budget's status, and the time between them (SU-9). */
 const BUDGET_ATTEMPTS = 20;
 const BUDGET_PAUSE = seconds(0.5);
+
+const SERVER = Object.freeze({
+  name: 'system:apiserver',
+  groups: Object.freeze(['system:authenticated', 'system:masters']),
+});
 
 interface Eviction {
   readonly context: ServerContext;
@@ -81,9 +87,10 @@ async function evict(eviction: Eviction): Promise<Reply> {
         return remove(eviction, pod, verdict.isGuarded);
       default:
     }
-    if (takesDisruption(eviction, verdict.budget)) return remove(eviction, pod, false);
+    if (await takesDisruption(eviction, verdict.budget)) return remove(eviction, pod, false);
     if (attempt >= BUDGET_ATTEMPTS) throw timedOut(call);
-    await context.clock.sleep(BUDGET_PAUSE);
+    const pause = context.clock.sleep(BUDGET_PAUSE, { owner: 'eviction' });
+    await context.activity.parked(ownerOf(call), pause);
   }
 }
 
@@ -120,8 +127,8 @@ function budgetsOf(eviction: Eviction, pod: JsonObject): readonly JsonObject[] {
     });
 }
 
-/** Writes the disruption into the budget. @returns false when another write came first */
-function takesDisruption(eviction: Eviction, budget: JsonObject): boolean {
+/** Writes the disruption into the budget, in a request of the server's own, which webhooks see. @returns false when another write came first */
+async function takesDisruption(eviction: Eviction, budget: JsonObject): Promise<boolean> {
   const { context, call } = eviction;
   const over = budgetCall(eviction, textField(metadataOf(budget), 'name'));
   const key = keyOf(over, over.route.name);
@@ -129,7 +136,26 @@ function takesDisruption(eviction: Eviction, budget: JsonObject): boolean {
   if (before?.object !== budget) return false;
   const now = timestamp(context.clock.now());
   const after = withDisruption(budget, { pod: call.route.name, now });
+  if (context.admission !== undefined && !call.isDryRun) {
+    const { name } = over.route;
+    const objects = { object: after, oldObject: budget };
+    const attributes = { call: asServer(over), operation: 'UPDATE', name, ...objects } as const;
+    await context.admission.mutate(attributes);
+    await context.admission.validate(attributes);
+  }
   return commit(context, over, { key, before, after }) !== STALE;
+}
+
+/** The request by which the server itself writes the status of a budget. */
+function asServer(call: ApiCall): ApiCall {
+  const { route, request } = call;
+  const subresource = route.row.subresources.find(({ name }) => name === 'status');
+  const query = new URLSearchParams();
+  return {
+    ...call,
+    route: { ...route, subresource, verb: 'update', query },
+    request: { ...request, user: SERVER },
+  };
 }
 
 async function remove(eviction: Eviction, pod: Version, isGuarded: boolean): Promise<Reply> {

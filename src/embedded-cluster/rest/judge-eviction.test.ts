@@ -112,5 +112,27 @@ test('withDisruption() counts down and notes the pod with the time', () => {
     currentHealthy: 3,
     disruptionsAllowed: 0,
     disruptedPods: { 'web-0': now },
+    conditions: [
+      {
+        type: 'DisruptionAllowed',
+        status: 'False',
+        observedGeneration: 2,
+        lastTransitionTime: now,
+        reason: 'InsufficientPods',
+        message: '',
+      },
+    ],
+  });
+});
+
+test('withDisruption() leaves the condition alone while more is allowed', () => {
+  const now = '2026-01-01T00:00:00Z';
+  const roomy = budget({ disruptionsAllowed: 2 });
+  assert.deepEqual(withDisruption(roomy, { pod: 'web-0', now })['status'], {
+    observedGeneration: 2,
+    desiredHealthy: 2,
+    currentHealthy: 3,
+    disruptionsAllowed: 1,
+    disruptedPods: { 'web-0': now },
   });
 });

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import {
   arrayField,
   metadataOf,
@@ -107,7 +107,31 @@ export function withDisruption(
     ...objectField(status, 'disruptedPods'),
     [disruption.pod]: disruption.now,
   };
-  return { ...budget, status: { ...status, disruptedPods, disruptionsAllowed } };
+  const counted = { ...status, disruptedPods, disruptionsAllowed };
+  if (disruptionsAllowed > 0) return { ...budget, status: counted };
+  const conditions = exhaustedConditions(status, disruption.now);
+  return { ...budget, status: { ...counted, conditions } };
+}
+
+/** The last disruption turns the condition, without waiting for the controller, as upstream. */
+function exhaustedConditions(status: JsonObject, now: string): readonly JsonValue[] {
+  const conditions = arrayField(status, 'conditions');
+  const isOurs = (condition: JsonValue): condition is JsonObject =>
+    isJsonObject(condition) && condition['type'] === 'DisruptionAllowed';
+  const before = conditions.find(isOurs);
+  const isTurned = before?.['status'] !== 'False';
+  const { observedGeneration } = status;
+  const condition = {
+    type: 'DisruptionAllowed',
+    status: 'False',
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    lastTransitionTime: isTurned ? now : (before['lastTransitionTime'] ?? now),
+    reason: 'InsufficientPods',
+    message: '',
+  };
+  return before === undefined
+    ? [...conditions, condition]
+    : conditions.map((each) => (isOurs(each) ? condition : each));
 }
 
 /** `pod` with the condition that tells why it goes (SU-9). */

@@ -1,0 +1,307 @@
+/* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-assignment, typescript/no-unsafe-return -- objects are looked into by path, and a lie that misses its target lets its scenario pass, which fails the run */
+/** Lies about sets, budgets, webhooks and what goes with what. */
+import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import { deleteNamed } from '#embedded-cluster/rest/delete.ts';
+import { readDeleteOptions } from '#embedded-cluster/rest/delete-options.ts';
+import {
+  type Admission,
+  type AdmissionAttributes,
+  replyWith,
+  type SubresourceHandler,
+} from '#embedded-cluster/rest/server-context.ts';
+import { lieInCommits, stored } from './commits.ts';
+import type { Lie } from './lie.ts';
+import { lieOnTheWire, rewritten } from './wire.ts';
+
+const SETS = 'statefulsets.apps';
+
+function ownerOf(cluster: EmbeddedCluster, object: any): any {
+  const uids = (object.metadata.ownerReferences ?? []).map(({ uid }: { uid: string }) => uid);
+  return stored(cluster, SETS).find(({ metadata }) => uids.includes(metadata.uid));
+}
+
+function podsOf(cluster: EmbeddedCluster, set: any): readonly any[] {
+  return stored(cluster, 'pods').filter(
+    (pod) => ownerOf(cluster, pod)?.metadata.uid === set.metadata.uid,
+  );
+}
+
+function isReady(pod: any): boolean {
+  return (pod.status?.conditions ?? []).some(
+    ({ type, status }: { type: string; status: string }) => type === 'Ready' && status === 'True',
+  );
+}
+
+/** Removes a pod as nobody but a lie does: without a trace of its going. */
+function vanish(cluster: EmbeddedCluster, pod: any): void {
+  const { store } = cluster.context;
+  const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
+  const before = store.collection('pods').get(key);
+  store.commit({ resource: 'pods', key, before, after: undefined });
+}
+
+/** Lies about sets and what belongs to them. */
+export const setLies: Readonly<Record<string, Lie>> = {
+  'a replacement has the uid of the pod before': {
+    trap: 'FT-6',
+    file: 'statefulset-update',
+    scenario: '[T32] a deleted pod is seen terminating',
+    tell: (cluster) => {
+      const uids = new Map<string, string>();
+      lieInCommits(cluster, ({ resource, key, after }) => {
+        if (resource !== 'pods') return after;
+        const uid = uids.get(key) ?? after.metadata.uid;
+        uids.set(key, uid);
+        return { ...after, metadata: { ...after.metadata, uid } };
+      });
+    },
+  },
+  'OnDelete moves currentRevision': {
+    trap: 'FT-19',
+    file: 'statefulset-update',
+    scenario: '[T34] OnDelete deletes nothing',
+    tell: (cluster) =>
+      lieInCommits(cluster, ({ resource, after }) => {
+        const isOnDelete = after.spec?.updateStrategy?.type === 'OnDelete';
+        if (resource !== SETS || !isOnDelete || after.status === undefined) return after;
+        const { updatedReplicas, replicas, updateRevision, currentRevision } = after.status;
+        const isDone = updatedReplicas === replicas;
+        after.status.currentRevision = isDone ? updateRevision : currentRevision;
+        return after;
+      }),
+  },
+  'a deleted pod below the partition returns at the new revision': {
+    trap: 'FT-19',
+    file: 'statefulset-update',
+    scenario: '[T35] a partition keeps lower pods',
+    tell: (cluster) =>
+      lieInCommits(cluster, ({ resource, before, after }) => {
+        if (resource !== 'pods' || before !== undefined) return after;
+        const set = ownerOf(cluster, after);
+        after.spec.containers[0].image = set.spec.template.spec.containers[0].image;
+        return after;
+      }),
+  },
+  'the status of a set follows its spec in the same step': {
+    trap: 'FT-31',
+    file: 'statefulset-update',
+    scenario: '[T21] the status of a set follows a change',
+    tell: (cluster) =>
+      lieInCommits(cluster, ({ resource, after }) => {
+        if (resource !== SETS || after.status === undefined) return after;
+        const { generation: observedGeneration } = after.metadata;
+        return { ...after, status: { ...after.status, observedGeneration } };
+      }),
+  },
+  'a rollback makes a new revision': {
+    trap: 'FT-21',
+    file: 'statefulset-update',
+    scenario: '[T37] a rollback reuses the name of the old revision',
+    tell: (cluster) =>
+      lieOnTheWire(cluster, {
+        answer: async (send, request) => {
+          const { method, path, body = '{}' } = request;
+          if (method !== 'PATCH' || !path.includes('/controllerrevisions/')) return send(request);
+          const { revision } = JSON.parse(body);
+          const { body: bytes } = await send({ method: 'GET', path });
+          const { metadata, ...content } = JSON.parse(Buffer.from(bytes).toString());
+          const { resourceVersion: _, uid: __, ...kept } = metadata;
+          const copy = {
+            ...content,
+            metadata: { ...kept, name: `${metadata.name}-again` },
+            revision,
+          };
+          const collection = path.slice(0, path.lastIndexOf('/'));
+          return send({ method: 'POST', path: collection, body: JSON.stringify(copy) });
+        },
+      }),
+  },
+  'a terminating pod is not counted as ready': {
+    trap: 'FT-20',
+    file: 'statefulset-update',
+    scenario: '[T36] a terminating pod counts as ready',
+    tell: (cluster) =>
+      lieInCommits(cluster, ({ resource, after }) => {
+        if (resource !== SETS || after.status?.readyReplicas === undefined) return after;
+        const ready = podsOf(cluster, after).filter(
+          (pod) => isReady(pod) && pod.metadata.deletionTimestamp === undefined,
+        );
+        return { ...after, status: { ...after.status, readyReplicas: ready.length } };
+      }),
+  },
+  'a broken pod does not block the revert': {
+    trap: 'FT-22',
+    file: 'statefulset-update',
+    scenario: '[T31] a broken revision blocks an ordered set',
+    tell: (cluster) => {
+      cluster.context.store.collection(SETS).onChange(({ before, after }) => {
+        const generation = (version: any): number => version?.object.metadata.generation ?? 0;
+        if (after === undefined || generation(before) === generation(after)) return;
+        for (const pod of podsOf(cluster, after.object)) if (!isReady(pod)) vanish(cluster, pod);
+      });
+    },
+  },
+  'what a set owns goes in the same step': {
+    trap: 'FT-23',
+    file: 'gc-cascade',
+    scenario: '[T48] a background deletion takes the pods',
+    tell: (cluster) => {
+      cluster.context.store.collection(SETS).onChange(({ before, after }) => {
+        if (before === undefined || after !== undefined) return;
+        const { uid } = (before.object as any).metadata;
+        for (const pod of stored(cluster, 'pods')) {
+          const owners = pod.metadata.ownerReferences ?? [];
+          if (owners.some((owner: { uid: string }) => owner.uid === uid)) vanish(cluster, pod);
+        }
+      });
+    },
+  },
+};
+
+function evictBy(isAdmitted: boolean): SubresourceHandler {
+  return async (context, call) => {
+    const { name } = call.route;
+    const options = readDeleteOptions({}, call.route.query);
+    const route = { ...call.route, subresource: undefined, verb: 'delete' } as const;
+    await deleteNamed(context, { ...call, route }, { name, options, isAdmitted });
+    return replyWith(201, { kind: 'Status', apiVersion: 'v1', status: 'Success', code: 201 });
+  };
+}
+
+/** Lies about budgets. */
+export const budgetLies: Readonly<Record<string, Lie>> = {
+  'an eviction asks no budget': {
+    trap: 'FT-17',
+    file: 'disruption-eviction',
+    scenario: '[T38] a budget lets one pod go',
+    tell: ({ context }) => {
+      context.subresourceHandlers.set('pods/eviction', evictBy(true));
+    },
+  },
+  'an eviction asks the webhooks of deletions': {
+    trap: 'FT-17',
+    file: 'admission',
+    scenario: '[T47] an eviction asks the webhooks of pods/eviction once',
+    tell: ({ context }) => {
+      context.subresourceHandlers.set('pods/eviction', evictBy(false));
+    },
+  },
+  'the status of a budget follows in the same step': {
+    trap: 'FT-18',
+    file: 'disruption-eviction',
+    scenario: '[T40] a budget that was just changed refuses',
+    tell: (cluster) =>
+      lieInCommits(cluster, ({ resource, after }) => {
+        if (resource !== 'poddisruptionbudgets.policy') return after;
+        const { generation: observedGeneration } = after.metadata;
+        return { ...after, status: { ...after.status, observedGeneration } };
+      }),
+  },
+  'two budgets of one pod count as success': {
+    trap: 'FT-28',
+    file: 'disruption-eviction',
+    scenario: '[T41] two budgets of one pod',
+    tell: (cluster) =>
+      lieOnTheWire(cluster, {
+        answer: async (send, request) => {
+          const response = await send(request);
+          if (!request.path.endsWith('/eviction') || response.status !== 201) return response;
+          return rewritten(response, (body) => ({ ...body, status: 'Success', code: 201 }));
+        },
+      }),
+  },
+  'a percentage of a budget is rounded down': {
+    trap: 'FT-32',
+    file: 'disruption-eviction',
+    scenario: '[T38] a percentage of a budget is rounded up',
+    tell: (cluster) => {
+      const floored = (budget: any): any => {
+        const { maxUnavailable } = budget.spec ?? {};
+        if (typeof maxUnavailable !== 'string') return budget;
+        const pods = stored(cluster, 'pods').length;
+        const limit = Math.floor((Number.parseInt(maxUnavailable, 10) * pods) / 100);
+        return { ...budget, spec: { ...budget.spec, maxUnavailable: limit } };
+      };
+      lieOnTheWire(cluster, {
+        event: (event, client) =>
+          client.endsWith('disruption-controller')
+            ? { ...event, object: floored(event.object) }
+            : event,
+      });
+    },
+  },
+};
+
+/** Puts `change` between the server and its webhooks. */
+function lieToWebhooks(
+  cluster: EmbeddedCluster,
+  change: (attributes: AdmissionAttributes) => AdmissionAttributes | undefined,
+): void {
+  const { context } = cluster;
+  let honest: Admission | undefined;
+  const lying: Admission = {
+    mutate: async (attributes) => {
+      const shown = change(attributes);
+      if (shown !== undefined) await honest?.mutate(shown);
+      return attributes.object;
+    },
+    validate: async (attributes) => {
+      const shown = change(attributes);
+      if (shown !== undefined) await honest?.validate(shown);
+    },
+  };
+  Object.defineProperty(context, 'admission', {
+    get: () => (honest === undefined ? undefined : lying),
+    set: (admission: Admission | undefined) => {
+      honest = admission;
+    },
+  });
+}
+
+/** Lies about webhooks. */
+export const webhookLies: Readonly<Record<string, Lie>> = {
+  'a scale is shown to the webhooks of the set': {
+    trap: 'FT-16',
+    file: 'admission',
+    scenario: '[T44] a scale is shown as a Scale to the webhooks of statefulsets/scale',
+    tell: (cluster) =>
+      lieToWebhooks(cluster, (attributes) => {
+        const { call } = attributes;
+        if (call.route.subresource?.name !== 'scale') return attributes;
+        return {
+          ...attributes,
+          call: { ...call, route: { ...call.route, subresource: undefined } },
+        };
+      }),
+  },
+  'a Scale has the labels of the set': {
+    trap: 'FT-16',
+    file: 'admission',
+    scenario: '[T45] an objectSelector skips /scale and evictions',
+    tell: (cluster) =>
+      lieToWebhooks(cluster, (attributes) => {
+        const { call, object } = attributes;
+        if (call.route.subresource?.name !== 'scale') return attributes;
+        const [set] = stored(cluster, SETS);
+        const metadata: any = object?.['metadata'];
+        const labelled = { ...object, metadata: { ...metadata, labels: set.metadata.labels } };
+        return { ...attributes, object: labelled };
+      }),
+  },
+  'a deletion is shown to webhooks once': {
+    trap: 'FT-33',
+    file: 'admission',
+    scenario: '[T47] a forced deletion asks twice within one request',
+    tell: (cluster) => {
+      const seen = new Set<number>();
+      lieToWebhooks(cluster, (attributes) => {
+        const { operation, call, oldObject } = attributes;
+        const metadata: any = oldObject?.['metadata'];
+        const isMarked = metadata?.deletionTimestamp !== undefined;
+        if (operation === 'DELETE' && isMarked && seen.has(call.callId)) return undefined;
+        seen.add(call.callId);
+        return attributes;
+      });
+    },
+  },
+};

@@ -1,0 +1,12 @@
+import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+
+/** A switch by which the embedded cluster lies in one way (LN-5), and the scenario that must catch it. */
+export interface Lie {
+  /** The row of embedded-cluster.md §22. */
+  readonly trap: `FT-${number}`;
+  /** File in test/integration, without `.test.ts`. */
+  readonly file: string;
+  /** The title of the scenario, or how it begins. */
+  readonly scenario: string;
+  readonly tell: (cluster: EmbeddedCluster) => void;
+}
