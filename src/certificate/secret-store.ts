@@ -22,6 +22,8 @@ export interface StoredSecret {
 export class SecretStore {
   readonly #client: Client;
   readonly #key: Required<ObjectKey>;
+  /** Nearly every look finds what the last one found: its certificates are not parsed again. */
+  #last: StoredSecret | undefined;
 
   constructor(client: Client, key: Required<ObjectKey>) {
     this.#client = client;
@@ -87,7 +89,12 @@ export class SecretStore {
 
   #stored(object: KubernetesObject): StoredSecret {
     const { namespace, name } = this.#key;
-    return { state: parseSecret(`${namespace}/${name}`, object), object };
+    const seen = this.#last?.object?.metadata;
+    const { uid, resourceVersion } = object.metadata;
+    if (this.#last === undefined || seen?.uid !== uid || seen.resourceVersion !== resourceVersion) {
+      this.#last = { state: parseSecret(`${namespace}/${name}`, object), object };
+    }
+    return this.#last;
   }
 }
 
