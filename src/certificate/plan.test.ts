@@ -255,12 +255,13 @@ describe('plan()', () => {
     test(fact, () => assert.deepEqual(outline(plan(snapshot(given), at)), want));
   }
 
-  test('D-28 keeps the old CA in the Secret when it stores the switch', () => {
-    const given = snapshot({ secret: rotating, publication: published(...both) });
-    const { store } = plan(given, day(20));
+  test('D-28 keeps every CA that has not expired in the Secret when it stores the switch', () => {
+    const authorities = [old.authority, coming.authority, ca('restored')];
+    const secret = valid({ next: { leaf: coming, from: day(20) }, authorities });
+    const { store } = plan(snapshot({ secret, publication: published(...both) }), day(20));
     assert.deepEqual(
       store?.authorities.map(({ id }) => id),
-      ['ca-old', 'ca-new'],
+      ['ca-old', 'ca-new', 'ca-restored'],
     );
   });
 
