@@ -5,4 +5,6 @@ export interface Bench {
   /** What it measures, for `--help`. */
   readonly about: string;
   run(size: Size): Promise<readonly Findings[]>;
+  /** The same on a real control plane, where that can be measured. */
+  readonly runOnReal?: (size: Size) => Promise<readonly Findings[]>;
 }

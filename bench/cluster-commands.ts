@@ -41,6 +41,21 @@ export interface ClusterCommands {
   pace(restart: RestartOptions): Promise<void>;
   /** Changes the image of all sets of the first `groups` groups and waits until all pods are Ready on it. */
   roll(options: { readonly groups: number; readonly patience: number }): Promise<Rollout>;
+  /**
+   * Has every set mirror a ReplicaTemplate of its own name. The last `delayed` of them ask their pods before they
+   * shrink, at a URL that leads to this process through the answer's proxy.
+   */
+  mirror(options: { readonly delayed: number }): Promise<{ readonly proxy: string }>;
+  /**
+   * Changes templates of the first `sets` sets, each up and down by turns, `perSecond` of them or all in one instant.
+   * @returns once every set has followed: how long each took, in ms, and all of them together
+   */
+  rescale(options: {
+    readonly sets: number;
+    readonly perSecond: number | 'all at once';
+  }): Promise<{ readonly took: readonly number[]; readonly wall: number }>;
+  /** Calls that reached pods since the last call of this. */
+  podCalls(): Promise<number>;
   /** What the operator has asked since the last call. */
   requests(): Promise<Requests>;
   /** Closes everything. */

@@ -17,6 +17,7 @@ const safety = 'reliability.md EXCL-1, MAXU-1';
 /** Every bound of every bench, in one place. */
 export const bounds = {
   'wall-clock ÷ physical limit': { unit: '×', atMost: 1.05, from: goal, isSpeed: true },
+  'wall-clock ÷ perfect driver': { unit: '×', atMost: 1.05, from: 'issue 4', isSpeed: true },
   'zones with unavailable pods at once': { unit: '', atMost: 1, from: safety, isSpeed: false },
   'pods unavailable beyond the limit of a zone': {
     unit: '',
@@ -30,6 +31,18 @@ export const bounds = {
     unit: '',
     atMost: 2,
     from: `${goal}, D-16`,
+    isSpeed: false,
+  },
+  'change of a scale → patch of its set, p99': {
+    unit: 'ms',
+    atMost: 50,
+    from: 'issue 5',
+    isSpeed: true,
+  },
+  'calls of pods while nothing changes': {
+    unit: '',
+    atMost: 0,
+    from: 'issue 5, KW-25',
     isSpeed: false,
   },
   'pod Ready → next delete, p99': { unit: 'ms', atMost: 50, from: goal, isSpeed: true },

@@ -43,7 +43,11 @@ export class Operator {
   }
 
   /** Starts the operator and waits until it is ready. */
-  static async start(access: Access, way: Way = 'in-cluster'): Promise<Operator> {
+  static async start(
+    access: Access,
+    way: Way = 'in-cluster',
+    proxy: Readonly<Record<string, string>> = {},
+  ): Promise<Operator> {
     const port = await freePort();
     const folder = mkdtempSync(join(tmpdir(), 'bench-operator-'));
     const file = join(folder, 'kubeconfig');
@@ -53,7 +57,7 @@ export class Operator {
     const start = performance.now();
     const child = spawn(process.execPath, [...nodeOptions(), programs[way], ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, BENCH_API_URL: access.url, BENCH_API_TOKEN: access.token },
+      env: { ...process.env, ...proxy, BENCH_API_URL: access.url, BENCH_API_TOKEN: access.token },
     });
     const lines = tailOf(child);
     try {

@@ -5,6 +5,7 @@ import type { Requests, Rollout } from './cluster-commands.ts';
 import { bounded, type Figure, type Findings, percentile, type Size, told } from './figures.ts';
 import { Operator } from './operator.ts';
 import { machineLoad } from './process-usage.ts';
+import { rolloutOnReal } from './real-rollout.ts';
 
 interface Setting {
   readonly podsPerSet: number;
@@ -31,6 +32,7 @@ export const rollout: Bench = {
     for (const setting of settings[size]) findings.push(await measure(setting, size));
     return findings;
   },
+  runOnReal: rolloutOnReal,
 };
 
 async function measure(setting: Setting, size: Size): Promise<Findings> {

@@ -85,6 +85,15 @@ describe('checkScenarios()', () => {
     });
   }
 
+  test('counts only claims of the files that a list is about', () => {
+    const real: ScenarioList = { ...cluster, files: /^test\/real\// };
+    assert.deepEqual(findings(`test('[T05]', f);`, real), [
+      'cluster: no test has [T05] in its title',
+    ]);
+    const tests = new Map([['test/real/a.test.ts', `test('[T05]', f);`]]);
+    assert.deepEqual(checkScenarios(tests, [real]), []);
+  });
+
   test('refuses a number that the document does not have', () => {
     assert.deepEqual(findings(`\ntest('[scenario 7, 21]', f);`), [
       'src/a.test.ts:2: groups has no scenario 21',

@@ -32,7 +32,8 @@ export function checkScenarios(
   return lists.flatMap((list) => findings(list, claims));
 }
 
-function findings(list: ScenarioList, claims: readonly Claim[]): readonly string[] {
+function findings(list: ScenarioList, all: readonly Claim[]): readonly string[] {
+  const claims = all.filter(({ path }) => list.files?.test(path) ?? true);
   const claimed = new Set<number>();
   const wrong: string[] = [];
   for (const claim of claims) {
@@ -156,7 +157,9 @@ function argumentStarts(tokens: readonly Token[], open: number): readonly number
 
 if (import.meta.main) {
   const root = join(import.meta.dirname, '..');
-  const paths = globSync('{src,test}/**/*.test.ts', { cwd: root });
+  const paths = globSync(['{src,test}/**/*.test.ts', 'test/{scenarios,differential}/*.ts'], {
+    cwd: root,
+  });
   const tests = new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
   const wrong = checkScenarios(tests, scenarioLists);
   process.stdout.write(wrong.map((finding) => `${finding}\n`).join(''));

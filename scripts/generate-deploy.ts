@@ -13,6 +13,7 @@ import {
   roleRules,
   webhookCertificatePermissions,
 } from '#operator-permissions.ts';
+import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
 
 const name = 'rollout-operator';
 const labels = { name };
@@ -23,6 +24,7 @@ const header =
 export function deployFiles(version: string): Readonly<Record<string, string>> {
   return {
     'deployment.yaml': manifest(deployment(version)),
+    'replica-template-definition.yaml': manifest(replicaTemplateDefinition),
     'role-binding.yaml': manifest(roleBinding),
     'role.yaml': `${header}${reasons(operatorPermissions)}${stringify(role)}`,
     'service-account.yaml': manifest({

@@ -71,10 +71,14 @@ describe('roleRules()', () => {
     ]);
   });
 
-  test('asks for nothing beyond what rolling groups takes', () => {
+  test('asks for nothing beyond what rolling groups and coordinating replicas take', () => {
     assert.deepEqual(roleRules(), [
       { apiGroups: [''], resources: ['pods'], verbs: ['delete', 'list', 'patch', 'watch'] },
-      { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get', 'list', 'watch'] },
+      {
+        apiGroups: ['apps'],
+        resources: ['statefulsets'],
+        verbs: ['get', 'list', 'patch', 'watch'],
+      },
       { apiGroups: ['apps'], resources: ['statefulsets/status'], verbs: ['update'] },
       {
         apiGroups: ['rollout-operator.grafana.com'],
@@ -82,6 +86,22 @@ describe('roleRules()', () => {
         verbs: ['list', 'watch'],
       },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+      {
+        apiGroups: ['rollout-operator.grafana.com'],
+        resources: ['replicatemplates/scale'],
+        verbs: ['get'],
+      },
+      {
+        apiGroups: ['rollout-operator.grafana.com'],
+        resources: ['replicatemplates/status'],
+        verbs: ['patch'],
+      },
+      {
+        apiGroups: ['rollout-operator.grafana.com'],
+        resources: ['replicatemplates'],
+        verbs: ['list', 'watch'],
+      },
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
     ]);
   });
 });

@@ -1,9 +1,13 @@
 import { certificatePermissions } from '#certificate/permissions.ts';
 import type { Permission } from '#kubernetes/permission.ts';
+import { replicaCoordinationPermissions } from '#replica-coordination/permissions.ts';
 import { rolloutGroupPermissions } from '#rollout-group/permissions.ts';
 
 /** All that the operator's Role must permit: what each capability states beside its code. */
-export const operatorPermissions: readonly Permission[] = rolloutGroupPermissions;
+export const operatorPermissions: readonly Permission[] = [
+  ...rolloutGroupPermissions,
+  ...replicaCoordinationPermissions,
+];
 
 /** All that the certificate of the webhooks takes under the default flags, beyond {@link operatorPermissions}. */
 export const webhookCertificatePermissions: readonly Permission[] = certificatePermissions(

@@ -3,7 +3,9 @@ import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import type { Plan } from '#control/decision.ts';
-import { canI } from '#kubernetes/access-review.ts';
+import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
+import { askPermissions } from '#control/optional-permissions.ts';
+import { runGroups } from '#control/run-groups.ts';
 import { layeredTransport } from '#kubernetes/api-transport.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
@@ -14,15 +16,16 @@ import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
-import { GROUP_LABEL } from '#rollout-group/api.ts';
-import { runRolloutGroups } from '#rollout-group/controller.ts';
+import { capabilitiesOf, referencesOf } from '#operator-capabilities.ts';
+import type { PodHttp } from '#pod-http/pod-http.ts';
+import { referenceIndexers } from '#replica-coordination/references.ts';
 import {
   type BudgetView,
   budgetOver,
   parseBudget,
   zoneAwarePodDisruptionBudgets,
 } from '#rollout-group/foreign-budget.ts';
-import { podIndexers, statefulSetIndexers } from '#rollout-group/snapshot.ts';
+import { GROUP_LABEL } from '#statefulset/group.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -39,6 +42,7 @@ export interface OperatorOptions {
   readonly readiness: Readiness;
   /** The authorised way to the API server, without any decoration. */
   readonly transport: Transport;
+  readonly podHttp: PodHttp;
   /** Names this process; new at every start (D-8). */
   readonly identity: string;
   /** Told the plan of every pass over a group. */
@@ -99,11 +103,13 @@ async function work(
   parts: { readonly client: Client; readonly caches: Caches },
   signal: AbortSignal,
 ): Promise<void> {
-  const { config, clock, log, metrics, identity, onPlan } = options;
+  const { config, clock, log, metrics, onPlan } = options;
   const { client, caches } = parts;
+  const proven = synced(caches, clock, signal);
+  const namespace = config.kubernetes.namespace;
   const [permitted] = await Promise.all([
-    askPermissions(client, options, signal),
-    synced(caches, clock, signal),
+    askPermissions({ client, log, metrics, namespace, proven }, signal),
+    proven,
   ]);
   if (signal.aborted) return;
   log.info('caches synced', {
@@ -112,28 +118,30 @@ async function work(
   });
   const events = permitted.canCreateEvents ? recorder(client, options) : silentRecorder;
   options.readiness.announce();
-  await runRolloutGroups(
-    {
-      ...caches,
-      client,
-      clock,
-      log,
-      metrics,
-      events,
-      identity,
-      canTouchPods: permitted.canPatchPods,
-      queue: createWorkQueue({ clock, name: 'rollout-group', maxDelay: longestBackoff }),
-      resync: config.reconcile.resync ?? millis(0),
-      budgetOver: (sets) => budgetOver(sets, caches.budgets),
-      onBudgetsChange: (wake) => {
-        caches.budgets.onChange(wake);
-        void caches.budgets.synced.then(wake, () => undefined);
-      },
-      ...(onPlan !== undefined && { onPlan }),
-    },
-    signal,
-  );
+  const { pods, statefulSets } = caches;
+  const queue = createWorkQueue({ clock, name: 'group', maxDelay: longestBackoff });
+  const references = referencesOf(options, { client, statefulSets, queue }, signal);
+  const capabilities = capabilitiesOf(options, {
+    client,
+    ...caches,
+    events,
+    canTouchPods: permitted.canPatchPods,
+    references,
+    queue,
+    budgetOver: (sets) => budgetOver(sets, caches.budgets),
+  });
+  const ports = { clock, log, events, metrics, pods, statefulSets, queue, capabilities };
+  const onOtherChange = (wake: () => void): void => whenBudgetsChange(caches.budgets, wake);
+  const resync = config.reconcile.resync ?? millis(0);
+  const told = onPlan === undefined ? {} : { onPlan };
+  await runGroups({ ...ports, resync, onOtherChange, ...told }, signal);
+  await references.ended();
   await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
+}
+
+function whenBudgetsChange(budgets: Informer<BudgetView>, wake: () => void): void {
+  budgets.onChange(() => wake());
+  void budgets.synced.then(wake, () => undefined);
 }
 
 function decoratedClient({ config, clock, log, metrics, transport }: OperatorOptions): Client {
@@ -141,8 +149,10 @@ function decoratedClient({ config, clock, log, metrics, transport }: OperatorOpt
   const layered = layeredTransport(transport, {
     cluster: {
       cluster: namespace,
-      onRejected: ({ route, message }) =>
-        log.warn('cluster check refused a request', { route, message }),
+      onRejected: ({ route, message }) => {
+        log.warn('cluster check refused a request', { route, message });
+        metrics.countClusterRejection(route, namespace);
+      },
     },
     limit: {
       clock,
@@ -190,7 +200,7 @@ function createCaches(client: Client, { config, clock, log }: OperatorOptions): 
       type: resourceTypes.statefulSets,
       labelSelector: GROUP_LABEL,
       project: parseStatefulSet,
-      indexers: statefulSetIndexers,
+      indexers: { ...statefulSetIndexers, ...referenceIndexers },
       report: report('statefulsets'),
     }),
     budgets: createInformer({
@@ -228,37 +238,6 @@ async function atMost(
     .catch(() => undefined);
   await Promise.race([promise, waited]);
   done.abort();
-}
-
-interface Permissions {
-  readonly canCreateEvents: boolean;
-  readonly canPatchPods: boolean;
-}
-
-/** Asks once for each verb that the Role of an existing installation may lack (D-1). */
-async function askPermissions(
-  client: Client,
-  { config, log, metrics }: OperatorOptions,
-  signal: AbortSignal,
-): Promise<Permissions> {
-  const { namespace } = config.kubernetes;
-  const may = async (verb: string, resource: string): Promise<boolean> => {
-    const answer = await canI(client, { verb, group: '', resource, namespace }, { signal });
-    if (answer.kind === 'allowed') return true;
-    const fields = { verb, resource, namespace, why: answer.reason };
-    if (answer.kind === 'unknown') {
-      log.warn('cannot find out whether a verb is permitted; it is tried', fields);
-      return true;
-    }
-    log.warn('the Role does not permit an optional verb; it is not used', fields);
-    metrics.setPermissionRefused(verb, resource, true);
-    return false;
-  };
-  const [canCreateEvents, canPatchPods] = await Promise.all([
-    may('create', 'events'),
-    may('patch', 'pods'),
-  ]);
-  return { canCreateEvents, canPatchPods };
 }
 
 function recorder(

@@ -7,7 +7,7 @@ import type { Client } from '#kubernetes/client.ts';
 import { connect } from '#kubernetes/connection.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { GROUP_LABEL } from '#rollout-group/api.ts';
+import { GROUP_LABEL } from '#statefulset/group.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { createAll, exampleFolder, readManifests } from './demo/apply-manifests.ts';

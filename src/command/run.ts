@@ -11,6 +11,7 @@ import {
 import { inClusterSettings } from '#kubernetes/in-cluster.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { runOperator } from '#operator.ts';
+import type { PodHttp } from '#pod-http/pod-http.ts';
 import { type HttpServer, startHttpServer } from '#telemetry/http-server.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
@@ -19,6 +20,7 @@ import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { tracingSetup } from '#telemetry/tracing.ts';
+import { podHttpOf } from './pod-http.ts';
 import { signalled } from './signals.ts';
 
 /** Finds out how to reach the API server. */
@@ -65,14 +67,17 @@ async function serve(config: Config, findCluster: FindCluster): Promise<void> {
   const server = await listen(config, { clock, log, registry, readiness });
   const stop = signalled((signal) => log.info('signal received', { signal }));
   let transport: Transport | undefined;
+  let podHttp: PodHttp | undefined;
   try {
     transport = connect(await findCluster(config, clock), { clock, env: process.env });
     const metrics = createOperatorMetrics(registry);
     const identity = `${process.env['HOSTNAME'] ?? 'rollout-operator'}-${randomUUID()}`;
-    await runOperator({ config, clock, log, metrics, readiness, transport, identity }, stop.signal);
+    podHttp = podHttpOf(config, { clock, log, metrics, env: process.env });
+    const ports = { config, clock, log, metrics, readiness, transport, podHttp, identity };
+    await runOperator(ports, stop.signal);
   } finally {
     stop.release();
-    await Promise.all([server.close(), transport?.close()]);
+    await Promise.all([server.close(), transport?.close(), podHttp?.close()]);
   }
 }
 

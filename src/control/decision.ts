@@ -1,5 +1,6 @@
 import type { Because } from '#base/because.ts';
-import type { Instant } from '#base/units.ts';
+import type { Instant, Monotonic } from '#base/units.ts';
+import type { ResourceType } from '#kubernetes/resource-type.ts';
 import type { Reason } from './reasons.ts';
 
 /** Names one StatefulSet incarnation. */
@@ -15,6 +16,13 @@ export interface PodRef {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+}
+
+/** Names one object of any kind, such as the one whose replicas sets mirror. */
+export interface ObjectRef {
+  readonly type: ResourceType;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** One thing that a plan does, or why it does not. Each says why (style.md §3). */
@@ -34,6 +42,25 @@ export type Decision =
       readonly to: string;
       readonly because: Because<Reason>;
     }
+  /** `spec.replicas` goes from `from` to `to`; `takes` available pods go with it, all at once (D-17). */
+  | {
+      readonly kind: 'scale';
+      readonly set: SetRef;
+      readonly from: number;
+      readonly to: number;
+      readonly takes: number;
+      /** When the oldest answer of a pod came that it rests on; undefined where it rests on none. */
+      readonly provenAt?: Monotonic;
+      readonly because: Because<Reason>;
+    }
+  /** `status.replicas` of a resource whose replicas are mirrored, `set` being one that does (SC-40, D-20). */
+  | {
+      readonly kind: 'write-back';
+      readonly set: SetRef;
+      readonly reference: ObjectRef;
+      readonly replicas: number;
+      readonly because: Because<Reason>;
+    }
   /** Nothing is done about `set`; `until` when time alone ends it. */
   | {
       readonly kind: 'hold';
@@ -46,6 +73,17 @@ export type Decision =
 
 /** A decision by which a pod goes. */
 export type DeletePod = Extract<Decision, { kind: 'delete-pod' }>;
+
+/** A decision by which the replicas of a set change. */
+export type Scale = Extract<Decision, { kind: 'scale' }>;
+
+/** A decision by which a number is reported to the resource that it came from. */
+export type WriteBack = Extract<Decision, { kind: 'write-back' }>;
+
+/** Whether `decision` takes available pods away, so that it must rest on a view that is proven fresh (D-3). */
+export function isDisruptive(decision: Decision): boolean {
+  return decision.kind === 'delete-pod' || (decision.kind === 'scale' && decision.takes > 0);
+}
 
 /** When to look at a key again although nothing changes. */
 export type Requeue =

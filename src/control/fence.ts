@@ -16,6 +16,9 @@ const predecessorHorizon = seconds(120);
 export const FENCE_ANNOTATION = 'rollout-operator/fenced-by';
 
 const maxConcurrent = 32;
+
+/** How long 403 may pass: until its RBAC caches are filled, an API server that has just started forbids too much. */
+const forbiddenPatience = seconds(10);
 const always = monotonic(Number.NEGATIVE_INFINITY);
 
 /** What fencing goes through. */
@@ -71,6 +74,8 @@ export class Fence {
   /** uids of pods that were touched, of sets that are not open yet: each is touched once. */
   readonly #touched = new Map<string, Set<string>>();
   #canTouch: boolean;
+  /** Since when no touch was answered but with 403. */
+  #forbiddenSince: Monotonic | undefined;
   #count = 0;
 
   constructor(ports: FencePorts) {
@@ -154,6 +159,7 @@ export class Fence {
         { namespace: pod.namespace, name: pod.name },
         { body: { kind: 'merge', document }, signal },
       );
+      this.#forbiddenSince = undefined;
       const revision = metadata.resourceVersion;
       if (revision === pod.resourceVersion) {
         throw new Error(
@@ -170,6 +176,8 @@ export class Fence {
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return { kind: 'moved', pod };
       if (!isForbidden(error)) throw error;
+      this.#forbiddenSince ??= sentAt;
+      if (sentAt - this.#forbiddenSince < forbiddenPatience) throw error;
       this.#canTouch = false;
       return undefined;
     }

@@ -5,7 +5,15 @@ import type { Reason } from './reasons.ts';
 export type Hold = Extract<Decision, { kind: 'hold' }>;
 
 /** Holds that only follow from another one, or from a person's wish. */
-const secondary: ReadonlySet<Reason> = new Set<Reason>(['ZoneOrder', 'Paused']);
+const secondary: ReadonlySet<Reason> = new Set<Reason>([
+  'ZoneOrder',
+  'Paused',
+  'ScaleOrder',
+  'LeaderNotReady',
+  'MinimumTimeNotElapsed',
+  'DownscaleDelayed',
+  'AwaitingPods',
+]);
 
 /**
  * The one hold that says best what a group waits for: the first that does not merely follow from another; undefined

@@ -34,7 +34,20 @@ export const reasonCatalogue = {
   UnavailablePodOutdated: act(
     'The pod is outdated and not ready, so that replacing it costs no availability (D-11).',
   ),
+  DownscaleDelayElapsed: act(
+    'Each pod that goes said, no more than 10 s ago, that it is prepared since at least the delay of its set.',
+  ),
   ZoneUpdated: act('All pods of the set run its update revision and are available.'),
+  ScaledToLeader: act(
+    'The set has other replicas than the leader that it follows, and may go there.',
+  ),
+  ScaledToReference: act(
+    'The set has other replicas than the resource that it mirrors asks for, and may go there.',
+  ),
+  ScaledByForce: act('The set has other replicas than grafana.com/rollout-force-replicas says.'),
+  ReplicasWrittenBack: act(
+    'status.replicas of a mirrored resource is not the greatest count of the sets that mirror it.',
+  ),
   PodTouched: act('A predecessor may still have a deletion of this pod under way (D-8).'),
 
   ZoneNotReady: hold(
@@ -73,6 +86,22 @@ export const reasonCatalogue = {
     'It cannot be told which disruption budget governs a pod.',
     'Let exactly one ZoneAwarePodDisruptionBudget select the pod.',
   ),
+  DownscaleDelayed: hold(
+    'The pod with the highest ordinal is prepared to go, but not yet for rollout-delayed-downscale.',
+    'Wait; the message says until when. Raise the wanted count again to cancel.',
+  ),
+  AwaitingPods: hold(
+    'Pods are being asked since when they are prepared to go.',
+    'Wait for their answers, each at most -pods.client-timeout.',
+  ),
+  PodNotPrepared: hold(
+    'A pod that is to go does not say that it is prepared, so that it and all below it stay.',
+    'Look at the pod that the message names; its endpoint must answer 2xx with a JSON "timestamp".',
+  ),
+  InvalidDelayedDownscale: hold(
+    'The annotations of delayed down-scale cannot be read, or no pod can be called with them.',
+    'Correct the annotation that the message names, or take both off to scale without delay.',
+  ),
   WrongUpdateStrategy: hold(
     'A set of the group has another update strategy than OnDelete.',
     'Set spec.updateStrategy.type to OnDelete in the set that the message names.',
@@ -106,6 +135,71 @@ export const reasonCatalogue = {
     'Look at the message; often a permission is missing.',
   ),
 
+  LeaderNotFound: hold(
+    'A set follows a StatefulSet that its rollout group does not have.',
+    'Correct grafana.com/rollout-downscale-leader, or put the leader into the group.',
+  ),
+  LeaderNotReady: hold(
+    'A set grows only once its leader is ready, and it is not.',
+    'Wait for the pods of the leader, or take grafana.com/rollout-upscale-only-when-leader-ready off.',
+  ),
+  MinimumTimeNotElapsed: hold(
+    'Another zone of the group was scaled down, and the minimum time since then has not passed.',
+    'Wait; the message says since when. grafana.com/rollout-force-replicas does not wait.',
+  ),
+  MinimumTimeUnknown: hold(
+    'A zone was scaled down, and the label grafana.com/min-time-between-zones-downscale of a set that is to shrink is missing or cannot be read.',
+    'Give the set the label, with a Go duration such as 12h.',
+  ),
+  LastDownscaleUnknown: hold(
+    'It cannot be told when another zone of the group was last scaled down.',
+    'Correct or remove what the message names.',
+  ),
+  ConflictingSources: hold(
+    'A set has both a leader and a resource to mirror.',
+    'Take the annotations of one of them off.',
+  ),
+  ReferenceUnresolved: hold(
+    'The API server has no resource of the kind and group that a set mirrors.',
+    'Correct the kind or the api-version in the annotations, or install what is missing.',
+  ),
+  ReferenceUnreadable: hold(
+    'The replicas of the resource that a set mirrors cannot be read; nothing is scaled on a guess.',
+    'Look whether the resource exists, and whether the Role permits to get its scale subresource.',
+  ),
+  ZoneBeingChanged: hold(
+    'A set is to lose available pods while another zone of the group lacks pods that this operator may have taken.',
+    'Wait until the pods that the message names are available or gone.',
+  ),
+  ScaleOrder: hold(
+    'Another set of the group is being scaled first.',
+    'Wait; one set is scaled at a time.',
+  ),
+  ScaleRefused: hold(
+    'The API server, or a webhook, refuses to change the replicas of a set; it is tried again ever more rarely.',
+    'Look at the message; often a webhook protects the pods, or a permission is missing.',
+  ),
+  ReplicasContested: hold(
+    'Somebody else keeps changing the replicas of a set back, so they are written ever more rarely.',
+    'Let only one of them own the replicas: take the autoscaler or the annotation off the set.',
+  ),
+
+  InvalidForceReplicas: warn(
+    'grafana.com/rollout-force-replicas cannot be read; nothing is forced.',
+    'Use an integer from 0 to 2147483647.',
+  ),
+  InvalidLastDownscale: warn(
+    'grafana.com/last-downscale cannot be read; no other follower of the group shrinks.',
+    'Remove the annotation, or write an RFC 3339 time.',
+  ),
+  InvalidWriteBack: warn(
+    'grafana.com/rollout-mirror-replicas-from-resource-write-back cannot be read; nothing is written back.',
+    'Use true or false.',
+  ),
+  WriteBackForbidden: warn(
+    'The Role does not permit to write the status of a mirrored resource; it is not tried again.',
+    'Grant patch on the status subresource, or switch the write-back off by its annotation.',
+  ),
   InvalidMaxUnavailable: warn(
     'rollout-max-unavailable cannot be read; 1 is used.',
     'Use an integer >= 1, or a percentage from 1% to 100%.',

@@ -22,12 +22,12 @@ export class PlanReporter {
     this.#ports = ports;
   }
 
-  /** Reports the decisions of the newest plan of `key`; deletions report themselves when they are sent. */
+  /** Reports the decisions of the newest plan of `key`; what changes objects reports itself when it is done. */
   report(key: string, decisions: readonly Decision[]): void {
     const before = this.#said.get(key);
     const now = new Map<string, string>();
     for (const decision of decisions) {
-      if (decision.kind === 'delete-pod') continue;
+      if (reportsItself(decision)) continue;
       const { set, because } = decision;
       const subject = `${set.uid} ${because.reason}`;
       const text = decision.kind === 'warn' ? `${subject} ${because.message}` : subject;
@@ -70,14 +70,29 @@ export class PlanReporter {
   }
 }
 
+/** Whether `decision` is told by who carries it out, once it is done. */
+function reportsItself({ kind }: Decision): boolean {
+  return kind === 'delete-pod' || kind === 'scale' || kind === 'write-back';
+}
+
 const alarming: ReadonlySet<Reason> = new Set<Reason>([
   'MultipleZonesUnavailable',
   'PausedZoneUnavailable',
   'BudgetUnclear',
+  'PodNotPrepared',
+  'InvalidDelayedDownscale',
   'WrongUpdateStrategy',
   'RevisionMissing',
   'CapabilityNotBuilt',
   'ViewNotFresh',
+  'LeaderNotFound',
+  'MinimumTimeUnknown',
+  'LastDownscaleUnknown',
+  'ConflictingSources',
+  'ReferenceUnresolved',
+  'ReferenceUnreadable',
+  'ScaleRefused',
+  'ReplicasContested',
   'RequestRefused',
 ]);
 

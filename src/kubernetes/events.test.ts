@@ -155,15 +155,34 @@ test('flush() resolves at once when there is nothing to write', async () => {
   assert.equal(transport.requests.length, 0);
 });
 
-test('record() is silent in a namespace that forbids Events, after one log line (D-1)', async () => {
+test('record() tries a namespace that forbids Events once more after 1 min, as a starting API server forbids too much', async () => {
+  let isStarting = true;
+  const { recorder, transport, clock, refused } = setup(() => (isStarting ? forbidden() : answer));
+  recorder.record(note());
+  await recorder.flush();
+  isStarting = false;
+  clock.advance(seconds(59));
+  recorder.record(note());
+  await recorder.flush();
+  assert.equal(transport.requests.length, 1);
+  clock.advance(seconds(1));
+  recorder.record(note());
+  await recorder.flush();
+  assert.equal(transport.requests.length, 2);
+  assert.deepEqual(refused, [1, 0]);
+});
+
+test('record() is silent in a namespace that forbids Events twice, after one log line (D-1)', async () => {
   const { recorder, transport, clock, logged, refused } = setup(forbidden);
   recorder.record(note());
   recorder.record(note({ reason: 'Paused' }));
   await recorder.flush();
-  clock.advance(minutes(600));
-  recorder.record(note());
-  await recorder.flush();
-  assert.equal(transport.requests.length, 1);
+  for (let hours = 0; hours < 10; hours += 1) {
+    clock.advance(minutes(60));
+    recorder.record(note());
+    await recorder.flush();
+  }
+  assert.equal(transport.requests.length, 2);
   assert.deepEqual(logged, ['Events cannot be written in this namespace']);
   assert.deepEqual(refused, [1]);
 });

@@ -45,6 +45,11 @@ const LONGEST_BACKOFF = seconds(30);
 const WRITE_TIMEOUT = seconds(30);
 /** A namespace that did not exist is tried again after this time; it may have been made. */
 const MISSING_LASTS = minutes(10);
+/**
+ * A namespace that forbade Events is tried once more after this time: until its RBAC caches are filled, an API server
+ * that has just started forbids what it will allow.
+ */
+const FORBIDDEN_LASTS = minutes(1);
 /** The API server refuses longer messages. */
 const LONGEST_MESSAGE = 1_024;
 
@@ -80,6 +85,8 @@ class AggregatingRecorder implements EventRecorder {
   readonly #idle: (() => void)[] = [];
   /** Namespaces that refuse Events, and until when that is believed. */
   readonly #refused = new Map<string, number>();
+  /** Namespaces that have forbidden Events and not taken one since. */
+  readonly #forbade = new Set<string>();
   #isWorking = false;
   #isFlushing = false;
   #serial = 0;
@@ -207,6 +214,7 @@ class AggregatingRecorder implements EventRecorder {
       series.isCreated = true;
       series.writtenAt = this.#options.clock.monotonic();
       series.isDirty = series.count > sent;
+      this.#forbade.delete(series.note.about.namespace);
       if (this.#refused.delete(series.note.about.namespace)) this.#reportRefused();
       return undefined;
     } catch (error) {
@@ -276,7 +284,9 @@ class AggregatingRecorder implements EventRecorder {
     this.#forget(series);
     onDropped?.(1);
     if (isForbidden(error) && !isTerminating(error)) {
-      this.#refuse(namespace, Number.POSITIVE_INFINITY, error);
+      const lasts = this.#forbade.has(namespace) ? Number.POSITIVE_INFINITY : FORBIDDEN_LASTS;
+      this.#forbade.add(namespace);
+      this.#refuse(namespace, clock.monotonic() + lasts, error);
     } else if (error instanceof MissingNamespace) {
       this.#refuse(namespace, clock.monotonic() + MISSING_LASTS, error);
     } else {

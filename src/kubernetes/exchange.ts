@@ -115,6 +115,15 @@ export class Exchange {
     this.settle(() => this.#controller?.abort(new Error('the reader left')));
   }
 
+  /** Ends the exchange from our side, as if its connection had broken. */
+  breakOff(cause: unknown): void {
+    const error = this.#error('connection', cause);
+    this.settle(() => {
+      this.#reject(error);
+      this.#controller?.abort(error);
+    });
+  }
+
   pause(): void {
     this.#controller?.pause();
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
@@ -52,6 +53,23 @@ test('createUndiciTransport() fails with "not-sent" when the connection is refus
   const call = transport.request({ method: 'GET', path: '/x' });
   await assert.rejects(call, failure('not-sent'));
   await assert.rejects(transport.request({ method: 'GET', path: '/x' }), /ECONNREFUSED/);
+  await transport.close();
+});
+
+test('createUndiciTransport() lets go of its streams when connections are refused, so that a server may shut down', async () => {
+  const server = createHttpServer((_, response) => response.write('{}\n'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const url = new URL(`http://127.0.0.1:${address.port}`);
+  const transport = createUndiciTransport({ server: url, clock: new ManualClock() });
+  const { chunks } = await transport.stream({ method: 'GET', path: '/watch' });
+  const gone = once(server, 'close');
+  server.close();
+  await assert.rejects(transport.request({ method: 'GET', path: '/x' }), failure('not-sent'));
+  await assert.rejects(Array.fromAsync(chunks), failure('connection'));
+  await gone;
   await transport.close();
 });
 

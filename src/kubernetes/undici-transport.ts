@@ -59,6 +59,8 @@ class UndiciTransport implements Transport {
   readonly #streams: Dispatcher;
   /** undici closes idle connections only; a stream that nobody reads must end as well. */
   readonly #closing = new AbortController();
+  /** Streams whose headers have come and whose end has not. */
+  readonly #open = new Set<Exchange>();
 
   constructor(options: UndiciTransportOptions) {
     this.#origin = options.server.origin;
@@ -88,16 +90,23 @@ class UndiciTransport implements Transport {
       const chunks = new ChunkQueue({
         pause: () => exchange.pause(),
         resume: () => exchange.resume(),
-        cancel: () => exchange.cancel(),
+        cancel: () => {
+          this.#open.delete(exchange);
+          exchange.cancel();
+        },
       });
       this.#dispatch(this.#streams, exchange, {
         onResponseStart: (_, status, headers) => {
           exchange.answered(status, headers);
+          this.#open.add(exchange);
           exchange.continueAs((error) => chunks.fail(error));
           resolve({ ...exchange.head, chunks });
         },
         onResponseData: (_, chunk) => chunks.push(chunk),
-        onResponseEnd: () => exchange.settle(() => chunks.end()),
+        onResponseEnd: () => {
+          this.#open.delete(exchange);
+          exchange.settle(() => chunks.end());
+        },
       });
     });
   }
@@ -105,6 +114,17 @@ class UndiciTransport implements Transport {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([this.#answers.destroy(), this.#streams.destroy()]);
+  }
+
+  /**
+   * Nobody listens any more. An API server that shuts down waits up to a minute for its streams to end, and does not
+   * tell them: they end here, so that it may go, and their readers resume at its successor.
+   */
+  #leave(cause: Error): void {
+    for (const stream of this.#open) {
+      this.#open.delete(stream);
+      stream.breakOff(cause);
+    }
   }
 
   #begin(request: TransportRequest, reject: (error: unknown) => void): Exchange {
@@ -138,7 +158,11 @@ class UndiciTransport implements Transport {
         {
           ...handler,
           onRequestStart: (controller) => exchange.start(controller),
-          onResponseError: (_, error) => exchange.fail(error),
+          onResponseError: (_, error) => {
+            this.#open.delete(exchange);
+            exchange.fail(error);
+            if (isRefused(error)) this.#leave(error);
+          },
         },
       );
     } catch (error) {
@@ -166,6 +190,10 @@ function connectOptions(tls: TlsSettings): ConnectSettings {
     ...(serverName !== undefined && { servername: serverName }),
     rejectUnauthorized: isInsecure !== true,
   };
+}
+
+function isRefused(error: Error): boolean {
+  return 'code' in error && error.code === 'ECONNREFUSED';
 }
 
 function joined(chunks: readonly Uint8Array[]): Uint8Array {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { groupOf } from '#statefulset/group.ts';
 import { statefulSetView } from '#testing/views.ts';
-import { groupOf, isPaused, misplacedKeys, unbuiltCapabilityOf } from './api.ts';
+import { isPaused, misplacedKeys } from './api.ts';
 
 test('groupOf() [scenario 35] knows no group of a set without the label', () => {
   assert.equal(groupOf(statefulSetView({ labels: {} })), undefined);
@@ -40,35 +41,3 @@ test('misplacedKeys() says nothing of a key that stands in both maps', () => {
   const both = { 'rollout-max-unavailable': '2' };
   assert.deepEqual(misplacedKeys(statefulSetView({ labels: both, annotations: both })), []);
 });
-
-const asking: Record<string, Readonly<Record<string, string>>> = {
-  'a leader': { 'grafana.com/rollout-downscale-leader': 'ingester-zone-a' },
-  'a leader without a name': { 'grafana.com/rollout-downscale-leader': '' },
-  'a mirrored resource': {
-    'grafana.com/rollout-mirror-replicas-from-resource-name': 'test',
-    'grafana.com/rollout-mirror-replicas-from-resource-kind': 'ReplicaTemplate',
-  },
-};
-
-for (const [what, annotations] of Object.entries(asking)) {
-  test(`unbuiltCapabilityOf() refuses a set that asks for ${what} (D-13)`, () => {
-    assert.equal(unbuiltCapabilityOf(statefulSetView({ annotations })).kind, 'invalid');
-  });
-}
-
-const notAsking: Record<string, Readonly<Record<string, string>>> = {
-  'only half of a mirrored resource': {
-    'grafana.com/rollout-mirror-replicas-from-resource-name': 'test',
-  },
-  'a mirrored resource with an empty kind': {
-    'grafana.com/rollout-mirror-replicas-from-resource-name': 'test',
-    'grafana.com/rollout-mirror-replicas-from-resource-kind': '',
-  },
-  'forced replicas without a source': { 'grafana.com/rollout-force-replicas': '3' },
-};
-
-for (const [what, annotations] of Object.entries(notAsking)) {
-  test(`unbuiltCapabilityOf() accepts a set with ${what}`, () => {
-    assert.equal(unbuiltCapabilityOf(statefulSetView({ annotations })).kind, 'valid');
-  });
-}

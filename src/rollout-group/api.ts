@@ -1,14 +1,12 @@
 import type { Parsed, Problem } from '#base/parsed.ts';
-import { invalid, valid } from '#base/parsed.ts';
+import { valid } from '#base/parsed.ts';
+import { GROUP_LABEL } from '#statefulset/group.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import {
   defaultMaxUnavailable,
   type MaxUnavailable,
   parseMaxUnavailable,
 } from './max-unavailable.ts';
-
-/** The label that makes a StatefulSet part of a group (IN-10); its value, even the empty one, is the group. */
-export const GROUP_LABEL = 'rollout-group';
 
 const MAX_UNAVAILABLE = 'rollout-max-unavailable';
 const PAUSED = 'grafana.com/rollout-paused';
@@ -37,11 +35,6 @@ const labelKeys = [
   'grafana.com/no-downscale',
   'grafana.com/prepare-downscale',
 ] as const;
-
-/** The group of `set`; undefined when it is not labelled, and so not ours. The empty text is a legal name. */
-export function groupOf(set: StatefulSetView): string | undefined {
-  return set.labels[GROUP_LABEL];
-}
 
 /** Whether the rollout of `set` is paused: exactly `true` (IN-13). */
 export function isPaused(set: StatefulSetView): boolean {
@@ -76,30 +69,4 @@ function isOnlyIn(
 
 function misplaced(found: string, key: string, wanted: string): Problem {
   return { path: `metadata.${found}["${key}"]`, message: `is read from metadata.${wanted} only` };
-}
-
-/**
- * The capability that `set` asks for and that this version does not have: following a leader or mirroring a
- * resource's replicas. Such a group is held, never rolled without it (D-13).
- */
-export function unbuiltCapabilityOf(set: StatefulSetView): Parsed<undefined> {
-  const leader = 'grafana.com/rollout-downscale-leader';
-  if (set.annotations[leader] !== undefined) return unbuilt(leader, 'following a leader');
-  const name = 'grafana.com/rollout-mirror-replicas-from-resource-name';
-  const kind = 'grafana.com/rollout-mirror-replicas-from-resource-kind';
-  if (isSet(set.annotations[name]) && isSet(set.annotations[kind])) {
-    return unbuilt(name, 'mirroring the replicas of another resource');
-  }
-  return valid(undefined);
-}
-
-function isSet(value: string | undefined): boolean {
-  return value !== undefined && value !== '';
-}
-
-function unbuilt(key: string, capability: string): Parsed<never> {
-  return invalid(
-    `metadata.annotations["${key}"]`,
-    `asks for ${capability}, which this version does not have`,
-  );
 }

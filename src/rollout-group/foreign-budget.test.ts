@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonValue } from '#base/json.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
 import { statefulSetView } from '#testing/views.ts';
 import { type BudgetView, budgetOver, parseBudget } from './foreign-budget.ts';
-import type { SetSnapshot } from './snapshot.ts';
 
 const set = statefulSetView({
   namespace: 'test',

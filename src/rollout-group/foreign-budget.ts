@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import { matchesLabelSelector } from '#statefulset/label-selector.ts';
 import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
-import type { SetSnapshot } from './snapshot.ts';
 
 /** The resource type of the budgets that this version cannot honour yet (K8-3). */
 export const zoneAwarePodDisruptionBudgets = Object.freeze({

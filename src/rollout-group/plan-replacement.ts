@@ -1,5 +1,6 @@
 import type { Decision } from '#control/decision.ts';
-import { because, podRef, type Zone } from './plan-zone.ts';
+import { because, podRef } from '#control/refs.ts';
+import type { Zone } from './plan-zone.ts';
 
 /**
  * Deletions of outdated pods that are not ready: they cost no availability, so neither the limit nor another zone's

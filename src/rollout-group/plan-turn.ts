@@ -1,8 +1,9 @@
 import type { Decision } from '#control/decision.ts';
 import type { Reason } from '#control/reasons.ts';
+import { because, podRef } from '#control/refs.ts';
 import type { Budgets } from '#disruption/verdict.ts';
 import type { Slot } from '#statefulset/slot.ts';
-import { because, describeUnavailable, podRef, settledAt, type Zone } from './plan-zone.ts';
+import { describeUnavailable, settledAt, type Zone } from './plan-zone.ts';
 
 type AvailableSlot = Extract<Slot, { kind: 'available' }>;
 

@@ -1,7 +1,8 @@
 import type { Decision } from '#control/decision.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
+import { because, setRef } from '#control/refs.ts';
 import { maxUnavailableOf, misplacedKeys } from './api.ts';
-import { because, orphanNames, setRef } from './plan-zone.ts';
-import type { SetSnapshot } from './snapshot.ts';
+import { orphanNames } from './plan-zone.ts';
 
 /** Input of the group that cannot be used as it is, while work goes on (IN-12, KW-2, KW-24). */
 export function planWarnings(sets: readonly SetSnapshot[]): readonly Decision[] {

@@ -1,15 +1,15 @@
 import { assertNever } from '#base/assert-never.ts';
-import type { Because } from '#base/because.ts';
 import type { Instant } from '#base/units.ts';
-import type { PodRef, SetProgress, SetRef } from '#control/decision.ts';
-import type { Reason } from '#control/reasons.ts';
+import type { SetProgress, SetRef } from '#control/decision.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
+import { setRef } from '#control/refs.ts';
 import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
 import { isOutdated, targetRevision } from '#statefulset/revision.ts';
 import { isUnavailable, type Slot, slotsOf } from '#statefulset/slot.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { isPaused, maxUnavailableOf } from './api.ts';
 import { defaultMaxUnavailable, limitOf } from './max-unavailable.ts';
-import type { GroupSnapshot, SetSnapshot } from './snapshot.ts';
+import type { GroupSnapshot } from './snapshot.ts';
 
 /** One StatefulSet of a group as the planner sees it: a zone. */
 export interface Zone {
@@ -52,17 +52,6 @@ function outdatedSlots(slots: readonly Slot[], target: string): Zone['outdated']
   return slots
     .filter((slot) => slot.kind !== 'missing')
     .filter((slot) => isOutdated(slot.pod, target));
-}
-
-/** The reference to `set` that decisions carry. */
-export function setRef(set: StatefulSetView): SetRef {
-  return { namespace: set.namespace, name: set.name, uid: set.uid };
-}
-
-/** The reference to `pod`, with the state that a decision rests on as its precondition. */
-export function podRef(pod: PodView): PodRef {
-  const { namespace, name, uid, resourceVersion } = pod;
-  return { namespace, name, uid, resourceVersion };
 }
 
 /** How far the zone is, for gauges and the terminal. */
@@ -128,9 +117,4 @@ export function nextSettled(zones: readonly Zone[]): Instant | undefined {
 /** Names of orphans of `snapshot` that stand where one of its slots should be (bad input of the group). */
 export function orphanNames(snapshot: SetSnapshot): readonly string[] {
   return snapshot.orphans.filter((name) => parseOrdinal(name, snapshot.set.name) !== undefined);
-}
-
-/** A reason with its message. */
-export function because(reason: Reason, message: string): Because<Reason> {
-  return { reason, message };
 }

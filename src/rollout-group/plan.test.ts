@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, seconds } from '#base/units.ts';
 import type { Decision } from '#control/decision.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
 import { type Budgets, unbudgeted } from '#disruption/verdict.ts';
 import type { PodView } from '#statefulset/view.ts';
 import {
@@ -12,7 +13,7 @@ import {
   T0,
 } from '#testing/views.ts';
 import { planRolloutGroup } from './plan.ts';
-import type { GroupSnapshot, SetSnapshot } from './snapshot.ts';
+import type { GroupSnapshot } from './snapshot.ts';
 
 /** What stands in the place of one ordinal: a current pod, an outdated one, and so on. */
 type PodState =

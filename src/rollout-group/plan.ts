@@ -1,16 +1,10 @@
 import type { Instant } from '#base/units.ts';
 import type { Decision, Plan, PlanOutcome } from '#control/decision.ts';
+import { because } from '#control/refs.ts';
 import { planReplacements } from './plan-replacement.ts';
 import { planTurn } from './plan-turn.ts';
 import { planWarnings } from './plan-warning.ts';
-import {
-  because,
-  describeUnavailable,
-  nextSettled,
-  progressOf,
-  type Zone,
-  zoneOf,
-} from './plan-zone.ts';
+import { describeUnavailable, nextSettled, progressOf, type Zone, zoneOf } from './plan-zone.ts';
 import type { GroupSnapshot } from './snapshot.ts';
 
 const succeeded: PlanOutcome = { kind: 'succeeded' };

@@ -1,48 +1,42 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Millis, millis } from '#base/units.ts';
 import { applyCurrentRevision } from '#control/apply-current-revision.ts';
 import { applyDeletions, type DeletionReport, OverruledError } from '#control/apply-deletions.ts';
 import type { Basis } from '#control/basis.ts';
 import type { Decision, DeletePod, Plan } from '#control/decision.ts';
-import { Fence } from '#control/fence.ts';
-import { OpenDisruptions } from '#control/open-disruptions.ts';
-import { primaryHold } from '#control/primary-hold.ts';
+import type { Fence } from '#control/fence.ts';
+import type { GroupCapability, GroupEnd, GroupWork } from '#control/group-capability.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
+import { type GroupState, GroupView } from '#control/group-view.ts';
+import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import type { Reason } from '#control/reasons.ts';
+import { because } from '#control/refs.ts';
 import { PlanReporter } from '#control/report-plan.ts';
-import type { PassResult } from '#control/run-controller.ts';
-import { ApiError } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
+import { groupKey, groupOf } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
-import { groupOf, isPaused } from './api.ts';
-import { GroupView } from './group-view.ts';
-import { because } from './plan-zone.ts';
-import { groupKey, parseGroupKey, readSets, type SetSnapshot } from './snapshot.ts';
+import { isPaused } from './api.ts';
+import { planRolloutGroup } from './plan.ts';
+import { snapshotOf } from './snapshot.ts';
 
-/** What passes over groups go through. */
-export interface GroupReconcilerPorts {
+/** What rolling a group goes through. */
+export interface RolloutGroupPorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
   readonly events: EventRecorder;
-  readonly metrics: OperatorMetrics;
-  /** Whether the Role permits to patch pods (D-1). */
-  readonly canTouchPods: boolean;
   readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
-  /** Names this process; new at every start (D-8). */
-  readonly identity: string;
+  readonly fence: Fence;
+  readonly open: OpenDisruptions;
   /** Why a budget of a kind that is not built forbids to roll these sets (D-13); undefined when none does. */
   budgetOver(sets: readonly SetSnapshot[]): string | undefined;
-  /** Told the plan of every pass; for the terminal and the dashboard. */
-  onPlan?(key: string, plan: Plan): void;
 }
 
-/** How one pass over a group ended. */
+/** How the requests of a pass ended. */
 interface PassEnd {
   readonly plan: Plan;
   /** The failure of a request; undefined when all were answered as hoped. */
@@ -51,53 +45,32 @@ interface PassEnd {
   readonly isOutrun: boolean;
 }
 
-/** One pass: observe, plan, confirm where the plan disrupts, apply, report (architecture §3). */
-export class GroupReconciler {
-  readonly #ports: GroupReconcilerPorts;
-  readonly #fence: Fence;
+/** Its part of a pass: observe, plan, confirm where the plan disrupts, apply (architecture §3). */
+export class RolloutGroups implements GroupCapability {
+  readonly name = 'rollout';
+  readonly #ports: RolloutGroupPorts;
   readonly #reporter: PlanReporter;
-  readonly #open = new OpenDisruptions();
-  readonly #known = new Set<string>();
-  /** Keys whose last pass failed; while there are any, no series is dropped (ME-10). */
-  readonly #failing = new Set<string>();
-  /** Keys that are gone, and whose series are not. */
-  readonly #gone = new Set<string>();
 
-  constructor(ports: GroupReconcilerPorts) {
+  constructor(ports: RolloutGroupPorts) {
     this.#ports = ports;
-    this.#fence = new Fence({ ...ports, pods: ports.pods.freshness });
     this.#reporter = new PlanReporter(ports);
   }
 
-  /** Keys of the groups that were seen and have not been forgotten. */
-  knownKeys(): readonly string[] {
-    return [...this.#known];
+  /** Rolls the group one step further, if it may. */
+  async reconcile(work: GroupWork, signal: AbortSignal): Promise<GroupEnd> {
+    const end = await this.#pass(work, signal);
+    const { plan, error, isOutrun } = end;
+    const told = error === undefined ? plan : withHold(plan, 'RequestRefused', messageOf(error));
+    return { plan: told, error, isOutrun, endsPass: false, failure: failureOf(end) };
   }
 
-  /** One pass over the group `key`. */
-  async reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
-    const { clock, metrics, statefulSets, pods } = this.#ports;
-    const sets = readSets(key, { statefulSets: statefulSets.lister, pods: pods.lister });
-    const { group } = parseGroupKey(key);
-    if (sets.length === 0) return this.#forget(key);
-    this.#known.add(key);
-    this.#gone.delete(key);
-    const startedAt = clock.monotonic();
-    metrics.beginGroupReconcile(group);
-    const end = await this.#pass(key, sets, signal);
-    const isFailed = end.error !== undefined || end.plan.outcome.kind === 'failed';
-    const duration = millis(clock.monotonic() - startedAt);
-    metrics.endGroupReconcile(group, { isFailed, duration, endedAt: clock.now() });
-    if (isFailed) this.#failing.add(key);
-    else this.#failing.delete(key);
-    this.#dropGone();
-    this.#report(key, end);
-    return resultOf(end);
-  }
-
-  async #pass(key: string, sets: readonly SetSnapshot[], signal: AbortSignal): Promise<PassEnd> {
-    const open = this.#open;
-    const view = new GroupView({ key, open, fence: this.#fence, ...this.#ports });
+  async #pass({ key, sets }: GroupWork, signal: AbortSignal): Promise<PassEnd> {
+    const plan = ({ sets, leaving }: GroupState): Plan => {
+      const unbuilt = this.#ports.budgetOver(sets);
+      const snapshot = snapshotOf(key, sets, { leaving, unbuilt });
+      return planRolloutGroup(snapshot, this.#ports.clock.now());
+    };
+    const view = new GroupView({ ...this.#ports, key, plan });
     const observed = view.observe(sets);
     try {
       const ready = await view.secure(observed, signal);
@@ -147,7 +120,7 @@ export class GroupReconciler {
         client,
         clock,
         log,
-        open: this.#open,
+        open: this.#ports.open,
         pods: pods.freshness,
         recheck: (deletion) => this.#recheck(key, deletion),
       },
@@ -170,40 +143,6 @@ export class GroupReconciler {
     if (isPaused(current)) {
       throw new OverruledError(`Cannot delete Pod "${pod.name}" as its StatefulSet is paused now`);
     }
-  }
-
-  #report(key: string, end: PassEnd): void {
-    const { metrics, log } = this.#ports;
-    const { group } = parseGroupKey(key);
-    const plan =
-      end.error === undefined
-        ? end.plan
-        : withHold(end.plan, 'RequestRefused', messageOf(end.error));
-    const failure = failureOf(end);
-    if (failure !== undefined) log.warn('reconcile ended with an error', { group, err: failure });
-    this.#reporter.report(key, plan.decisions);
-    metrics.setGroupBlocked(group, primaryHold(plan.decisions)?.because.reason);
-    metrics.setPods(group, new Map(plan.progress.map((each) => [each.set.name, each])));
-    this.#ports.onPlan?.(key, plan);
-  }
-
-  #forget(key: string): PassResult {
-    if (this.#known.delete(key)) this.#gone.add(key);
-    this.#reporter.forget(key);
-    this.#failing.delete(key);
-    this.#dropGone();
-    return { kind: 'ended', requeue: { kind: 'await-change' } };
-  }
-
-  #dropGone(): void {
-    if (this.#failing.size > 0 || this.#gone.size === 0) return;
-    // Series carry no namespace: the same group of another one still needs them.
-    const living = new Set([...this.#known].map((key) => parseGroupKey(key).group));
-    for (const key of this.#gone) {
-      const { group } = parseGroupKey(key);
-      if (!living.has(group)) this.#ports.metrics.forgetGroup(group);
-    }
-    this.#gone.clear();
   }
 }
 
@@ -237,14 +176,4 @@ function withHold(plan: Plan, reason: Reason, message: string): Plan {
   const hold: Decision = { kind: 'hold', set: subject, because: because(reason, message) };
   const warnings = plan.decisions.filter((decision) => decision.kind === 'warn');
   return { ...plan, decisions: [...warnings, hold] };
-}
-
-function resultOf(end: PassEnd): PassResult {
-  if (end.error !== undefined) return { kind: 'retry', retryAfter: retryAfterOf(end.error) };
-  if (end.isOutrun) return { kind: 'retry', retryAfter: undefined };
-  return { kind: 'ended', requeue: end.plan.requeue };
-}
-
-function retryAfterOf(error: unknown): Millis | undefined {
-  return error instanceof ApiError ? error.retryAfter : undefined;
 }

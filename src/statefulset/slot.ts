@@ -5,7 +5,8 @@ import type { Ordinal, PodView, StatefulSetView } from './view.ts';
 
 /**
  * One place of a set that should hold an available pod (reliability.md §2). Everything but `available` counts as
- * unavailable; a pod of ours that is about to go counts as `terminating` before the cache shows it.
+ * unavailable; a pod that is about to go, by our deletion or by a scale-down (D-17), counts as `terminating` before the
+ * cache shows it.
  */
 export type Slot =
   | { readonly kind: 'available'; readonly ordinal: Ordinal; readonly pod: PodView }
@@ -37,8 +38,10 @@ export function slotsOf(input: SlotsInput, now: Instant): readonly Slot[] {
     const ordinal = parseOrdinal(pod.name, set.name);
     if (ordinal !== undefined) byOrdinal.set(ordinal, pod);
   }
+  const end = set.spec.ordinalsStart + set.spec.replicas;
   return ordinalsOf(set).map((ordinal) => {
     const pod = byOrdinal.get(ordinal);
+    if (pod !== undefined && ordinal >= end) return { kind: 'terminating', ordinal, pod };
     if (pod === undefined) return { kind: 'missing', ordinal };
     if (pod.isTerminating || leaving.has(pod.uid)) return { kind: 'terminating', ordinal, pod };
     if (!isReady(pod)) return { kind: 'not-ready', ordinal, pod };

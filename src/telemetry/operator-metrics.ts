@@ -50,6 +50,10 @@ export interface OperatorMetrics {
   observeRequest(request: ObservedRequest): void;
   /** Counts a request to `path` that its rate limiter never let out (ME-6). */
   countRateLimited(path: string): void;
+  /** A round trip to a pod that ended (ME-7). */
+  observePodRequest(request: ObservedRequest): void;
+  /** Counts a request of ours that somebody's cluster check turned away (ME-8). */
+  countClusterRejection(route: string, requestCluster: string): void;
   /** Shows the state of a capability in place of the earlier one. */
   setCapability(state: CapabilityState): void;
   /** Shows that the Role refuses `verb` on `resource`, such as `events` or `statefulsets/status` (D-1). */
@@ -75,6 +79,8 @@ interface GroupVectors {
 interface ProcessVectors {
   readonly request: HistogramMetric<'path' | 'method' | 'status_code'>;
   readonly rateLimited: CounterMetric<'api_group'>;
+  readonly podRequest: HistogramMetric<'path' | 'method' | 'status_code'>;
+  readonly rejected: CounterMetric<'method' | 'protocol' | 'request_cluster'>;
   readonly capability: GaugeMetric<'capability' | 'reason'>;
   readonly refused: GaugeMetric<'verb' | 'resource'>;
 }
@@ -158,6 +164,16 @@ class RegisteredMetrics implements OperatorMetrics {
     this.#process.rateLimited.add({ api_group: groupLabel(path) });
   }
 
+  observePodRequest({ path, method, status, duration }: ObservedRequest): void {
+    const labels = { path, method, status_code: String(status) };
+    this.#process.podRequest.observe(labels, duration / 1_000);
+  }
+
+  countClusterRejection(route: string, requestCluster: string): void {
+    const labels = { method: route, protocol: 'http', request_cluster: requestCluster };
+    this.#process.rejected.add(labels);
+  }
+
   setCapability({ capability, isEnabled, reason }: CapabilityState): void {
     const shown = this.#capabilityReasons.get(capability);
     if (shown !== undefined && shown !== reason) {
@@ -222,6 +238,17 @@ function declareProcessVectors(registry: MetricsRegistry): ProcessVectors {
       name: 'rollout_operator_kubernetes_api_client_rate_limited_requests_total',
       help: 'Requests to the Kubernetes API that the rate limiter never let out.',
       labels: ['api_group'],
+    }),
+    podRequest: registry.histogram({
+      name: 'rollout_operator_pod_http_client_request_duration_seconds',
+      help: 'Time of a request to a pod.',
+      labels: ['path', 'method', 'status_code'],
+      buckets: bucketsB2,
+    }),
+    rejected: registry.counter({
+      name: 'rollout_operator_client_invalid_cluster_validation_label_requests_total',
+      help: 'Requests of ours that the cluster check of somebody else turned away.',
+      labels: ['method', 'protocol', 'request_cluster'],
     }),
     capability: registry.gauge({
       name: 'rollout_operator_capability_enabled',

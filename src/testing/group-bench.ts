@@ -1,11 +1,22 @@
+import { seconds } from '#base/units.ts';
 import type { Plan } from '#control/decision.ts';
+import { Fence } from '#control/fence.ts';
+import { OpenDisruptions } from '#control/open-disruptions.ts';
+import { GroupReconciler, type GroupReconcilerPorts } from '#control/reconcile-group.ts';
 import type { PassResult } from '#control/run-controller.ts';
+import { ScaleWrites } from '#control/scale-writes.ts';
+import { ScalableKinds } from '#kubernetes/discovery.ts';
 import { TransportError } from '#kubernetes/transport.ts';
-import { GroupReconciler, type GroupReconcilerPorts } from '#rollout-group/reconcile.ts';
+import { PodPreparations } from '#replica-coordination/prepare-pods.ts';
+import { ReplicaCoordination } from '#replica-coordination/reconcile.ts';
+import { References } from '#replica-coordination/references.ts';
+import { RolloutGroups } from '#rollout-group/reconcile.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { FakePodHttp } from './fake-pod-http.ts';
 import { GroupWorld } from './group-world.ts';
 import { type GroupOptions, ingesterGroup } from './objects.ts';
+import { PodFleet } from './pod-fleet.ts';
 import { RecordingEvents, RecordingLogger } from './recording.ts';
 
 /** The key of the group that a bench has. */
@@ -30,21 +41,57 @@ export class GroupBench {
   /** The plan of the newest pass. */
   plan: Plan | undefined;
 
-  constructor(options: GroupOptions & { readonly canTouchPods?: boolean } = {}) {
-    const { canTouchPods = true, ...group } = options;
+  /** Keys that scaling asked to have planned again. */
+  readonly woken: string[] = [];
+  readonly fleet: PodFleet;
+
+  constructor(
+    options: GroupOptions & {
+      readonly canTouchPods?: boolean;
+      /** Name of the ConfigMap of zone-tracker mode. @default the mode is off */
+      readonly zoneTracker?: string;
+    } = {},
+  ) {
+    const { canTouchPods = true, zoneTracker: _, ...group } = options;
     this.world = new GroupWorld(outdatedGroup(group));
     const { client, clock, pods, statefulSets } = this.world;
+    this.fleet = new PodFleet(clock);
+    const { log, events } = this;
+    const common = { client, clock, pods, statefulSets, log, events };
+    const fence = new Fence({ ...common, pods: pods.freshness, identity: 'me', canTouchPods });
+    const budgetOver = (): string | undefined => this.budget;
+    const metrics = createOperatorMetrics(this.registry);
+    const shared = { ...common, fence, open: new OpenDisruptions() };
+    const rollout = new RolloutGroups({ ...shared, budgetOver });
+    const wake = (key: string): void => void this.woken.push(key);
+    const references = new References({
+      ...common,
+      metrics,
+      kinds: new ScalableKinds(client, clock),
+      statefulSets: statefulSets.lister,
+      interval: seconds(5),
+      signal: this.stopping.signal,
+      wake,
+    });
+    const scaling = new ReplicaCoordination({
+      ...shared,
+      references,
+      zoneTracker: options.zoneTracker,
+      writes: new ScaleWrites(clock, statefulSets.freshness),
+      preparations: new PodPreparations({
+        clock,
+        log,
+        podHttp: new FakePodHttp({ fleet: this.fleet, clock }),
+        clusterDomain: 'cluster.local.',
+        wake: () => undefined,
+      }),
+      interval: seconds(5),
+      wake,
+    });
     this.ports = {
-      client,
-      clock,
-      pods,
-      statefulSets,
-      log: this.log,
-      events: this.events,
-      metrics: createOperatorMetrics(this.registry),
-      identity: 'me',
-      canTouchPods,
-      budgetOver: () => this.budget,
+      ...common,
+      metrics,
+      capabilities: [scaling, rollout],
       onPlan: (_, plan) => {
         this.plan = plan;
       },

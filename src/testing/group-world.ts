@@ -1,10 +1,11 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
+import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import { ApiError, type Call } from '#kubernetes/api-error.ts';
-import type { Client, ListResult } from '#kubernetes/client.ts';
+import type { Client, ListResult, Patch, Write } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import { podIndexers, statefulSetIndexers } from '#rollout-group/snapshot.ts';
+import { referenceIndexers } from '#replica-coordination/references.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -31,6 +32,18 @@ export function refusal(status: number, retryAfter?: Millis): ApiError {
   return new ApiError(call, { status, reason, message: 'no', details: {}, retryAfter });
 }
 
+const denial = { status: { allowed: false, reason: 'a test says so' } };
+
+function unmetTest(): ApiError {
+  const call: Call = { verb: 'patch', kind: 'StatefulSet', namespace: 'test', name: 'a-set' };
+  const cause = {
+    reason: 'UnexpectedServerResponse',
+    message: 'testing value /spec/replicas failed',
+  };
+  const details = { causes: [cause] };
+  return new ApiError(call, { status: 422, reason: 'Invalid', message: 'no', details });
+}
+
 /**
  * StatefulSets and pods on a tiny API server, and caches that show its changes only when a test says so. All
  * revisions come from one counter, which starts at 100.
@@ -45,6 +58,14 @@ export class GroupWorld {
   before: (request: WorldRequest) => void | Promise<void> = () => undefined;
   /** Called after it has; throws to lose the answer. */
   after: (request: WorldRequest) => void | Promise<void> = () => undefined;
+  /** What discovery and scale subresources answer, by path. */
+  readonly documents = new Map<string, JsonValue>();
+  /** Every patch that arrived. */
+  readonly patches: {
+    readonly name: string;
+    readonly body: Patch;
+    readonly subresource: string;
+  }[] = [];
   readonly client: Client;
   #revision = 100;
   readonly #objects = new Map<string, KubernetesObject>();
@@ -58,7 +79,7 @@ export class GroupWorld {
       clock,
       type: resourceTypes.statefulSets,
       project: parseStatefulSet,
-      indexers: statefulSetIndexers,
+      indexers: { ...statefulSetIndexers, ...referenceIndexers },
     });
     this.client = this.#createClient();
     this.add(group);
@@ -162,7 +183,7 @@ export class GroupWorld {
         ),
       patch: ({ plural }, { name }, write) =>
         this.#ask({ verb: 'patch', plural, name }, write.beforeSend, () =>
-          this.#patch(plural, name, 'document' in write.body ? write.body.document : {}),
+          this.#patch(plural, name, write),
         ),
       delete: (type, { name }, options) =>
         this.#ask({ verb: 'delete', plural: type.plural, name }, options.beforeSend, () =>
@@ -170,7 +191,10 @@ export class GroupWorld {
         ),
       watch: never,
       create: never,
-      raw: never,
+      raw: ({ method, path, body }) =>
+        this.#ask({ verb: 'get', plural: 'raw', name: path }, undefined, () =>
+          method === 'POST' ? denial : this.#document(path, body),
+        ),
     };
   }
 
@@ -197,15 +221,40 @@ export class GroupWorld {
     return this.put(plural, body);
   }
 
+  #document(path: string, _body: unknown): JsonValue {
+    const found = this.documents.get(path);
+    if (found === undefined) throw refusal(404);
+    return found;
+  }
+
   /** As the API server: a patch that changes nothing moves no revision, another uid is a conflict. */
-  #patch(plural: string, name: string, document: JsonObject): KubernetesObject {
+  #patch(plural: string, name: string, { body, subresource }: Write<Patch>): KubernetesObject {
     const object = this.#present(plural, name);
+    this.patches.push({ name, body, subresource: subresource ?? '' });
+    if (body.kind === 'json') return this.#scale(plural, name, body.operations);
+    if (subresource === 'status') return object;
+    const { document } = body;
     const wanted = isJsonObject(document['metadata']) ? document['metadata'] : {};
     if (wanted['uid'] !== undefined && wanted['uid'] !== object.metadata.uid) throw refusal(409);
     const patched = isJsonObject(wanted['annotations']) ? wanted['annotations'] : {};
     const annotations = { ...object.metadata.annotations, ...patched };
     const isSame = JSON.stringify(annotations) === JSON.stringify(object.metadata.annotations);
     return isSame ? object : this.annotate(plural, name, { annotations });
+  }
+
+  /** As the API server: an unmet test is 422, and nothing is changed. */
+  #scale(plural: string, name: string, operations: readonly JsonObject[]): KubernetesObject {
+    const object = this.#present(plural, name);
+    const spec = isJsonObject(object['spec']) ? object['spec'] : {};
+    const seen = new Map<JsonValue, JsonValue | undefined>([
+      ['/metadata/uid', object.metadata.uid],
+      ['/spec/replicas', spec['replicas']],
+    ]);
+    for (const { op, path = '', value } of operations) {
+      if (op === 'test' && seen.get(path) !== value) throw unmetTest();
+    }
+    const replicas = operations.find(({ op }) => op === 'replace')?.['value'];
+    return this.put(plural, { ...object, spec: { ...spec, replicas } });
   }
 
   #delete(

@@ -32,9 +32,10 @@ function rollZone(story: Story, zone: string): Story {
     .changeSet(set, { status: { currentRevision: 'last-hash' } }, operatorUser);
 }
 
+/** SCAL-1 is left to its own tests: the sets of these stories are scaled for no reason at all. */
 function broken(story: Story, options: Partial<JudgeOptions> = {}): readonly string[] {
   const all = { ours: isOurs, statements: story.statements, ...options };
-  return ids(judge(story, all).violations);
+  return ids(judge(story, all).violations).filter((id) => id !== 'SCAL-1');
 }
 
 function isOurs(user: string): boolean {

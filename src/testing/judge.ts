@@ -9,6 +9,7 @@ import type { Invariant, Violation } from './invariants/invariant.ts';
 import { FreshMaxUnavailable, MaxUnavailable } from './invariants/max-unavailable.ts';
 import { Receipts, StatedProof } from './invariants/proof.ts';
 import { Incarnation, OneKillPerSlot, TargetRevision } from './invariants/revision.ts';
+import { SoundScaling } from './invariants/scaling.ts';
 import { ExplainedStall, type StallOptions } from './invariants/stall.ts';
 import { OwnDisruptions } from './own-disruptions.ts';
 import { type Removal, removalOf, scaleDownOf } from './removal.ts';
@@ -133,6 +134,7 @@ export class Judge {
       new TargetRevision(rests),
       new OneKillPerSlot(history),
       new RespectedHolds(history),
+      new SoundScaling({ ours, maxDecisionAge }),
     ];
   }
 

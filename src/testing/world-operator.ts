@@ -8,7 +8,9 @@ import { runOperator } from '#operator.ts';
 import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
+import { FakePodHttp } from './fake-pod-http.ts';
 import { MortalClock } from './mortal-clock.ts';
+import type { PodFleet } from './pod-fleet.ts';
 import { NAMESPACE } from './world-group.ts';
 import { EntryLog, type LogEntry } from './world-log.ts';
 
@@ -48,6 +50,8 @@ export interface WorldOperatorOptions {
   readonly client: string;
   readonly flags: readonly string[];
   readonly delivery: TransportOptions['delivery'] | undefined;
+  /** Answers calls to pods. */
+  readonly fleet: PodFleet;
   /** Takes an event of its log. */
   readonly logged: (entry: LogEntry) => void;
   /** Takes the plan of a pass. */
@@ -106,6 +110,7 @@ export class WorldOperator implements OperatorRun {
     const outcome = readConfig([`-kubernetes.namespace=${NAMESPACE}`, ...flags]);
     if (outcome.kind === 'exit') throw new Error(outcome.stderr);
     const clock = this.#clock;
+    const { clientTimeout } = outcome.config.pods;
     const log = new EntryLog((entry) => {
       if (!this.#isKilled) logged({ at: clock.now(), client, ...entry });
     });
@@ -119,6 +124,12 @@ export class WorldOperator implements OperatorRun {
           metrics: createOperatorMetrics(this.registry),
           readiness: this.readiness,
           transport: this.transport,
+          podHttp: new FakePodHttp({
+            fleet: this.#options.fleet,
+            clock,
+            cluster: NAMESPACE,
+            ...(clientTimeout !== undefined && { timeout: clientTimeout }),
+          }),
           onPlan: (key, plan) => {
             const passed = { at: clock.now(), key, plan };
             this.plans.push(passed);

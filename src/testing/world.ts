@@ -22,6 +22,7 @@ import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { type Judgement, type JudgeOptions, judge } from './judge.ts';
+import { PodFleet } from './pod-fleet.ts';
 import type { StallStatement } from './reasons.ts';
 import type { DisruptionStatement } from './statement.ts';
 import {
@@ -63,6 +64,8 @@ export class World {
   readonly cluster: EmbeddedCluster;
   readonly admin: Client;
   readonly kubelet: Kubelet;
+  /** Answers what operators ask of pods. */
+  readonly fleet: PodFleet;
   /** What operators logged. */
   readonly log: LogEntry[] = [];
   readonly statements: DisruptionStatement[] = [];
@@ -77,6 +80,7 @@ export class World {
   private constructor(cluster: EmbeddedCluster, options: WorldOptions, clock: VirtualClock) {
     this.clock = clock;
     this.cluster = cluster;
+    this.fleet = new PodFleet(clock);
     this.options = options;
     this.zones = options.zones ?? ['a', 'b', 'c'];
     this.admin = this.clientOf({ user: 'user', client: 'user' });
@@ -140,6 +144,7 @@ export class World {
       client: `operator-${this.operators.length + 1}`,
       flags: options.flags ?? [],
       delivery: options.delivery?.(this),
+      fleet: this.fleet,
       logged: (entry) => this.#logged(entry),
       planned: (passed) => this.#planned(passed),
     });

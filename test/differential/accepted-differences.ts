@@ -188,7 +188,7 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
     rule: 'an equal PUT without resourceVersion is written when its managedFields are older than the stored ones',
     reason: 'the embedded cluster keeps no managedFields',
     covers: ({ conversation, path, step }) =>
-      conversation.endsWith('is replaced, and not by a stale version') &&
+      conversation.includes('is replaced, and not by a stale version') &&
       step.startsWith('5 PUT') &&
       path === 'body.metadata.resourceVersion',
   },
@@ -219,10 +219,16 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
     covers: isIn('a pod with the deletion timestamp'),
   },
   {
-    id: 'null-probe-time',
-    rule: 'a condition of a pod always shows lastProbeTime, null where there is none',
+    id: 'null-times',
+    rule: 'a condition of a pod always shows lastProbeTime and lastTransitionTime, null where there is none',
     reason: 'null and absent read alike',
     covers: ({ path, real, embedded }) =>
-      path.endsWith('.lastProbeTime') && real === null && embedded === undefined,
+      /\.last(?:Probe|Transition)Time$/.test(path) && real === null && embedded === undefined,
+  },
+  {
+    id: 'column-descriptions',
+    rule: 'each column of a Table has the description of its field in the API reference',
+    reason: 'kubectl shows none; a text that nobody reads is not worth its place',
+    covers: ({ path }) => /^body\.columnDefinitions\[\d+\]\.description$/.test(path),
   },
 ];

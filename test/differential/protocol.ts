@@ -7,6 +7,7 @@ const configMaps = (talk: Talk): string => `/api/v1/namespaces/${talk.namespace}
 const pods = (talk: Talk): string => `/api/v1/namespaces/${talk.namespace}/pods`;
 const sets = (talk: Talk): string => `/apis/apps/v1/namespaces/${talk.namespace}/statefulsets`;
 const json = { 'content-type': 'application/json-patch+json' };
+const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' };
 const strategic = { 'content-type': 'application/strategic-merge-patch+json' };
 
 function configMap(name: string, members: object = {}): Record<string, never> {
@@ -298,6 +299,82 @@ export const protocol: Readonly<Record<string, Conversation>> = {
     const plain = await talk.watch(`${path}?watch=1&resourceVersion=0&${field}`);
     await plain.seen(1);
   },
+  '[T02] lists as Tables': async (talk) => {
+    await talk.send('POST', pods(talk), podBody('a'));
+    await talk.send('POST', sets(talk), setBody('web'));
+    await talk.send('POST', configMaps(talk), configMap('a', { data: { a: '1' } }));
+    const budgets = `/apis/policy/v1/namespaces/${talk.namespace}/poddisruptionbudgets`;
+    await talk.send('POST', budgets, {
+      metadata: { name: 'web' },
+      spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'web' } } },
+    });
+    for (const path of [pods(talk), sets(talk), configMaps(talk), budgets]) {
+      await talk.send('GET', `${path}?limit=500`, undefined, table);
+    }
+    await talk.send('GET', `${pods(talk)}/a`, undefined, table);
+    await talk.send('GET', `${pods(talk)}?includeObject=None`, undefined, table);
+    await talk.send('GET', `${pods(talk)}?includeObject=Half`, undefined, table);
+  },
+  '[T04] times are whole seconds, and micros where the type says so': async (talk) => {
+    await talk.send('POST', configMaps(talk), configMap('a'));
+    const leases = `/apis/coordination.k8s.io/v1/namespaces/${talk.namespace}/leases`;
+    const spec = { holderIdentity: 'x', renewTime: '2026-01-01T00:00:00.500000Z' };
+    await talk.send('POST', leases, { metadata: { name: 'a' }, spec });
+    for (const fraction of ['', '.5', '.1234567', '.000001']) {
+      const acquireTime = `2026-01-01T00:00:00${fraction}Z`;
+      await talk.send('PATCH', `${leases}/a`, { spec: { acquireTime } });
+    }
+    await talk.send('PATCH', `${leases}/a`, { spec: { acquireTime: 'soon' } });
+  },
+  '[T24] a JSON patch is all or nothing': async (talk) => {
+    await talk.send('POST', configMaps(talk), configMap('a', { data: { a: '1' } }));
+    const operations = [
+      { op: 'replace', path: '/data/a', value: '2' },
+      { op: 'test', path: '/data/a', value: '1' },
+    ];
+    await talk.send('PATCH', `${configMaps(talk)}/a`, operations, json);
+    await talk.send('GET', `${configMaps(talk)}/a`);
+  },
+  '[T28] what apply sends, twice, and as a dry run': async (talk) => {
+    const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+    const field = 'fieldManager=kubectl-client-side-apply&fieldValidation=Strict';
+    const body = setBody('web');
+    const annotations = { [lastApplied]: '{}' };
+    await talk.send('POST', `${sets(talk)}?${field}`, {
+      ...body,
+      metadata: { name: 'web', annotations },
+    });
+    const containers = [{ name: 'app', image: 'app:2' }];
+    const $setElementOrder = '$setElementOrder/containers';
+    const template = { spec: { containers, [$setElementOrder]: [{ name: 'app' }] } };
+    const spec = { template };
+    const change = { metadata: { annotations: { [lastApplied]: '{"a":1}' } }, spec };
+    const path = `${sets(talk)}/web?${field}`;
+    await talk.send('PATCH', `${path}&dryRun=All`, change, strategic);
+    await talk.send('GET', `${sets(talk)}/web`);
+    await talk.send('PATCH', path, change, strategic);
+    await talk.send('PATCH', path, change, strategic);
+  },
+  '[T40] an eviction while the budget is not yet processed': async (talk) => {
+    await talk.send('POST', pods(talk), {
+      ...podBody('a', { nodeName: 'n1' }, { labels: { app: 'web' } }),
+    });
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    const status = { phase: 'Running', conditions };
+    await talk.send('PATCH', `${pods(talk)}/a/status`, { status }, strategic);
+    const budgets = `/apis/policy/v1/namespaces/${talk.namespace}/poddisruptionbudgets`;
+    await talk.send('POST', budgets, {
+      metadata: { name: 'web' },
+      spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'web' } } },
+    });
+    const eviction = { metadata: { name: 'a', namespace: talk.namespace } };
+    await talk.send('POST', `${pods(talk)}/a/eviction`, eviction);
+    await talk.send('POST', `${pods(talk)}/none/eviction`, { metadata: { name: 'none' } });
+    await talk.send('POST', `${pods(talk)}/a/eviction`, { metadata: { name: 'b' } });
+    await talk.send('DELETE', `${budgets}/web`);
+    await talk.send('POST', `${pods(talk)}/a/eviction?dryRun=All`, eviction);
+    await talk.send('POST', `${pods(talk)}/a/eviction`, eviction);
+  },
   'a watch of one object by its path': async (talk) => {
     await talk.send('GET', `${configMaps(talk)}/a?watch=true`);
     await talk.send('POST', configMaps(talk), configMap('a'));
@@ -400,7 +477,7 @@ export const protocol: Readonly<Record<string, Conversation>> = {
       },
     });
   },
-  'a strategic patch merges containers by name': async (talk) => {
+  '[T25] a strategic patch merges containers by name': async (talk) => {
     const path = `${sets(talk)}/web`;
     await talk.send('POST', sets(talk), setBody('web'));
     const patch = async (spec: object): Promise<unknown> =>

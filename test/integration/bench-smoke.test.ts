@@ -27,6 +27,12 @@ const figuresOf: Readonly<Record<string, readonly string[]>> = {
     'zones with unavailable pods at once',
     'pods unavailable beyond the limit of a zone',
   ],
+  scaling: [
+    'change of a scale → patch of its set, p99',
+    'all sets patched after one instant',
+    'calls of pods while nothing changes',
+    'writes while nothing changes',
+  ],
   start: ['process start → ready', 'peak RSS', 'settled RSS'],
   idle: ['writes while nothing changes', 'CPU while nothing changes', 'requests'],
   server: ['pods created over HTTP', 'list of all pods over HTTP'],

@@ -144,12 +144,12 @@ test('[T40] a budget that was just changed refuses for ten seconds', async () =>
   await env.close();
 });
 
-test('[T41] two budgets of one pod: the body says failure 500, the code says created, the pod stays', async () => {
+test('[T41] two budgets of one pod: the answer is 500, the pod stays', async () => {
   const env = await guarded({ maxUnavailable: 1 });
   await createBudget(env, { minAvailable: 1 }, 'second');
   await env.clock.runUntilIdle();
   const answer = await evict(env, 'db-0');
-  assert.deepEqual([answer.status, answer.body.status, answer.body.code], [201, 'Failure', 500]);
+  assert.deepEqual([answer.status, answer.body.status, answer.body.code], [500, 'Failure', 500]);
   assert.equal(textAt(env.stored('pods').get('db-0'), 'metadata', 'deletionTimestamp'), '');
   await env.close();
 });

@@ -116,6 +116,28 @@ test('D-1 under the Role of an existing installation it rolls, and asks for no r
   await world.close();
 });
 
+test('D-1 what a starting API server denies is asked for again when it has shown that it knows our Role', async () => {
+  const world = await World.create(small);
+  restrict(world, peerRole);
+  world.cluster.faults.add({
+    match: { client: 'operator-1', resource: 'pods' },
+    count: 1,
+    action: { kind: 'delay', delay: seconds(5) },
+  });
+  const operator = world.startOperator();
+  await world.clock.advance(seconds(1));
+  restrict(world, [
+    ...peerRole,
+    { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+  ]);
+  await world.clock.runUntil(() => operator.readiness.isReady());
+  await world.setImage(images.new);
+  await world.untilRolled(images.new);
+  assert.deepEqual(await series(world, operator, 'rollout_operator_refused_permissions'), []);
+  assert.ok(world.names('events').some((name) => isOurs(world, name)));
+  await world.close();
+});
+
 function isOurs(world: World, event: string): boolean {
   const stored = world.stored('events', event);
   return JSON.stringify(stored).includes('"rollout-operator"');

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { instant } from '#base/units.ts';
 import type { Call, Commit } from '#embedded-cluster/event-log.ts';
-import type { StoredCommit } from './recorder.ts';
+import type { StoredCommit } from './commit-log.ts';
 
 /** One line of the audit log, as far as it is read. */
 export interface AuditEntry {

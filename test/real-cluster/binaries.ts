@@ -14,10 +14,26 @@ export interface Binaries {
   readonly source: string;
 }
 
-/** What go.mod beside this file pins. */
-export const versions = Object.freeze({ kubernetes: '1.36.3', etcd: '3.6.8' });
+/** One set of versions, as the go.mod in its folder pins them. */
+export interface Versions {
+  readonly kubernetes: string;
+  readonly etcd: string;
+  /** The folder beside this file that has the go.mod. */
+  readonly module: string;
+}
 
-const moduleFolder = import.meta.dirname;
+const baseline: Versions = { kubernetes: '1.36.3', etcd: '3.6.8', module: 'kubernetes-1.36' };
+
+/** The versions to test (LN-1). No newer minor than the baseline is published yet. */
+export const versionsOf = Object.freeze({
+  oldest: { kubernetes: '1.34.4', etcd: '3.6.8', module: 'kubernetes-1.34' },
+  baseline,
+  newest: baseline,
+}) satisfies Readonly<Record<string, Versions>>;
+
+/** How a version is chosen. */
+export type VersionName = keyof typeof versionsOf;
+
 const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
 
 /** The outside, as far as it matters here. */
@@ -25,6 +41,8 @@ export interface BinariesOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Told what takes long. */
   readonly say: (line: string) => void;
+  /** Which to find or build; a folder that is given has its own. @default baseline */
+  readonly version?: VersionName;
 }
 
 /**
@@ -33,27 +51,23 @@ export interface BinariesOptions {
  * @throws {Error} one sentence that says what to install, when there are none and no Go to build them
  */
 export async function findBinaries(options: BinariesOptions): Promise<Binaries> {
-  const { env, say } = options;
-  if ((env['TEST_KUBECONFIG'] ?? '') !== '') {
-    throw new Error(
-      'TEST_KUBECONFIG is set, but the scenarios cannot run on an existing cluster yet: unset it, and they start a control plane of their own',
-    );
-  }
+  const { env, say, version = 'baseline' } = options;
+  const versions = versionsOf[version];
   const given = env['KUBEBUILDER_ASSETS'];
   if (given !== undefined && given !== '') {
     const missing = await missingIn(given);
     if (missing.length === 0) return binariesIn(given, 'KUBEBUILDER_ASSETS');
     throw new Error(`KUBEBUILDER_ASSETS names "${given}", which lacks ${missing.join(', ')}`);
   }
-  const folder = join(cacheFolder(env), folderName());
+  const folder = join(cacheFolder(env), folderName(versions));
   if ((await missingIn(folder)).length === 0) return binariesIn(folder, 'cache');
-  await build(folder, options);
+  await build({ folder, versions }, options);
   say(`The binaries are kept in ${folder}`);
   return binariesIn(folder, 'built');
 }
 
 /** The folder that keeps what was built, by versions. */
-export function folderName(): string {
+export function folderName(versions: Versions): string {
   return `kubernetes-${versions.kubernetes}-etcd-${versions.etcd}`;
 }
 
@@ -86,7 +100,10 @@ async function missingIn(folder: string): Promise<readonly string[]> {
 }
 
 /** Builds beside `folder` and renames, so that no other run ever sees a half of it. */
-async function build(folder: string, { env, say }: BinariesOptions): Promise<void> {
+async function build(
+  { folder, versions }: { readonly folder: string; readonly versions: Versions },
+  { env, say }: BinariesOptions,
+): Promise<void> {
   if (!(await hasGo(env))) {
     throw new Error(
       'The real lane needs etcd, kube-apiserver and kube-controller-manager: install Go 1.26 or newer to build them, or set KUBEBUILDER_ASSETS to a folder that has them',
@@ -99,9 +116,9 @@ async function build(folder: string, { env, say }: BinariesOptions): Promise<voi
     say(
       `Building Kubernetes ${versions.kubernetes} and etcd ${versions.etcd}: about 5 minutes, once`,
     );
-    for (const target of targets()) {
+    for (const target of targets(versions)) {
       say(`  ${target.output}`);
-      await goBuild(target, { env, work });
+      await goBuild(target, { env, work, module: join(import.meta.dirname, versions.module) });
     }
     await rename(work, folder).catch(async (error: unknown) => {
       // Another run may have been first.
@@ -118,7 +135,7 @@ interface Target {
   readonly ldflags: string;
 }
 
-function targets(): readonly Target[] {
+function targets(versions: Versions): readonly Target[] {
   const [major = '', minor = ''] = versions.kubernetes.split('.');
   const set = (name: string, value: string): string =>
     `-X k8s.io/component-base/version.${name}=${value}`;
@@ -143,12 +160,12 @@ function targets(): readonly Target[] {
 
 async function goBuild(
   target: Target,
-  place: { readonly env: BinariesOptions['env']; readonly work: string },
+  place: { readonly env: BinariesOptions['env']; readonly work: string; readonly module: string },
 ): Promise<void> {
   const output = join(place.work, target.output);
   const args = ['build', '-trimpath', '-ldflags', target.ldflags, '-o', output, target.package];
   const child = spawn('go', args, {
-    cwd: moduleFolder,
+    cwd: place.module,
     env: { ...place.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' },
     stdio: ['ignore', 'inherit', 'inherit'],
   });

@@ -14,32 +14,41 @@ import { systemClock } from '#telemetry/system-clock.ts';
 import type { Binaries } from './binaries.ts';
 import { freePorts, type Program, type ProgramOptions, Programs } from './programs.ts';
 
-/** A running control plane. */
+/** A control plane that serves, whoever started it. */
 export interface ControlPlane {
+  /** What we started beside it; all of it ends with {@link close}. */
   readonly programs: Programs;
+  readonly clock: Clock;
+  /** As an administrator. */
+  readonly admin: Client;
+  /** A connection as an administrator, of its own. */
+  connectAsAdmin(): Transport;
+  /** A connection with a token, of its own. */
+  connect(token: string): Transport;
+  /** A kubeconfig with `token`, TLS verified. */
+  kubeconfig(token: string): string;
+  /** Ends what was started and removes the folder. */
+  close(): Promise<void>;
+}
+
+/** A control plane that is ours: it can be looked into, and disturbed. */
+export interface OwnControlPlane extends ControlPlane {
   /** Of the API server. */
   readonly server: URL;
   /** Of etcd, for the recorder. */
   readonly etcd: URL;
-  /** PEM of the authority that signed the API server's certificate. */
-  readonly ca: string;
   readonly auditPath: string;
-  /** The bearer token of an administrator. */
-  readonly adminToken: string;
-  readonly clock: Clock;
-  /** As an administrator. */
-  readonly admin: Client;
-  /** A connection with a token of its own. */
-  connect(token: string): Transport;
-  /** A kubeconfig with `token`, TLS verified. */
-  kubeconfig(token: string): string;
+  /** A kubeconfig of an administrator. */
+  readonly adminKubeconfig: string;
   /** Ends the API server by `signal`, starts it again, and waits until it serves. */
   restartApiServer(signal: NodeJS.Signals): Promise<void>;
+  /** Ends the API server by `signal`. @returns how long that took, in ms */
+  endApiServer(signal: NodeJS.Signals): Promise<number>;
+  /** Starts the API server again; resolves when it answers at all, which is before it is ready. */
+  beginApiServer(): Promise<void>;
   /** Stops etcd's process, or lets it go on. */
   pauseEtcd(): void;
   resumeEtcd(): void;
-  /** Ends everything and removes the folder. */
-  close(): Promise<void>;
 }
 
 const controllers = [
@@ -59,16 +68,18 @@ const patience = seconds(90);
 export interface ControlPlaneOptions {
   /** Whether kube-controller-manager runs. @default true */
   readonly hasControllers?: boolean;
+  /** As the flag `--feature-gates` of the API server and the controllers. @default the version's own */
+  readonly featureGates?: string;
 }
 
 /** Starts a control plane; resolves when its API server serves and its controllers work. */
 export async function startControlPlane(
   binaries: Binaries,
-  { hasControllers = true }: ControlPlaneOptions = {},
-): Promise<ControlPlane> {
+  { hasControllers = true, featureGates = '' }: ControlPlaneOptions = {},
+): Promise<OwnControlPlane> {
   const programs = await Programs.create();
   try {
-    const plane = new RealControlPlane(binaries, programs, await freePorts(3));
+    const plane = new RealControlPlane({ binaries, programs, featureGates }, await freePorts(3));
     await plane.start();
     if (hasControllers) await plane.startControllers();
     return plane;
@@ -78,14 +89,15 @@ export async function startControlPlane(
   }
 }
 
-class RealControlPlane implements ControlPlane {
+class RealControlPlane implements OwnControlPlane {
   readonly programs: Programs;
   readonly server: URL;
   readonly etcd: URL;
   readonly auditPath: string;
-  readonly adminToken = randomBytes(24).toString('hex');
+  readonly #adminToken = randomBytes(24).toString('hex');
   readonly clock = systemClock();
   readonly #binaries: Binaries;
+  readonly #featureGates: string;
   readonly #peer: URL;
   readonly #managerToken = randomBytes(24).toString('hex');
   readonly #transports: Transport[] = [];
@@ -94,18 +106,21 @@ class RealControlPlane implements ControlPlane {
   #etcd: Program | undefined;
   #apiServer: Program | undefined;
 
-  constructor(binaries: Binaries, programs: Programs, ports: readonly number[]) {
+  constructor(
+    parts: Pick<RealControlPlane, 'programs'> & {
+      readonly binaries: Binaries;
+      readonly featureGates: string;
+    },
+    ports: readonly number[],
+  ) {
     const [apiPort = 0, etcdPort = 0, peerPort = 0] = ports;
-    this.programs = programs;
-    this.#binaries = binaries;
+    this.programs = parts.programs;
+    this.#binaries = parts.binaries;
+    this.#featureGates = parts.featureGates;
     this.server = new URL(`https://127.0.0.1:${apiPort}`);
     this.etcd = new URL(`http://127.0.0.1:${etcdPort}`);
     this.#peer = new URL(`http://127.0.0.1:${peerPort}`);
-    this.auditPath = join(programs.folder, 'audit.jsonl');
-  }
-
-  get ca(): string {
-    return this.#ca;
+    this.auditPath = join(parts.programs.folder, 'audit.jsonl');
   }
 
   get admin(): Client {
@@ -125,6 +140,14 @@ class RealControlPlane implements ControlPlane {
     await writeFile(file, this.kubeconfig(this.#managerToken), { mode: 0o600 });
     const manager = await this.programs.start(this.#managerProgram(file));
     await this.#until(manager, 'make the default service account', () => this.#hasAccount());
+  }
+
+  get adminKubeconfig(): string {
+    return this.kubeconfig(this.#adminToken);
+  }
+
+  connectAsAdmin(): Transport {
+    return this.connect(this.#adminToken);
   }
 
   connect(token: string): Transport {
@@ -156,8 +179,19 @@ class RealControlPlane implements ControlPlane {
   }
 
   async restartApiServer(signal: NodeJS.Signals): Promise<void> {
-    await this.#apiServer?.end(signal);
+    await this.endApiServer(signal);
     await this.#startApiServer();
+  }
+
+  async endApiServer(signal: NodeJS.Signals): Promise<number> {
+    const start = this.clock.monotonic();
+    await this.#apiServer?.end(signal);
+    return this.clock.monotonic() - start;
+  }
+
+  async beginApiServer(): Promise<void> {
+    const program = await this.#launchApiServer();
+    await this.#until(program, 'answer', () => this.#answers());
   }
 
   pauseEtcd(): void {
@@ -186,7 +220,7 @@ class RealControlPlane implements ControlPlane {
       privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
     });
     const tokens = [
-      `${this.adminToken},admin,admin,"system:masters"`,
+      `${this.#adminToken},admin,admin,"system:masters"`,
       `${this.#managerToken},system:kube-controller-manager,manager`,
     ];
     await writeFile(this.#path('service-account.key'), privateKey, { mode: 0o600 });
@@ -216,6 +250,11 @@ class RealControlPlane implements ControlPlane {
   }
 
   async #startApiServer(): Promise<void> {
+    const program = await this.#launchApiServer();
+    await this.#until(program, 'serve', () => this.#isReady());
+  }
+
+  async #launchApiServer(): Promise<Program> {
     const program = await this.programs.start({
       name: 'kube-apiserver',
       path: this.#binaries.apiServer,
@@ -237,10 +276,11 @@ class RealControlPlane implements ControlPlane {
         `--audit-policy-file=${this.#path('audit-policy.json')}`,
         `--audit-log-path=${this.auditPath}`,
         '--profiling=false',
+        `--feature-gates=${this.#featureGates}`,
       ],
     });
     this.#apiServer = program;
-    await this.#until(program, 'serve', () => this.#isReady());
+    return program;
   }
 
   #managerProgram(kubeconfig: string): ProgramOptions {
@@ -260,6 +300,7 @@ class RealControlPlane implements ControlPlane {
         '--kube-api-qps=500',
         '--kube-api-burst=1000',
         '--concurrent-statefulset-syncs=10',
+        `--feature-gates=${this.#featureGates}`,
       ],
     };
   }
@@ -268,18 +309,22 @@ class RealControlPlane implements ControlPlane {
     if (this.#admin === undefined) {
       this.#ca = await readFile(this.#path('certificates/apiserver.crt'), 'utf8');
       this.#admin = createClient({
-        transport: this.connect(this.adminToken),
+        transport: this.connectAsAdmin(),
         clock: this.clock,
         timeout: seconds(30),
         userAgent: 'real-lane',
       });
     }
-    const answer = await this.#transports[0]?.request({
-      method: 'GET',
-      path: '/readyz',
-      timeout: seconds(2),
-    });
-    return answer?.status === 200;
+    return (await this.#statusOf('/readyz')) === 200;
+  }
+
+  async #answers(): Promise<boolean> {
+    return (await this.#statusOf('/livez/ping')) === 200;
+  }
+
+  async #statusOf(path: string): Promise<number | undefined> {
+    const request = { method: 'GET', path, timeout: seconds(2) } as const;
+    return (await this.#transports[0]?.request(request))?.status;
   }
 
   async #hasAccount(): Promise<boolean> {

@@ -20,6 +20,11 @@ const peerRules: readonly RoleRule[] = [
     resources: ['zoneawarepoddisruptionbudgets'],
     verbs: ['get', 'list', 'watch'],
   },
+  {
+    apiGroups: ['rollout-operator.grafana.com'],
+    resources: ['replicatemplates/scale', 'replicatemplates/status'],
+    verbs: ['get', 'patch'],
+  },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'update'] },
   { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
 ];

@@ -91,6 +91,7 @@ export class Programs {
   async close(): Promise<void> {
     await Promise.all([...this.#running].map((program) => program.end('SIGKILL')));
     const gone = once(this.#guardian, 'exit');
+    this.#guardian.ref();
     this.#guardian.stdin?.end();
     await gone;
   }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { parse } from 'yaml';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import { staticCredentials, withCredentials } from '#kubernetes/bearer-token.ts';
 import type { Transport } from '#kubernetes/transport.ts';
+import { createUndiciTransport } from '#kubernetes/undici-transport.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { acceptedDifferences } from '../differential/accepted-differences.ts';
 import { admission } from '../differential/admission.ts';
@@ -11,16 +14,32 @@ import { protocol } from '../differential/protocol.ts';
 import { type Conversation, hold } from '../differential/talk.ts';
 import { WebhookServer } from '../differential/webhook-server.ts';
 import { findBinaries } from '../real-cluster/binaries.ts';
-import { type ControlPlane, startControlPlane } from '../real-cluster/control-plane.ts';
+import { type OwnControlPlane, startControlPlane } from '../real-cluster/control-plane.ts';
+import { NO_QUIET_SERVER } from '../real-cluster/skip-reasons.ts';
 
-describe('one conversation, two servers', () => {
+/** As clients reach it: over a socket, with TLS. */
+async function overHttps(cluster: EmbeddedCluster): Promise<Transport> {
+  const listener = await cluster.listen({ isTls: true });
+  const file = parse(listener.kubeconfig()) as {
+    readonly users: readonly [{ readonly user: { readonly token: string } }];
+  };
+  const tls = (): { ca: string } => ({ ca: listener.ca ?? '' });
+  return withCredentials(
+    createUndiciTransport({ server: new URL(listener.url), clock: systemClock(), tls }),
+    staticCredentials(`Bearer ${file.users[0].user.token}`),
+  );
+}
+
+const skip = (process.env['TEST_KUBECONFIG'] ?? '') !== '' && NO_QUIET_SERVER;
+
+describe('one conversation, two servers', { skip }, () => {
   let hooks: WebhookServer;
   const conversations: Readonly<Record<string, Conversation>> = {
     ...protocol,
     ...everyResource,
     ...admission(() => hooks),
   };
-  let plane: ControlPlane;
+  let plane: OwnControlPlane;
   let cluster: EmbeddedCluster;
   let real: Transport;
   let embedded: Transport;
@@ -33,14 +52,15 @@ describe('one conversation, two servers', () => {
     hooks = await WebhookServer.start();
     plane = await startControlPlane(binaries, { hasControllers: false });
     cluster = await createCluster({ clock: systemClock(), seed: 1 });
-    real = plane.connect(plane.adminToken);
-    embedded = cluster.transport();
+    real = plane.connectAsAdmin();
+    embedded = await overHttps(cluster);
   });
 
   after(async () => {
     for (const { id, rule, reason } of acceptedDifferences) {
       process.stdout.write(`accepted ${id} (${uses.get(id)} places): ${rule} — ${reason}\n`);
     }
+    await embedded?.close();
     await cluster?.close();
     await plane?.close();
     await hooks?.close();

@@ -1,16 +1,20 @@
-import type { JsonObject } from '#base/json.ts';
-import { type Millis, seconds } from '#base/units.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
+import type { Method } from '#kubernetes/transport.ts';
 import type { Judgement } from '#testing/judge.ts';
-import { World } from '#testing/world.ts';
+import { World, type WorldOptions } from '#testing/world.ts';
 import { NAMESPACE } from '#testing/world-group.ts';
-import type { Env, EnvOptions, Feature, OperatorHandle } from './env.ts';
+import { ask } from './ask.ts';
+import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from './env.ts';
 
-const features: ReadonlySet<Feature> = new Set(['history']);
+const features: ReadonlySet<Feature> = new Set(['history', 'disturbance', 'virtualTime']);
 
 /** An {@link Env} on the embedded cluster in virtual time. */
-export async function embeddedEnv(options: EnvOptions = {}): Promise<Env> {
+export async function embeddedEnv(
+  options: EnvOptions & Pick<WorldOptions, 'controllers'> = {},
+): Promise<Env> {
   const { maxUnavailable = 2, ...rest } = options;
   const world = await World.create({ ...rest, maxUnavailable: String(maxUnavailable) });
   return new EmbeddedEnv(world, maxUnavailable);
@@ -53,6 +57,26 @@ class EmbeddedEnv implements Env {
     return this.#world.names(resource);
   }
 
+  history(): readonly Change[] {
+    return this.#world.cluster.eventLog.commits.filter(({ namespace }) => namespace === NAMESPACE);
+  }
+
+  ask(
+    method: Method,
+    path: string,
+    ...rest: readonly [body?: JsonValue, headers?: Readonly<Record<string, string>>]
+  ): Promise<Answer> {
+    return ask(this.#world.cluster.transport(), { method, path, rest });
+  }
+
+  async untilAnswered(path: string, status: number): Promise<void> {
+    for (let left = 100; left > 0; left -= 1) {
+      if ((await this.ask('GET', path)).status === status) return;
+      await this.#world.clock.advance(millis(100));
+    }
+    throw new Error(`Waited in vain until GET ${path} is answered with ${status}`);
+  }
+
   run<T>(work: Promise<T>): Promise<T> {
     return this.#world.run(work);
   }
@@ -63,6 +87,15 @@ class EmbeddedEnv implements Env {
     } catch (cause) {
       throw new Error(`Waited in vain until ${what}`, { cause });
     }
+  }
+
+  forgetEvents(): Promise<void> {
+    this.#world.cluster.context.store.compact();
+    return Promise.resolve();
+  }
+
+  async pass(span: Millis): Promise<void> {
+    await this.#world.clock.advance(span);
   }
 
   async startOperator(): Promise<OperatorHandle> {

@@ -1,17 +1,42 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
+import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
+import type { Method } from '#kubernetes/transport.ts';
 import type { Judgement } from '#testing/judge.ts';
 
 /** What some clusters can do and others cannot; a scenario that needs one is skipped there, visibly (LN-2). */
-export type Feature =
-  /** The history has authors and preconditions, so that the invariants can be judged. */
-  | 'history'
-  /** The operator's process is killed by the operating system. */
-  | 'processes'
-  /** Roles are enforced. */
-  | 'roles';
+export type Feature = keyof typeof features;
+
+/** Every reason for which a scenario may be skipped: what is missing, and where it is missing. */
+export const features = Object.freeze({
+  history: 'an existing cluster shows no audit log, so that nobody can tell who did what',
+  roles: 'the embedded cluster enforces no Role',
+  disturbance: 'only a control plane of our own may be restarted, paused and configured',
+  cel: 'the embedded cluster has no engine for CEL',
+  virtualTime: 'minutes pass at once only where time is virtual',
+});
+
+/** Why a test that runs kubectl may be skipped. */
+export const NO_KUBECTL = 'kubectl is not installed';
+
+/** The reason to skip what needs `needs` on `env`; undefined when all is there. */
+export function missing(env: Env, needs: readonly Feature[] = []): string | undefined {
+  const feature = needs.find((need) => !env.supports(need));
+  return feature === undefined ? undefined : features[feature];
+}
+
+/** One stored change. */
+export type Change = Pick<Commit, 'verb' | 'resource' | 'name' | 'uid' | 'before' | 'after'>;
+
+/** A whole answer, parsed. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /* oxlint-disable-next-line typescript/no-explicit-any -- looked into by path; a wrong path fails the assertion */
+  readonly body: any;
+}
 
 /** One run of the operator program on a cluster. */
 export interface OperatorHandle {
@@ -22,8 +47,8 @@ export interface OperatorHandle {
 }
 
 /**
- * A cluster with one rollout group in a namespace of its own, complete at the start; scenarios are written against
- * this alone, so that they run on the embedded cluster and on a real one (LN-2).
+ * A namespace of its own on a cluster, with one complete rollout group unless `zones` is empty; scenarios are written
+ * against this alone, so that they run on the embedded cluster and on a real one (LN-2).
  */
 export interface Env {
   readonly cluster: 'embedded' | 'real';
@@ -41,6 +66,16 @@ export interface Env {
   stored(resource: string, name: string): JsonObject | undefined;
   /** Names of all stored objects of `resource` in the namespace. */
   names(resource: string): readonly string[];
+  /** All changes of the namespace so far, in order. */
+  history(): readonly Change[];
+  /** Sends one request as an administrator and reads the whole answer, whatever its status; lets no time pass. */
+  ask(
+    method: Method,
+    path: string,
+    ...rest: readonly [body?: JsonValue, headers?: Readonly<Record<string, string>>]
+  ): Promise<Answer>;
+  /** Reads `path` again and again, for what no change of the namespace tells, until it is answered with `status`. */
+  untilAnswered(path: string, status: number): Promise<void>;
   /** Waits for `work` and lets the cluster's time pass meanwhile. */
   run<T>(work: Promise<T>): Promise<T>;
   /**
@@ -48,6 +83,10 @@ export interface Env {
    * @throws {Error} naming `what` when it does not within `limit`. @default 120 s of the cluster's time
    */
   until(what: string, holds: () => boolean, limit?: Millis): Promise<void>;
+  /** Makes the server forget its watch events, as a restart does. Needs `disturbance`. */
+  forgetEvents(): Promise<void>;
+  /** Lets so much of the cluster's time pass. */
+  pass(span: Millis): Promise<void>;
   /** Starts the operator program; resolves when it is ready. */
   startOperator(): Promise<OperatorHandle>;
   /** Judges all that has happened in the namespace; throws where there is no history. */

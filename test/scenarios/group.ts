@@ -102,9 +102,9 @@ export function podsOn(env: Env, image: string, zones: readonly string[] = env.z
   );
 }
 
-/** How many pods of the group have `image` and are not ready. */
-export function unreadyOn(env: Env, image: string): number {
-  const pods = env.zones.flatMap((zone) => podsOfZone(env, zone));
+/** How many pods of `zones` have `image` and are not ready. */
+export function unreadyOn(env: Env, image: string, zones: readonly string[] = env.zones): number {
+  const pods = zones.flatMap((zone) => podsOfZone(env, zone));
   return pods.filter((pod) => isOn(pod, image) && !isReadyOn(pod, image)).length;
 }
 

@@ -1,12 +1,13 @@
 /** Rollouts of one group, for every cluster. Each ends when the group is complete, and returns nothing. */
 import assert from 'node:assert/strict';
-import type { Env, Feature } from './env.ts';
+import type { Env, EnvOptions, Feature } from './env.ts';
 import {
   breakImage,
   images,
   isComplete,
   podsOn,
   setImage,
+  setName,
   setPaused,
   uidsOf,
   unreadyOn,
@@ -15,6 +16,8 @@ import {
 /** One scenario: what it shows, what it needs, and what happens in it. */
 export interface Scenario {
   readonly needs?: readonly Feature[];
+  /** The group that it starts with. @default the usual one */
+  readonly options?: EnvOptions;
   readonly act: (env: Env) => Promise<void>;
 }
 
@@ -78,4 +81,61 @@ export const rollouts: Readonly<Record<string, Scenario>> = {
       await untilComplete(env, images.new);
     },
   },
+  '[scenario 83] zones of one pod that start unready go one after the other, each when the one before is ready':
+    {
+      options: { replicas: 1, maxUnavailable: 1 },
+      act: async (env) => {
+        const { namespace } = env;
+        const holds = env.zones.map((zone) => {
+          const match = { namespace, name: `${setName(zone)}-0`, image: images.new };
+          return { zone, rule: env.kubelet.behaviours.add({ behave: 'neverReady', match }) };
+        });
+        await env.startOperator();
+        await setImage(env, images.new);
+        for (const [done, { zone, rule }] of holds.entries()) {
+          await env.until(
+            `zone ${zone} runs the new image, unready`,
+            () => unreadyOn(env, images.new, [zone]) === 1,
+          );
+          assert.equal(podsOn(env, images.new), done);
+          assert.equal(podsOn(env, images.old), env.zones.length - done - 1);
+          rule.remove();
+        }
+        await untilComplete(env, images.new);
+      },
+    },
+  '[scenario 86] the definitions of budgets are there, webhooks are not, and the group rolls': {
+    act: async (env) => {
+      await installBudgets(env);
+      await env.startOperator();
+      await setImage(env, images.new);
+      await untilComplete(env, images.new);
+    },
+  },
 };
+
+const BUDGETS = 'zoneawarepoddisruptionbudgets';
+
+/** The definition of budgets as a cluster has it; two scenarios may make it at once. */
+async function installBudgets(env: Env): Promise<void> {
+  const group = 'rollout-operator.grafana.com';
+  const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } };
+  const names = {
+    plural: BUDGETS,
+    singular: 'zoneawarepoddisruptionbudget',
+    kind: 'ZoneAwarePodDisruptionBudget',
+  };
+  const { status } = await env.ask(
+    'POST',
+    '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${BUDGETS}.${group}` },
+      spec: { group, scope: 'Namespaced', names, versions: [version] },
+    },
+  );
+  assert.ok(status === 201 || status === 409, `the definition was answered with ${status}`);
+  await env.untilAnswered(`/apis/${group}/v1/namespaces/${env.namespace}/${BUDGETS}`, 200);
+}

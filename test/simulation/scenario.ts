@@ -4,6 +4,16 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { completionBound } from '#testing/invariants/completion.ts';
 import type { World, WorldOptions } from '#testing/world.ts';
 import { GROUP, images, NAMESPACE, setName, setOf } from '#testing/world-group.ts';
+import {
+  annotateSet,
+  autoscale,
+  autoscaleSet,
+  createTemplate,
+  follow,
+  mirror,
+  replicaTemplates,
+  untilScaled,
+} from '../integration/scaling-stage.ts';
 
 /** One story that is told once without faults, and then again with each fault. */
 export interface Scenario {
@@ -118,6 +128,43 @@ export const scenarios: readonly Scenario[] = [
       await world.setImage(images.new);
     },
     removals: 2,
+  },
+  {
+    ...reference,
+    name: 'follower-shrinks',
+    world: { ...swift, replicas: 2, maxUnavailable: '1' },
+    play: async (world) => {
+      for (const zone of ['b', 'c']) await annotateSet(world, zone, follow('a'));
+      await autoscaleSet(world, 'a', 1);
+      // Between two sets the world looks complete.
+      await untilScaled(world, [1, 1, 1]);
+    },
+    image: images.old,
+    removals: 0,
+  },
+  {
+    ...reference,
+    name: 'follower-shrinks-while-rolled',
+    play: async (world) => {
+      await annotateSet(world, 'b', follow('a'));
+      await world.setImage(images.new);
+      await world.clock.advance(middle);
+      await autoscaleSet(world, 'a', 1);
+      await untilScaled(world, [1, 1]);
+    },
+    removals: 1,
+  },
+  {
+    ...reference,
+    name: 'mirrors-shrink',
+    play: async (world) => {
+      await createTemplate(world, 'ingester', 2);
+      for (const zone of world.zones) await annotateSet(world, zone, mirror('ingester'));
+      await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 1);
+      await untilScaled(world, [1, 1]);
+    },
+    image: images.old,
+    removals: 0,
   },
   {
     ...reference,

@@ -11,6 +11,7 @@ import { runOperator } from '#operator.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
+import { podHttpOf } from '../pod-http.ts';
 import { createAll, exampleFolder, readManifests } from './apply-manifests.ts';
 import type { DemoOptions } from './demo-options.ts';
 import { type Fact, operatorUser } from './facts.ts';
@@ -213,13 +214,17 @@ export class Stage {
     if (outcome.kind === 'exit') throw new Error(outcome.stderr.trim());
     const groups = ['system:serviceaccounts', 'system:authenticated'];
     const transport = this.#cluster.connect({ name: operatorUser, groups });
+    const { config } = outcome;
+    const metrics = createOperatorMetrics(createMetricsRegistry());
+    const podHttp = podHttpOf(config, { clock, log, metrics, env: {} });
     try {
       await runOperator(
         {
-          config: outcome.config,
+          config,
           clock,
           log,
-          metrics: createOperatorMetrics(createMetricsRegistry()),
+          metrics,
+          podHttp,
           readiness: createReadiness(),
           transport,
           identity: `demo-${randomUUID()}`,
@@ -228,7 +233,7 @@ export class Stage {
         this.#ending.signal,
       );
     } finally {
-      await transport.close();
+      await Promise.all([transport.close(), podHttp.close()]);
     }
   }
 }

@@ -31,7 +31,7 @@ import {
 } from './default-core.ts';
 import { defaultService, prepareChangedService, prepareNewService } from './default-service.ts';
 import { defaultClaimSpec } from './default-volume.ts';
-import { defineRow, statusSubresource } from './define-row.ts';
+import { allVerbs, defineRow, statusSubresource } from './define-row.ts';
 import { fieldLabels } from './field-labels.ts';
 import { mapObjectAt, objectAt, textAt } from './members.ts';
 import {
@@ -49,6 +49,8 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     type: resourceTypes.namespaces,
     singular: 'namespace',
     shortNames: ['ns'],
+    // As upstream: nobody may end all namespaces at once.
+    verbs: allVerbs.filter((verb) => verb !== 'deletecollection'),
     schema: namespace,
     columns: namespaceColumns,
     prepareForCreate: prepareNewNamespace,

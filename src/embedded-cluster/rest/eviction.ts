@@ -80,7 +80,7 @@ async function evict(eviction: Eviction): Promise<Reply> {
     const verdict = judgeEviction(pod.object, budgetsOf(eviction, pod.object));
     switch (verdict.kind) {
       case 'ambiguous':
-        return replyWith(201, ambiguous());
+        return replyWith(500, ambiguous());
       case 'refuse':
         throw verdict.error;
       case 'delete':

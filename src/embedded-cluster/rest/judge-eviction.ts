@@ -15,7 +15,7 @@ export type EvictionVerdict =
   /** It costs one disruption of `budget`. */
   | { readonly kind: 'consume'; readonly budget: JsonObject }
   | { readonly kind: 'refuse'; readonly error: StatusError }
-  /** More than one budget: refused in the body, while the HTTP code says Created (SU-10). */
+  /** More than one budget (SU-10). */
   | { readonly kind: 'ambiguous' };
 
 const MOST_DISRUPTED = 2_000;

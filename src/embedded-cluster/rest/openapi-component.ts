@@ -14,6 +14,7 @@ const LEAF_TYPES: Readonly<Record<LeafKind, JsonObject>> = {
   ignored: { type: 'object' },
   int: { type: 'integer', format: 'int64' },
   'int-or-string': { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
+  'micro-time': { type: 'string', format: 'date-time' },
   json: { 'x-kubernetes-preserve-unknown-fields': true },
   quantity: { oneOf: [{ type: 'string' }, { type: 'number' }] },
   text: { type: 'string' },

@@ -30,7 +30,7 @@ function includedOf(text: string): IncludedObject {
   if (text === '') return 'Metadata';
   if (text === 'None' || text === 'Metadata' || text === 'Object') return text;
   throw badRequest(
-    `invalid value for the query parameter includeObject: "${text}" is none of None, Metadata, Object`,
+    `Unable to convert to Table as requested: includeObject: Invalid value: "${text}": must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
 

@@ -167,10 +167,17 @@ const decodeTime: Decode = (value, at) => {
   return at.mismatch(value, 'RFC 3339 time');
 };
 
+const decodeMicroTime: Decode = (value, at) => {
+  if (typeof value !== 'string') return at.mismatch(value, 'string');
+  const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)$/.test(value);
+  return isWhole ? value : at.mismatch(value, 'RFC 3339 time with six digits of a fraction');
+};
+
 const leafDecoders: Readonly<Record<LeafKind, Decode>> = {
   text: decodeText,
   bytes: decodeBytes,
   time: decodeTime,
+  'micro-time': decodeMicroTime,
   json: (value) => value,
   ignored: () => undefined,
   bool: (value, at) => (typeof value === 'boolean' ? value : at.mismatch(value, 'bool')),

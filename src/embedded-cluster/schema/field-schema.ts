@@ -10,7 +10,8 @@ export type LeafKind =
   | 'json'
   | 'quantity'
   | 'text'
-  | 'time';
+  | 'time'
+  | 'micro-time';
 
 /** A value that is no container. */
 export interface LeafSchema {
@@ -57,6 +58,8 @@ export const int = leaf('int');
 export const bool = leaf('bool');
 /** RFC 3339 text. */
 export const time = leaf('time');
+/** RFC 3339 text with exactly six digits of a second's fraction, as a MicroTime is read. */
+export const microTime = leaf('micro-time');
 /** Base64 text, stored even when empty. */
 export const bytes = leaf('bytes', true);
 /** A resource quantity such as `100m`; stored in canonical form. */

@@ -15,6 +15,7 @@ export type InvariantId =
   | 'LIVE-2'
   | 'LIVE-3'
   | 'QUIE-1'
+  | 'SCAL-1'
   | 'WRITES'
   | 'D-7'
   | 'RC-23'

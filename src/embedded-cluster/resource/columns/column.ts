@@ -15,6 +15,11 @@ export function integer(name: string, cell: Cell): Column {
   return Object.freeze({ name, type: 'integer', format: '', priority: 0, cell });
 }
 
+/** A column of whole numbers that the API server declares as text. */
+export function count(name: string, cell: Cell): Column {
+  return Object.freeze({ ...integer(name, cell), type: 'string' });
+}
+
 /** `metadata` of `object`. */
 export function metadataOf(object: JsonObject): JsonObject | undefined {
   return objectAt(object, 'metadata');

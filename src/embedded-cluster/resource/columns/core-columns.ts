@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 import type { Column } from '#embedded-cluster/resource-row.ts';
 import { listAt, numberAt, objectAt, textAt } from '../members.ts';
-import { ageColumn, integer, metadataOf, nameColumn, orNone, text } from './column.ts';
+import { ageColumn, count, integer, metadataOf, nameColumn, orNone, text } from './column.ts';
 import { humanAge } from './human-age.ts';
 
 function specOf(object: JsonObject): JsonObject | undefined {
@@ -27,7 +27,7 @@ export const namespaceColumns: readonly Column[] = Object.freeze([
 /** Columns of ConfigMaps. */
 export const configMapColumns: readonly Column[] = Object.freeze([
   nameColumn,
-  integer('Data', (map) => sizeOf(objectAt(map, 'data'), objectAt(map, 'binaryData'))),
+  count('Data', (map) => sizeOf(objectAt(map, 'data'), objectAt(map, 'binaryData'))),
   ageColumn,
 ]);
 
@@ -35,7 +35,7 @@ export const configMapColumns: readonly Column[] = Object.freeze([
 export const secretColumns: readonly Column[] = Object.freeze([
   nameColumn,
   text('Type', (secret) => textAt(secret, 'type')),
-  integer('Data', (secret) => sizeOf(objectAt(secret, 'data'))),
+  count('Data', (secret) => sizeOf(objectAt(secret, 'data'))),
   ageColumn,
 ]);
 

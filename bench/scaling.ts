@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench } from './bench.ts';
+import { Cluster } from './cluster.ts';
+import { bounded, type Findings, percentile, type Size, told } from './figures.ts';
+import { Operator } from './operator.ts';
+import { machineLoad } from './process-usage.ts';
+import { countWrites, describeRequests, percent } from './rollout.ts';
+import type { GroupsOptions } from './workload.ts';
+
+interface Setting extends GroupsOptions {
+  /** Sets that are changed one after the other. */
+  readonly changes: number;
+  readonly perSecond: number;
+  /** Sets whose pods are asked before they go. */
+  readonly delayed: number;
+  /** How long the operator settles, and how long it is watched, in ms. */
+  readonly settle: number;
+  readonly watch: number;
+}
+
+const common = { zones: 1, maxUnavailable: 1, podBytes: 2_000, perSecond: 10 };
+
+const settings: Readonly<Record<Size, Setting>> = {
+  full: {
+    ...common,
+    groups: 1_100,
+    podsPerSet: 3,
+    changes: 600,
+    delayed: 100,
+    settle: 10_000,
+    watch: 30_000,
+  },
+  tiny: { ...common, groups: 6, podsPerSet: 2, changes: 4, delayed: 2, settle: 500, watch: 500 },
+};
+
+/** How soon a set follows what it mirrors, in a cluster that is full of others, and what it costs to do nothing. */
+export const scaling: Bench = {
+  about:
+    'scale of a mirrored resource changed → set patched, with 1,000 sets; calls of pods while idle',
+  run: async (size) => [await measure(settings[size], size)],
+};
+
+async function measure(setting: Setting, size: Size): Promise<Findings> {
+  const { groups, podsPerSet, changes, perSecond, delayed, settle, watch } = setting;
+  await using cluster = new Cluster();
+  const access = await cluster.call('open', { isJudged: false });
+  await cluster.call('fill', setting);
+  const { proxy } = await cluster.call('mirror', { delayed });
+  await using operator = await Operator.start(access, 'in-cluster', { HTTP_PROXY: proxy });
+  await sleep(settle);
+  const cancelled = await cluster.call('podCalls');
+  const load = machineLoad();
+  const cpuBefore = operator.usage().cpuSeconds;
+  const one = await cluster.call('rescale', { sets: changes, perSecond });
+  const cpu = operator.usage().cpuSeconds - cpuBefore;
+  const { busy } = machineLoad(load);
+  const sets = groups - delayed;
+  const all = await cluster.call('rescale', { sets, perSecond: 'all at once' });
+  await sleep(settle / 2);
+  await cluster.call('podCalls');
+  await cluster.call('requests');
+  await sleep(watch);
+  const calls = await cluster.call('podCalls');
+  const requests = await cluster.call('requests');
+  const tail = (samples: readonly number[]): string =>
+    [0.5, 0.9, 0.99, 1].map((share) => percentile(samples, share).toFixed(1)).join(' / ');
+  return {
+    bench: 'scaling',
+    setting:
+      `${groups} sets of ${podsPerSet} pods, each mirroring a ReplicaTemplate of its own, ${delayed} of them with a delay; ${changes} changes at ${perSecond}/s, ` +
+      `half up and half down; operator and cluster in separate processes over HTTP; machine ${percent(busy)} busy`,
+    figures: [
+      bounded(
+        'change of a scale → patch of its set, p99',
+        {
+          value: percentile(one.took, 0.99),
+          how: `commit of PUT /scale → commit of the patch, by the server's monotonic clock; n = ${one.took.length}; p50 / p90 / p99 / most: ${tail(one.took)} ms`,
+        },
+        size,
+      ),
+      told('all sets patched after one instant', {
+        value: all.wall,
+        unit: 'ms',
+        how: `${sets} PUTs of /scale sent at once → the last patch; n = ${all.took.length}; each p50 / p90 / p99 / most: ${tail(all.took)} ms`,
+      }),
+      bounded(
+        'calls of pods while nothing changes',
+        {
+          value: calls,
+          how: `counted at the pods for ${watch / 1_000} s; ${cancelled} calls after the start, which cancel what an earlier process may have asked (D-22)`,
+        },
+        size,
+      ),
+      bounded(
+        'writes while nothing changes',
+        {
+          value: countWrites(requests) / (watch / 60_000),
+          how: `counted at the server; requests: ${describeRequests(requests)}`,
+        },
+        size,
+      ),
+      told('CPU of the operator per change', {
+        value: (cpu * 1_000) / one.took.length,
+        unit: 'ms',
+        how: '/proc: user and system time during the changes ÷ changes',
+      }),
+    ],
+  };
+}

@@ -1,0 +1,61 @@
+import type { Logger } from '#base/logger.ts';
+import { canI } from '#kubernetes/access-review.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+
+/** What the Role permits beyond what every peer's Role does (D-1). */
+export interface Permissions {
+  readonly canCreateEvents: boolean;
+  readonly canPatchPods: boolean;
+}
+
+/** What {@link askPermissions} needs. */
+export interface PermissionPorts {
+  readonly client: Client;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  /** Where the verbs are used; empty for all namespaces. */
+  readonly namespace: string;
+  /** Resolves when the API server has answered requests that our Role permits, so that it knows our Role. */
+  readonly proven: Promise<void>;
+}
+
+/**
+ * Asks once for each verb that the Role of an existing installation may lack (D-1), and once more, when the server has
+ * shown that it knows our Role, for what it denied: until its RBAC caches are filled, an API server that has just
+ * started denies everything.
+ */
+export async function askPermissions(
+  ports: PermissionPorts,
+  signal: AbortSignal,
+): Promise<Permissions> {
+  const [canCreateEvents, canPatchPods] = await Promise.all([
+    may(ports, { verb: 'create', resource: 'events' }, signal),
+    may(ports, { verb: 'patch', resource: 'pods' }, signal),
+  ]);
+  return { canCreateEvents, canPatchPods };
+}
+
+async function may(
+  { client, log, metrics, namespace, proven }: PermissionPorts,
+  { verb, resource }: { readonly verb: string; readonly resource: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const access = { verb, group: '', resource, namespace };
+  let answer = await canI(client, access, { signal });
+  if (answer.kind === 'denied') {
+    await proven;
+    answer = await canI(client, access, { signal });
+  }
+  if (answer.kind === 'allowed') return true;
+  const fields = { verb, resource, namespace, why: answer.reason };
+  if (answer.kind === 'unknown') {
+    if (!signal.aborted) {
+      log.warn('cannot find out whether a verb is permitted; it is tried', fields);
+    }
+    return true;
+  }
+  log.warn('the Role does not permit an optional verb; it is not used', fields);
+  metrics.setPermissionRefused(verb, resource, true);
+  return false;
+}

@@ -1,0 +1,107 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { type Millis, seconds } from '#base/units.ts';
+import type { Config } from '#config/config.ts';
+import { Fence } from '#control/fence.ts';
+import type { GroupCapability } from '#control/group-capability.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
+import { OpenDisruptions } from '#control/open-disruptions.ts';
+import { ScaleWrites } from '#control/scale-writes.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { ScalableKinds } from '#kubernetes/discovery.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import type { PodHttp } from '#pod-http/pod-http.ts';
+import { PodPreparations } from '#replica-coordination/prepare-pods.ts';
+import { ReplicaCoordination } from '#replica-coordination/reconcile.ts';
+import { References } from '#replica-coordination/references.ts';
+import { RolloutGroups } from '#rollout-group/reconcile.ts';
+import { groupKey, groupOf } from '#statefulset/group.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+
+/** What the operator is run with, as far as capabilities need it. */
+interface Settings {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly podHttp: PodHttp;
+  /** Names this process; new at every start (D-8). */
+  readonly identity: string;
+}
+
+/** What capabilities that work on groups share. */
+interface GroupParts {
+  readonly client: Client;
+  readonly pods: Informer<PodView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly events: EventRecorder;
+  readonly canTouchPods: boolean;
+  readonly references: References;
+  readonly queue: WorkQueue;
+  budgetOver(sets: readonly SetSnapshot[]): string | undefined;
+}
+
+/** What works on groups. Scaling plans first; a pass that scaled does not roll (D-18). */
+export function capabilitiesOf(
+  { config, clock, log, podHttp, identity }: Settings,
+  parts: GroupParts,
+): readonly GroupCapability[] {
+  const { client, events, pods, statefulSets, canTouchPods, references, queue } = parts;
+  const common = { client, clock, log, events, pods, statefulSets };
+  const fence = new Fence({ client, clock, identity, pods: pods.freshness, canTouchPods });
+  const shared = { ...common, fence, open: new OpenDisruptions() };
+  const { isEnabled: isZoneTracked, configMapName } = config.zoneTracker;
+  const scaling = new ReplicaCoordination({
+    ...shared,
+    writes: new ScaleWrites(clock, statefulSets.freshness),
+    references,
+    preparations: new PodPreparations({
+      podHttp,
+      clock,
+      log,
+      clusterDomain: config.kubernetes.clusterDomain,
+      wake: (set) => wake(queue, set),
+    }),
+    zoneTracker: isZoneTracked ? configMapName : undefined,
+    interval: pollInterval(config),
+    wake: (key) => queue.add(key),
+  });
+  const rollout = new RolloutGroups({
+    ...shared,
+    budgetOver: (sets) => parts.budgetOver(sets),
+  });
+  return [scaling, rollout];
+}
+
+/** The resources that sets mirror. @param signal ends their watches */
+export function referencesOf(
+  { config, clock, log, metrics }: Settings,
+  parts: Pick<GroupParts, 'client' | 'statefulSets' | 'queue'>,
+  signal: AbortSignal,
+): References {
+  const { client, statefulSets, queue } = parts;
+  return new References({
+    client,
+    clock,
+    log,
+    metrics,
+    kinds: new ScalableKinds(client, clock),
+    statefulSets: statefulSets.lister,
+    interval: pollInterval(config),
+    wake: (key) => queue.add(key),
+    signal,
+  });
+}
+
+function wake(queue: WorkQueue, set: StatefulSetView): void {
+  const group = groupOf(set);
+  if (group !== undefined) queue.add(groupKey(set.namespace, group));
+}
+
+/** How often what cannot be watched is read; also where the periodic look at groups is switched off. */
+function pollInterval({ reconcile }: Config): Millis {
+  return reconcile.resync ?? seconds(5);
+}

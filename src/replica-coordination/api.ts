@@ -1,0 +1,120 @@
+import { parseGoDuration } from '#base/go-duration.ts';
+import type { Parsed } from '#base/parsed.ts';
+import { invalid, valid } from '#base/parsed.ts';
+import type { Instant, Millis } from '#base/units.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
+import { parseTimestamp } from './timestamp.ts';
+
+const LEADER = 'grafana.com/rollout-downscale-leader';
+const UPSCALE_GATE = 'grafana.com/rollout-upscale-only-when-leader-ready';
+const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale';
+const LAST_DOWNSCALE = 'grafana.com/last-downscale';
+const FORCE = 'grafana.com/rollout-force-replicas';
+const REFERENCE_NAME = 'grafana.com/rollout-mirror-replicas-from-resource-name';
+const REFERENCE_KIND = 'grafana.com/rollout-mirror-replicas-from-resource-kind';
+const REFERENCE_API_VERSION = 'grafana.com/rollout-mirror-replicas-from-resource-api-version';
+const WRITE_BACK = 'grafana.com/rollout-mirror-replicas-from-resource-write-back';
+
+/** The greatest count that the API stores. */
+const maxReplicas = 2_147_483_647;
+
+/** The resource whose replicas a set mirrors, as its annotations name it (IN-19…IN-21). */
+export interface Reference {
+  readonly name: string;
+  readonly kind: string;
+  /** Empty for the core group, which an absent api-version means, too (KW-28). */
+  readonly group: string;
+}
+
+/** Where the replicas of a set come from. */
+export type Source =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'leader'; readonly leader: string }
+  | { readonly kind: 'reference'; readonly reference: Parsed<Reference> }
+  /** Both at once would fight (D-20). */
+  | { readonly kind: 'conflicting' };
+
+/** Where `set` takes its replicas from; a leader is asked for even by an empty name (IN-14, IN-19, IN-20). */
+export function sourceOf(set: StatefulSetView): Source {
+  const leader = set.annotations[LEADER];
+  const name = set.annotations[REFERENCE_NAME] ?? '';
+  const kind = set.annotations[REFERENCE_KIND] ?? '';
+  const isMirrored = name !== '' && kind !== '';
+  if (leader !== undefined)
+    return isMirrored ? { kind: 'conflicting' } : { kind: 'leader', leader };
+  if (!isMirrored) return { kind: 'none' };
+  return { kind: 'reference', reference: referenceNamed(set, name, kind) };
+}
+
+function referenceNamed(set: StatefulSetView, name: string, kind: string): Parsed<Reference> {
+  const apiVersion = set.annotations[REFERENCE_API_VERSION] ?? '';
+  const [first = '', second, ...rest] = apiVersion.split('/');
+  if (rest.length > 0) {
+    const wanted = 'must be "group/version", or a version of the core group';
+    return invalid(
+      annotation(REFERENCE_API_VERSION),
+      `${wanted}: got ${JSON.stringify(apiVersion)}`,
+    );
+  }
+  // The version says nothing: the server's preferred one is used (SC-34).
+  return valid({ name, kind, group: second === undefined ? '' : first });
+}
+
+/** Names the resource that `reference` means for a set of `namespace`, whatever its version. */
+export function referenceId(namespace: string, { group, kind, name }: Reference): string {
+  return `${namespace}/${group}/${kind}/${name}`;
+}
+
+/** The valid reference of `set`; undefined when it mirrors nothing, or cannot. */
+export function referenceOf(set: StatefulSetView): Reference | undefined {
+  const source = sourceOf(set);
+  if (source.kind !== 'reference' || source.reference.kind === 'invalid') return undefined;
+  return source.reference.value;
+}
+
+/** Whether `set` grows only once its leader is ready: exactly `true` (IN-15). */
+export function waitsForLeader(set: StatefulSetView): boolean {
+  return set.annotations[UPSCALE_GATE] === 'true';
+}
+
+/** The minimum time between the down-scales of two zones, as the label of `set` says it; undefined without (IN-16). */
+export function minimumTimeOf(set: StatefulSetView): Parsed<Millis> | undefined {
+  const text = set.labels[MINIMUM_TIME];
+  return text === undefined
+    ? undefined
+    : parseGoDuration(text, `metadata.labels["${MINIMUM_TIME}"]`);
+}
+
+/** Where the label of {@link minimumTimeOf} stands. */
+export const minimumTimePath = `metadata.labels["${MINIMUM_TIME}"]`;
+
+/** When `set` was last scaled down, as a webhook wrote it; undefined: never (IN-17). */
+export function lastDownscaleOf(set: StatefulSetView): Parsed<Instant> | undefined {
+  const text = set.annotations[LAST_DOWNSCALE];
+  return text === undefined ? undefined : parseTimestamp(text, annotation(LAST_DOWNSCALE));
+}
+
+/** The count that a person forces upon `set`; undefined without (IN-18). */
+export function forcedReplicasOf(set: StatefulSetView): Parsed<number> | undefined {
+  const text = set.annotations[FORCE];
+  if (text === undefined) return undefined;
+  const count = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= 0 && count <= maxReplicas) return valid(Math.abs(count));
+  const wanted = `must be an integer from 0 to ${maxReplicas}`;
+  return invalid(annotation(FORCE), `${wanted}: got ${JSON.stringify(text)}`);
+}
+
+const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
+const falseTexts: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
+
+/** Whether the count of `set` is reported to the resource that it mirrors. @default true (IN-22) */
+export function writesBack(set: StatefulSetView): Parsed<boolean> {
+  const text = set.annotations[WRITE_BACK];
+  if (text === undefined || trueTexts.has(text)) return valid(true);
+  if (falseTexts.has(text)) return valid(false);
+  return invalid(annotation(WRITE_BACK), `must be "true" or "false": got ${JSON.stringify(text)}`);
+}
+
+function annotation(key: string): string {
+  return `metadata.annotations["${key}"]`;
+}

@@ -1,0 +1,72 @@
+import type { Parsed } from '#base/parsed.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
+import { because } from '#control/refs.ts';
+import { forcedReplicasOf, type Reference, referenceId } from './api.ts';
+import { waitForMinimumTime } from './plan-minimum-time.ts';
+import { hold, type Moment, scaleTo, settled, type Wish } from './plan-wish.ts';
+import type { DelayVerdict, ReferenceState } from './snapshot.ts';
+
+/** What a set wants that mirrors the replicas of another resource (SC-30…SC-37 with KW-14, KW-23). */
+export function planMirror(
+  snapshot: SetSnapshot,
+  reference: Parsed<Reference>,
+  moment: Moment,
+): Wish {
+  const { set } = snapshot;
+  if (reference.kind === 'invalid') {
+    const { path, message } = reference.problem;
+    const text = `${set.name} keeps its replicas: ${path} ${message}`;
+    return hold(set, because('ReferenceUnresolved', text));
+  }
+  const state = moment.group.references.get(referenceId(set.namespace, reference.value));
+  if (state?.kind !== 'known') return holdForReference(snapshot, reference.value, state);
+  const forced = forcedReplicasOf(set);
+  const isForced = forced?.kind === 'valid';
+  const wanted = isForced ? forced.value : state.wanted;
+  if (wanted < set.spec.replicas && !isForced) {
+    const wait = waitForMinimumTime(set, moment, 'missing label means none');
+    if (wait !== undefined) return wait;
+  }
+  const source = isForced ? 'its annotation forces' : `${describe(reference.value)} asks for`;
+  return delayed(snapshot, { wanted, isForced, source }, moment);
+}
+
+function holdForReference(
+  { set }: SetSnapshot,
+  reference: Reference,
+  state: Exclude<ReferenceState, { kind: 'known' }> | undefined,
+): Wish {
+  const why = state?.message ?? 'it was not read yet';
+  const message = `${set.name} keeps its ${set.spec.replicas} replicas as those of ${describe(reference)} are unknown: ${why}`;
+  const isUnresolved = state?.kind === 'unresolved';
+  const reason = isUnresolved ? 'ReferenceUnresolved' : 'ReferenceUnreadable';
+  return hold(set, because(reason, message), isUnresolved ? undefined : state?.until);
+}
+
+function describe({ kind, name }: Reference): string {
+  return `${kind} "${name}"`;
+}
+
+interface Target {
+  readonly wanted: number;
+  readonly isForced: boolean;
+  /** Who wants it, as a clause. */
+  readonly source: string;
+}
+
+function delayed(snapshot: SetSnapshot, target: Target, { group }: Moment): Wish {
+  const { verdict, requeue } = group.delays.verdict(snapshot, target.wanted);
+  return { ...judged(snapshot, target, verdict), requeue };
+}
+
+function judged(snapshot: SetSnapshot, target: Target, verdict: DelayVerdict): Wish {
+  const { set } = snapshot;
+  if (verdict.kind === 'settled') return settled;
+  if (verdict.kind === 'hold') return hold(set, verdict.because, verdict.until);
+  const { to, provenAt } = verdict;
+  const isPart = to === target.wanted ? '' : ` on the way to ${target.wanted}`;
+  const message = `${set.name} goes from ${set.spec.replicas} to ${to} replicas${isPart}, as ${target.source} ${target.wanted}`;
+  const reason = target.isForced ? 'ScaledByForce' : 'ScaledToReference';
+  const why = verdict.because ?? because(reason, message);
+  return scaleTo(snapshot, to, { because: why, isFollower: false, provenAt });
+}

@@ -1,0 +1,77 @@
+import type { Because } from '#base/because.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
+import type { Reason } from '#control/reasons.ts';
+import { because } from '#control/refs.ts';
+import { isOutdated, targetRevision } from '#statefulset/revision.ts';
+import { isUnavailable, type Slot, slotsOf } from '#statefulset/slot.ts';
+import { hold, type Moment, type Wish } from './plan-wish.ts';
+
+type ScaleWish = Extract<Wish, { kind: 'scale' }>;
+
+/**
+ * The wish, or why it has to wait for the sake of others: a write that was refused is not repeated at once (KW-22), and
+ * available pods go only while no other zone lacks pods that we may have taken away (EXCL-1, D-17).
+ */
+export function safely(wish: ScaleWish, snapshot: SetSnapshot, moment: Moment): Wish {
+  const { set } = snapshot;
+  const { to } = wish.scale;
+  const { group, now } = moment;
+  const keep = wish.requeue === undefined ? {} : { requeue: wish.requeue };
+  const pace = group.paces.get(set.uid);
+  if (pace !== undefined && pace.to === to && pace.until > now) {
+    return { ...hold(set, pace.because, pace.until), ...keep };
+  }
+  const takes = takenBy(snapshot, to, moment);
+  if (takes === 0) return wish;
+  const unanswered = [...group.unanswered].find(([name]) => name !== set.name);
+  if (unanswered !== undefined) {
+    const [name, until] = unanswered;
+    const message = `${set.name} does not shrink as a request to lower the replicas of ${name} got no answer`;
+    return { ...hold(set, because('AwaitingAnswer', message), until), ...keep };
+  }
+  const disrupted = disruptedZone(snapshot, moment);
+  if (disrupted !== undefined) return { ...hold(set, disrupted), ...keep };
+  return { ...wish, scale: { ...wish.scale, takes } };
+}
+
+/** How many available pods go when `snapshot` shrinks to `to`. */
+function takenBy(snapshot: SetSnapshot, to: number, { group, now }: Moment): number {
+  const { set } = snapshot;
+  if (to >= set.spec.replicas) return 0;
+  const first = set.spec.ordinalsStart + to;
+  const slots = slotsOf({ ...snapshot, leaving: group.leaving }, now);
+  return slots.filter((slot) => slot.ordinal >= first && !isUnavailable(slot)).length;
+}
+
+function disruptedZone({ set }: SetSnapshot, { group, now }: Moment): Because<Reason> | undefined {
+  for (const other of group.sets) {
+    if (other.set.uid === set.uid) continue;
+    const slots = slotsOf({ ...other, leaving: group.leaving }, now);
+    const isRolling = isBeingRolled(other, slots);
+    const missing = slots.filter((slot) => isPerhapsOurs(slot, isRolling));
+    if (missing.length === 0) continue;
+    const names = missing.slice(0, 3).map((slot) => `${other.set.name}-${slot.ordinal}`);
+    const more = missing.length > 3 ? ` and ${missing.length - 3} more` : '';
+    const message =
+      `${set.name} does not shrink while ${other.set.name} is being changed: ` +
+      `${names.join(', ')}${more} ${missing.length === 1 ? 'is' : 'are'} not available`;
+    return because('ZoneBeingChanged', message);
+  }
+  return undefined;
+}
+
+function isBeingRolled({ set }: SetSnapshot, slots: readonly Slot[]): boolean {
+  const target = targetRevision(set);
+  if (target === undefined || set.status.currentRevision !== target) return true;
+  return slots.some((slot) => slot.kind !== 'missing' && isOutdated(slot.pod, target));
+}
+
+/**
+ * Whether the slot may lack its pod because of us. What is ours is never stored, so whatever looks like it counts: a pod
+ * that goes, is not there yet, or has not started; one that is not ready counts only where a rollout is under way.
+ */
+function isPerhapsOurs(slot: Slot, isRolling: boolean): boolean {
+  if (slot.kind === 'available') return false;
+  if (slot.kind === 'missing' || slot.kind === 'terminating') return true;
+  return isRolling || slot.pod.phase === 'Pending';
+}

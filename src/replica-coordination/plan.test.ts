@@ -1,0 +1,600 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { invalid, valid } from '#base/parsed.ts';
+import { after, millis, seconds } from '#base/units.ts';
+import {
+  coordination,
+  deeds,
+  follows,
+  mirrors,
+  REFERENCE,
+  reference,
+  type ZoneSpec,
+} from '#testing/coordination.ts';
+import { podView, T0 } from '#testing/views.ts';
+import { planCoordination } from './plan.ts';
+import type { CoordinationSnapshot, Delays, ReferenceState } from './snapshot.ts';
+
+/** T0 is 2026-01-01T00:00:00Z. */
+const hoursAgo = (hours: number): string =>
+  new Date(T0 - hours * 3_600_000).toISOString().replace('.000Z', 'Z');
+
+const minimum = { 'min-time-between-zones-downscale': '12h' };
+
+function known(state: ReferenceState): Partial<CoordinationSnapshot> {
+  return { references: new Map([[REFERENCE, state]]) };
+}
+
+interface Case {
+  readonly zones: Readonly<Record<string, ZoneSpec>>;
+  readonly rest?: Partial<CoordinationSnapshot>;
+  readonly does: readonly string[];
+}
+
+const prev = { status: { currentRevision: 'prev-hash' } };
+const gate = { 'rollout-upscale-only-when-leader-ready': 'true' };
+
+const following: Record<string, Case> = {
+  '[scenario 41] waits for the minimum time': {
+    zones: {
+      a: { replicas: 2, annotations: { 'last-downscale': hoursAgo(1) } },
+      b: { replicas: 3, annotations: follows('a'), labels: minimum, set: prev },
+    },
+    does: ['b: hold MinimumTimeNotElapsed'],
+  },
+  '[scenario 42] shrinks a follower when no zone was ever scaled down': {
+    zones: {
+      a: { replicas: 2 },
+      b: { replicas: 3, annotations: follows('a'), labels: minimum, set: prev },
+    },
+    does: ['b: 3 → 2'],
+  },
+  '[scenario 44] grows a follower at once, although its leader is not ready': {
+    zones: { a: { replicas: 4, ready: 2 }, b: { replicas: 3, annotations: follows('a') } },
+    does: ['b: 3 → 4'],
+  },
+  '[scenario 45] holds a follower that waits for its leader': {
+    zones: { a: { replicas: 4, ready: 3 }, b: { replicas: 3, annotations: follows('a', gate) } },
+    does: ['b: hold LeaderNotReady'],
+  },
+  '[scenario 45] lets it grow when the leader is ready': {
+    zones: { a: { replicas: 4 }, b: { replicas: 3, annotations: follows('a', gate) } },
+    does: ['b: 3 → 4'],
+  },
+  '[scenario 45] holds the next of a chain until the one before it is ready': {
+    zones: {
+      a: { replicas: 4 },
+      b: { replicas: 4, ready: 2, annotations: follows('a', gate) },
+      c: { replicas: 3, annotations: follows('b', gate) },
+    },
+    does: ['c: hold LeaderNotReady'],
+  },
+  '[scenario 45] lets the next of a chain grow when the one before it is ready': {
+    zones: {
+      a: { replicas: 4 },
+      b: { replicas: 4, annotations: follows('a', gate) },
+      c: { replicas: 3, annotations: follows('b', gate) },
+    },
+    does: ['c: 3 → 4'],
+  },
+  '[scenario 46] shrinks a follower although its leader is not ready': {
+    zones: {
+      a: { replicas: 2, ready: 1, unready: [1] },
+      b: { replicas: 3, annotations: follows('a', gate) },
+    },
+    does: ['b: 3 → 2'],
+  },
+  '[scenario 47] waits 12 h, of which 10 have passed': {
+    zones: {
+      a: { replicas: 2, annotations: { 'last-downscale': hoursAgo(14) } },
+      b: { replicas: 3, annotations: follows('a'), labels: minimum },
+      c: { replicas: 2, annotations: { 'last-downscale': hoursAgo(10) } },
+    },
+    does: ['b: hold MinimumTimeNotElapsed'],
+  },
+  '[scenario 47] goes after 14 of 12 h': {
+    zones: {
+      a: { replicas: 2, annotations: { 'last-downscale': hoursAgo(14) } },
+      b: { replicas: 3, annotations: follows('a'), labels: minimum },
+    },
+    does: ['b: 3 → 2'],
+  },
+  '[scenario 47] waits when exactly the minimum time has passed': {
+    zones: {
+      a: { replicas: 2, annotations: { 'last-downscale': hoursAgo(12) } },
+      b: { replicas: 3, annotations: follows('a'), labels: minimum },
+    },
+    does: ['b: hold MinimumTimeNotElapsed'],
+  },
+  '[scenario 47] does not wait for the own last down-scale of the follower': {
+    zones: {
+      a: { replicas: 2 },
+      b: {
+        replicas: 3,
+        annotations: follows('a', { 'last-downscale': hoursAgo(1) }),
+        labels: minimum,
+      },
+    },
+    does: ['b: 3 → 2'],
+  },
+  '[scenario 48] holds a follower whose label is missing while a zone was scaled down': {
+    zones: {
+      a: { replicas: 2, annotations: { 'last-downscale': hoursAgo(100) } },
+      b: { replicas: 3, annotations: follows('a') },
+      c: { replicas: 3, annotations: follows('a'), labels: minimum },
+    },
+    does: ['b: hold MinimumTimeUnknown', 'c: 3 → 2'],
+  },
+  '[scenario 48] holds a follower whose label is no duration': {
+    zones: {
+      a: { replicas: 2, annotations: { 'last-downscale': hoursAgo(100) } },
+      b: {
+        replicas: 3,
+        annotations: follows('a'),
+        labels: { 'min-time-between-zones-downscale': 'invalid' },
+      },
+      c: {
+        replicas: 3,
+        annotations: follows('a'),
+        labels: { 'min-time-between-zones-downscale': '1d' },
+      },
+    },
+    does: ['b: hold MinimumTimeUnknown', 'c: hold MinimumTimeUnknown'],
+  },
+  '[scenario 48] holds the down-scales of every other follower for a time that cannot be read (D-21)':
+    {
+      zones: {
+        a: { replicas: 2 },
+        b: { replicas: 3, annotations: follows('a'), labels: minimum },
+        c: { replicas: 3, annotations: follows('a'), labels: minimum },
+        d: { replicas: 1, annotations: { 'last-downscale': 'invalid' } },
+        e: { replicas: 1, annotations: follows('a') },
+      },
+      does: [
+        'd: warn InvalidLastDownscale',
+        'b: hold LastDownscaleUnknown',
+        'c: hold LastDownscaleUnknown',
+        'e: 1 → 2',
+      ],
+    },
+  '[scenario 48] holds a follower without leader, and no other (KW-14)': {
+    zones: {
+      a: { replicas: 2 },
+      b: { replicas: 3, annotations: follows('z') },
+      c: { replicas: 3, annotations: follows('a') },
+      d: { replicas: 4, annotations: mirrors() },
+    },
+    rest: known(reference(5, 4)),
+    does: ['b: hold LeaderNotFound', 'c: 3 → 2', 'd: hold ScaleOrder'],
+  },
+  '[scenario 48] holds a follower with an empty leader': {
+    zones: { a: { replicas: 2, annotations: { 'rollout-downscale-leader': '' } } },
+    does: ['a: hold LeaderNotFound'],
+  },
+  '[scenario 49] forces a follower at once': {
+    zones: {
+      a: { replicas: 5, ready: 1, annotations: { 'last-downscale': hoursAgo(1) } },
+      b: { replicas: 5, annotations: follows('a', { 'rollout-force-replicas': '0' }) },
+      c: { replicas: 5, annotations: follows('a') },
+    },
+    does: ['b: 5 → 0'],
+  },
+  '[scenario 49] still needs the leader of a forced follower (SC-12)': {
+    zones: { b: { replicas: 5, annotations: follows('a', { 'rollout-force-replicas': '0' }) } },
+    does: ['b: hold LeaderNotFound'],
+  },
+  '[scenario 49] forces nothing where replicas come from nowhere (SC-5)': {
+    zones: {
+      a: { replicas: 5, annotations: { 'rollout-force-replicas': '1' } },
+      b: { replicas: 5, annotations: { 'rollout-force-replicas': 'invalid' } },
+    },
+    does: [],
+  },
+  '[scenario 50] scales one set a pass': {
+    zones: {
+      a: { replicas: 5 },
+      b: { replicas: 3, annotations: follows('a') },
+      c: { replicas: 3, annotations: follows('a') },
+    },
+    does: ['b: 3 → 5', 'c: hold ScaleOrder'],
+  },
+  '[scenario 50] scales the other one in the next pass': {
+    zones: {
+      a: { replicas: 5 },
+      b: { replicas: 5, ready: 3, current: 3, annotations: follows('a') },
+      c: { replicas: 3, annotations: follows('a') },
+    },
+    does: ['c: 3 → 5'],
+  },
+  'does nothing about a set that follows itself (SC-11)': {
+    zones: { a: { replicas: 2, annotations: follows('a') } },
+    does: [],
+  },
+  'does nothing about a set that is being deleted': {
+    zones: {
+      a: { replicas: 2 },
+      b: { replicas: 3, annotations: follows('a'), set: { isDeleting: true } },
+    },
+    does: [],
+  },
+  'holds a set that has a leader and a resource (D-20)': {
+    zones: {
+      a: { replicas: 2 },
+      b: { replicas: 3, annotations: { ...follows('a'), ...mirrors() } },
+    },
+    rest: known(reference(5, 3)),
+    does: ['b: hold ConflictingSources'],
+  },
+};
+
+for (const text of ['-1', 'invalid', '', '3000000000', ' 1', '1.0', '0x1']) {
+  following[
+    `[scenario 49] follows the leader, and says that it cannot force ${JSON.stringify(text)}`
+  ] = {
+    zones: {
+      a: { replicas: 5 },
+      b: { replicas: 4, annotations: follows('a', { 'rollout-force-replicas': text }) },
+    },
+    does: ['b: warn InvalidForceReplicas', 'b: 4 → 5'],
+  };
+}
+
+const safety: Record<string, Case> = {
+  'does not shrink a zone while another one is rolled (EXCL-1)': {
+    zones: {
+      a: { replicas: 2, ready: 1, unready: [0], set: prev },
+      b: { replicas: 3, annotations: follows('a') },
+    },
+    does: ['b: hold ZoneBeingChanged'],
+  },
+  'does not shrink a zone while a pod of another one goes (EXCL-1, D-17)': {
+    zones: {
+      a: { replicas: 2 },
+      b: { replicas: 2, current: 3, annotations: follows('a') },
+      c: { replicas: 3, annotations: follows('a') },
+    },
+    rest: { leaving: new Set(['ingester-zone-b-2-uid']) },
+    does: ['c: hold ZoneBeingChanged'],
+  },
+  'does not shrink a zone while a deletion of ours in another is not yet seen (D-7)': {
+    zones: { a: { replicas: 2 }, b: { replicas: 3, annotations: follows('a') } },
+    rest: { leaving: new Set(['ingester-zone-a-0-uid']) },
+    does: ['b: hold ZoneBeingChanged'],
+  },
+  'shrinks a zone that loses nothing by it, whatever the others do (D-11)': {
+    zones: {
+      a: { replicas: 2, ready: 1, unready: [0], set: prev },
+      b: { replicas: 3, annotations: follows('a'), unready: [2] },
+    },
+    does: ['b: 3 → 2'],
+  },
+  'lets a zone grow, whatever the others do': {
+    zones: {
+      a: { replicas: 4, ready: 1, unready: [0], set: prev },
+      b: { replicas: 3, annotations: follows('a') },
+    },
+    does: ['b: 3 → 4'],
+  },
+  'does not shrink a zone while a request to shrink another has no answer (D-7)': {
+    zones: {
+      a: { replicas: 2 },
+      b: { replicas: 3, annotations: follows('a') },
+      c: { replicas: 3, annotations: follows('a') },
+    },
+    rest: { unanswered: new Map([['ingester-zone-b', after(T0, seconds(100))]]) },
+    does: ['b: 3 → 2', 'c: hold AwaitingAnswer'],
+  },
+  'does not repeat a refused write before its time (KW-22)': {
+    zones: { a: { replicas: 4 }, b: { replicas: 3, annotations: follows('a') } },
+    rest: { paces: new Map([['ingester-zone-b-uid', paceOf(4)]]) },
+    does: ['b: hold ScaleRefused'],
+  },
+  'writes another count at once, although one was refused (KW-22)': {
+    zones: { a: { replicas: 5 }, b: { replicas: 3, annotations: follows('a') } },
+    rest: { paces: new Map([['ingester-zone-b-uid', paceOf(4)]]) },
+    does: ['b: 3 → 5'],
+  },
+};
+
+function paceOf(to: number): {
+  to: number;
+  until: typeof T0;
+  because: { reason: 'ScaleRefused'; message: string };
+} {
+  return { to, until: after(T0, seconds(8)), because: { reason: 'ScaleRefused', message: 'no' } };
+}
+
+const delayedA: Delays = {
+  verdict: ({ set }, wanted) => ({
+    verdict:
+      set.name === 'ingester-zone-a'
+        ? {
+            kind: 'hold',
+            because: { reason: 'AwaitingAnswer', message: 'not due' },
+            until: after(T0, seconds(60)),
+          }
+        : { kind: 'scale', to: wanted, provenAt: undefined, because: undefined },
+    requeue: { kind: 'at', at: after(T0, seconds(30)) },
+  }),
+};
+
+const mirroring: Record<string, Case> = {
+  '[scenario 51] grows a set and reports its count': {
+    zones: { b: { replicas: 2, annotations: mirrors() } },
+    rest: known(reference(5, 2)),
+    does: ['b: 2 → 5', 'test := 5'],
+  },
+  '[scenario 51] shrinks a set and reports its count': {
+    zones: { b: { replicas: 3, annotations: mirrors() } },
+    rest: known(reference(2, 3)),
+    does: ['b: 3 → 2', 'test := 2'],
+  },
+  '[scenario 53] reports the count when only that is stale': {
+    zones: { b: { replicas: 3, annotations: mirrors() } },
+    rest: known(reference(3, 5)),
+    does: ['test := 3'],
+  },
+  '[scenario 53] does nothing when all is as wanted [QUIE-1]': {
+    zones: { b: { replicas: 3, annotations: mirrors() } },
+    rest: known(reference(3, 3)),
+    does: [],
+  },
+  '[scenario 54] holds a set of which the kind is unknown, and no other (KW-14)': {
+    zones: {
+      b: { replicas: 3, annotations: mirrors() },
+      c: {
+        replicas: 3,
+        annotations: mirrors({ 'rollout-mirror-replicas-from-resource-name': 'other' }),
+      },
+    },
+    rest: {
+      references: new Map([
+        [REFERENCE, { kind: 'unresolved', message: 'no such kind' }],
+        ['test/my.group/CustomResource/other', reference(4, 4)],
+      ]),
+    },
+    does: ['b: hold ReferenceUnresolved', 'c: 3 → 4'],
+  },
+  '[scenario 54, 58] holds a set whose resource cannot be read, and no other (KW-14)': {
+    zones: {
+      a: {
+        replicas: 3,
+        annotations: mirrors({ 'rollout-mirror-replicas-from-resource-name': 'gone' }),
+      },
+      b: { replicas: 3, annotations: mirrors() },
+    },
+    rest: {
+      references: new Map([
+        ['test/my.group/CustomResource/gone', { kind: 'unreadable', message: '403' }],
+        [REFERENCE, reference(4, 4)],
+      ]),
+    },
+    does: ['a: hold ReferenceUnreadable', 'b: 3 → 4'],
+  },
+  '[scenario 55] reports the maximum of all sets of a resource, once (D-20)': {
+    zones: {
+      a: { replicas: 1 },
+      b: { replicas: 5, annotations: mirrors() },
+      c: { replicas: 5, annotations: mirrors() },
+      d: { replicas: 2, annotations: mirrors() },
+    },
+    rest: known(reference(5, 2)),
+    does: ['d: 2 → 5', 'test := 5'],
+  },
+  '[scenario 55] counts only sets that report': {
+    zones: {
+      b: {
+        replicas: 7,
+        annotations: mirrors({ 'rollout-mirror-replicas-from-resource-write-back': 'false' }),
+      },
+      c: {
+        replicas: 7,
+        annotations: mirrors({ 'rollout-mirror-replicas-from-resource-write-back': 'bad value' }),
+      },
+      d: { replicas: 2, annotations: mirrors() },
+    },
+    rest: known(reference(7, 2)),
+    does: ['c: warn InvalidWriteBack', 'd: 2 → 7', 'test := 7'],
+  },
+  '[scenario 57] holds a set whose api-version is none': {
+    zones: {
+      b: {
+        replicas: 3,
+        annotations: mirrors({ 'rollout-mirror-replicas-from-resource-api-version': 'a/b/c' }),
+      },
+    },
+    does: ['b: hold ReferenceUnresolved'],
+  },
+  '[scenario 58] scales b although the delay of a has not passed, and reports what a has': {
+    zones: {
+      a: { replicas: 5, annotations: mirrors() },
+      b: { replicas: 5, annotations: mirrors() },
+    },
+    rest: { ...known(reference(3, 3)), delays: delayedA },
+    does: ['a: hold AwaitingAnswer', 'b: 5 → 3', 'test := 5'],
+  },
+  'does not report to a resource whose status we may not write, and says so (KW-29)': {
+    zones: { b: { replicas: 3, annotations: mirrors() } },
+    rest: known({ ...knownReference(3, 5), isWriteBackForbidden: true }),
+    does: ['b: warn WriteBackForbidden'],
+  },
+  'reports what sets of another group have, too (D-20)': {
+    zones: { b: { replicas: 2, annotations: mirrors() } },
+    rest: known({
+      ...knownReference(3, 1),
+      others: coordination({ x: { replicas: 9, annotations: mirrors() } }).sets.map(
+        ({ set }) => set,
+      ),
+    }),
+    does: ['b: 2 → 3', 'test := 9'],
+  },
+  'reports nothing to a StatefulSet that is mirrored: its status is its own': {
+    zones: { b: { replicas: 2, annotations: mirrors() } },
+    rest: known({
+      ...knownReference(2, 1),
+      ref: {
+        type: {
+          group: 'apps',
+          version: 'v1',
+          plural: 'statefulsets',
+          kind: 'StatefulSet',
+          isNamespaced: true,
+        },
+        namespace: 'test',
+        name: 'test',
+      },
+    }),
+    does: [],
+  },
+  'holds a mirrored set for the minimum time when it carries the label (KW-23)': {
+    zones: {
+      a: { replicas: 2, annotations: { 'last-downscale': hoursAgo(1) } },
+      b: { replicas: 3, annotations: mirrors(), labels: minimum },
+      c: { replicas: 3, annotations: mirrors() },
+    },
+    rest: known(reference(2, 3)),
+    does: ['b: hold MinimumTimeNotElapsed', 'c: 3 → 2'],
+  },
+  'forces a mirrored set': {
+    zones: { b: { replicas: 5, annotations: mirrors({ 'rollout-force-replicas': '+02' }) } },
+    rest: known(reference(10, 5)),
+    does: ['b: 5 → 2', 'test := 2'],
+  },
+  'ignores half of a reference (SC-30)': {
+    zones: {
+      b: { replicas: 5, annotations: { 'rollout-mirror-replicas-from-resource-name': 'test' } },
+    },
+    does: [],
+  },
+};
+
+function knownReference(
+  wanted: number,
+  reported: number,
+): Extract<ReferenceState, { kind: 'known' }> {
+  const state = reference(wanted, reported);
+  if (state.kind !== 'known') throw new Error('the builder makes known references');
+  return state;
+}
+
+const writeBacks: Record<string, { readonly text: string; readonly does: readonly string[] }> = {
+  '[scenario 52] reports nothing with write-back false': { text: 'false', does: ['b: 2 → 5'] },
+  '[scenario 52] reports nothing with a write-back that cannot be read, and says so': {
+    text: 'bad value',
+    does: ['b: warn InvalidWriteBack', 'b: 2 → 5'],
+  },
+  '[scenario 52] reports nothing with an empty write-back, and says so': {
+    text: '',
+    does: ['b: warn InvalidWriteBack', 'b: 2 → 5'],
+  },
+  '[scenario 52] reports with write-back true': { text: 'true', does: ['b: 2 → 5', 'test := 5'] },
+  '[scenario 52] reports with write-back T': { text: 'T', does: ['b: 2 → 5', 'test := 5'] },
+  '[scenario 52] reports with write-back 1': { text: '1', does: ['b: 2 → 5', 'test := 5'] },
+};
+
+for (const [what, { text, does }] of Object.entries(writeBacks)) {
+  const key = 'rollout-mirror-replicas-from-resource-write-back';
+  const zones = { b: { replicas: 2, annotations: mirrors({ [key]: text }) } };
+  mirroring[what] = { zones, rest: known(reference(5, 2)), does };
+}
+
+const tracked: Record<string, Case> = {
+  'does not shrink a follower before the ConfigMap was read (D-23)': {
+    zones: { a: { replicas: 2 }, b: { replicas: 3, annotations: follows('a') } },
+    rest: { zoneTracker: { kind: 'unread' } },
+    does: ['b: hold LastDownscaleUnknown'],
+  },
+  'does not shrink a follower while the ConfigMap cannot be read (D-23)': {
+    zones: { a: { replicas: 2 }, b: { replicas: 3, annotations: follows('a') } },
+    rest: { zoneTracker: { kind: 'unreadable', message: '403' } },
+    does: ['b: hold LastDownscaleUnknown'],
+  },
+  'lets a follower grow without the ConfigMap': {
+    zones: { a: { replicas: 4 }, b: { replicas: 3, annotations: follows('a') } },
+    rest: { zoneTracker: { kind: 'unread' } },
+    does: ['b: 3 → 4'],
+  },
+  'waits for the time that the ConfigMap says (D-23)': {
+    zones: { a: { replicas: 2 }, b: { replicas: 3, annotations: follows('a'), labels: minimum } },
+    rest: {
+      zoneTracker: {
+        kind: 'read',
+        times: new Map([['ingester-zone-a', valid(after(T0, seconds(-60)))]]),
+      },
+    },
+    does: ['b: hold MinimumTimeNotElapsed'],
+  },
+  'holds a follower for an entry that cannot be read': {
+    zones: { a: { replicas: 2 }, b: { replicas: 3, annotations: follows('a'), labels: minimum } },
+    rest: {
+      zoneTracker: {
+        kind: 'read',
+        times: new Map([['ingester-zone-a', invalid('data', 'is none')]]),
+      },
+    },
+    does: ['b: hold LastDownscaleUnknown'],
+  },
+};
+
+for (const [what, { zones, rest, does }] of Object.entries({
+  ...following,
+  ...safety,
+  ...mirroring,
+  ...tracked,
+})) {
+  test(`planCoordination() ${what}`, () => {
+    assert.deepEqual(deeds(planCoordination(coordination(zones, rest), T0).decisions), does);
+  });
+}
+
+test('planCoordination() looks again one millisecond after the minimum time', () => {
+  const snapshot = coordination({
+    a: { replicas: 2, annotations: { 'last-downscale': hoursAgo(10) } },
+    b: { replicas: 3, annotations: follows('a'), labels: minimum },
+  });
+  const { requeue } = planCoordination(snapshot, T0);
+  assert.deepEqual(requeue, { kind: 'at', at: after(T0, millis(2 * 3_600_000 + 1)) });
+});
+
+test('planCoordination() looks again when a delay asks for it, also beside another set that scales', () => {
+  const zones = {
+    a: { replicas: 5, annotations: mirrors() },
+    b: { replicas: 5, annotations: mirrors() },
+  };
+  const snapshot = coordination(zones, { ...known(reference(3, 3)), delays: delayedA });
+  const { requeue } = planCoordination(snapshot, T0);
+  assert.deepEqual(requeue, { kind: 'at', at: after(T0, seconds(30)) });
+});
+
+test('planCoordination() counts the available pods that go with spec.ordinals.start (KW-30)', () => {
+  const zones = {
+    a: { replicas: 1 },
+    b: {
+      replicas: 3,
+      annotations: follows('a'),
+      set: { spec: { ordinalsStart: 5 } },
+      unready: [7],
+    },
+  };
+  const [decision] = planCoordination(coordination(zones), T0).decisions;
+  assert.equal(decision?.kind === 'scale' ? decision.takes : undefined, 1);
+});
+
+test('planCoordination() holds for a pod of another zone that has not started', () => {
+  const snapshot = coordination({
+    a: { replicas: 2 },
+    b: { replicas: 3, annotations: follows('a') },
+  });
+  const [a, ...rest] = snapshot.sets;
+  assert.ok(a);
+  const name = 'ingester-zone-a-0';
+  const pending = podView({
+    name,
+    phase: 'Pending',
+    readySince: undefined,
+    areContainersReady: false,
+  });
+  const pods = a.pods.map((pod) => (pod.name === name ? pending : pod));
+  const plan = planCoordination({ ...snapshot, sets: [{ ...a, pods }, ...rest] }, T0);
+  assert.deepEqual(deeds(plan.decisions), ['b: hold ZoneBeingChanged']);
+});

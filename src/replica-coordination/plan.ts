@@ -1,0 +1,84 @@
+import type { Instant } from '#base/units.ts';
+import type { Decision, Plan, Requeue, Scale } from '#control/decision.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
+import { because } from '#control/refs.ts';
+import { sourceOf } from './api.ts';
+import { planFollower } from './plan-follower.ts';
+import { planMirror } from './plan-mirror.ts';
+import { safely } from './plan-safety.ts';
+import { planWarnings } from './plan-warning.ts';
+import { hold, settled, type Wish } from './plan-wish.ts';
+import { planWriteBacks } from './plan-write-back.ts';
+import type { CoordinationSnapshot } from './snapshot.ts';
+
+/**
+ * What to do next about the replicas of one group, and why not more: one set a pass, followers before mirrors, by name
+ * (SC-1). What is wrong with one set holds that set alone (KW-14).
+ *
+ * Total and deterministic.
+ */
+export function planCoordination(snapshot: CoordinationSnapshot, now: Instant): Plan {
+  const wishes = snapshot.sets.map((set) => wishOf(set, snapshot, now));
+  const chosen = chosenOf(wishes);
+  const decisions: readonly Decision[] = [
+    ...planWarnings(snapshot),
+    ...wishes.flatMap((wish) => decisionsOf(wish, chosen)),
+    ...planWriteBacks(snapshot, chosen),
+  ];
+  return {
+    decisions,
+    requeue: requeueOf(decisions, wishes, now),
+    outcome: { kind: 'succeeded' },
+    progress: [],
+  };
+}
+
+function wishOf(snapshot: SetSnapshot, group: CoordinationSnapshot, now: Instant): Wish {
+  const source = sourceOf(snapshot.set);
+  if (source.kind === 'none' || snapshot.set.isDeleting) return settled;
+  if (source.kind === 'conflicting') return hold(snapshot.set, conflict(snapshot));
+  const moment = { group, now };
+  const wish =
+    source.kind === 'leader'
+      ? planFollower(snapshot, source.leader, moment)
+      : planMirror(snapshot, source.reference, moment);
+  return wish.kind === 'scale' ? safely(wish, snapshot, moment) : wish;
+}
+
+function conflict({ set }: SetSnapshot): ReturnType<typeof because> {
+  const message =
+    `StatefulSet "${set.name}" has both a leader and a resource to mirror in metadata.annotations; ` +
+    'they would fight, so its replicas are left alone until one of them goes';
+  return because('ConflictingSources', message);
+}
+
+/** The one set that is scaled in this pass; followers go first, as they always did (SC-1). */
+function chosenOf(wishes: readonly Wish[]): Scale | undefined {
+  const scales = wishes.filter((wish) => wish.kind === 'scale');
+  return (scales.find(({ isFollower }) => isFollower) ?? scales[0])?.scale;
+}
+
+function decisionsOf(wish: Wish, chosen: Scale | undefined): readonly Decision[] {
+  if (wish.kind === 'settled') return [];
+  if (wish.kind === 'hold') return [wish.hold];
+  if (wish.scale === chosen || chosen === undefined) return [wish.scale];
+  const { set, from, to } = wish.scale;
+  const message = `${set.name} goes from ${from} to ${to} replicas after ${chosen.set.name}; one set is scaled at a time`;
+  return [{ kind: 'hold', set, because: because('ScaleOrder', message) }];
+}
+
+function requeueOf(decisions: readonly Decision[], wishes: readonly Wish[], now: Instant): Requeue {
+  const times = [
+    ...decisions.flatMap((each) => (each.kind === 'hold' ? [each.until] : [])),
+    ...wishes.map(({ requeue }) => (requeue?.kind === 'at' ? requeue.at : undefined)),
+  ].filter((at) => at !== undefined);
+  const [first, ...rest] = times;
+  if (first === undefined) return { kind: 'await-change' };
+  const soonest = rest.reduce((one, other) => (other < one ? other : one), first);
+  return { kind: 'at', at: soonest < now ? now : soonest };
+}
+
+/** Whether any set of the group takes its replicas from elsewhere, so that there is something to plan. */
+export function isCoordinated(sets: readonly SetSnapshot[]): boolean {
+  return sets.some(({ set }) => sourceOf(set).kind !== 'none');
+}

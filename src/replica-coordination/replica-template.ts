@@ -1,0 +1,72 @@
+import type { JsonObject } from '#base/json.ts';
+
+const group = 'rollout-operator.grafana.com';
+
+const scale = {
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath: '.spec.labelSelector',
+};
+
+const schema: JsonObject = {
+  type: 'object',
+  description:
+    'Replicas for StatefulSets to mirror; an autoscaler scales it, and no pod belongs to it.',
+  properties: {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: { type: 'object' },
+    spec: {
+      type: 'object',
+      properties: {
+        replicas: {
+          type: 'integer',
+          minimum: 0,
+          default: 1,
+          description: 'How many replicas the sets that mirror this object should have.',
+        },
+        labelSelector: {
+          type: 'string',
+          description: 'Selects the pods that an autoscaler takes its metrics from.',
+        },
+      },
+    },
+    status: {
+      type: 'object',
+      properties: {
+        replicas: { type: 'integer', description: 'How many replicas the sets have.' },
+      },
+    },
+  },
+};
+
+/** The definition of ReplicaTemplate, as the peer ships it (SC-42). */
+export const replicaTemplateDefinition: JsonObject = Object.freeze({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `replicatemplates.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: {
+      kind: 'ReplicaTemplate',
+      listKind: 'ReplicaTemplateList',
+      plural: 'replicatemplates',
+      singular: 'replicatemplate',
+      categories: ['all'],
+    },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        additionalPrinterColumns: [
+          { name: 'StatusReplicas', type: 'integer', jsonPath: '.status.replicas' },
+          { name: 'SpecReplicas', type: 'integer', jsonPath: '.spec.replicas' },
+        ],
+        subresources: { status: {}, scale },
+        schema: { openAPIV3Schema: schema },
+      },
+    ],
+  },
+});

@@ -1,0 +1,128 @@
+import type { Decision } from '#control/decision.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
+import type {
+  CoordinationSnapshot,
+  Delays,
+  ReferenceState,
+} from '#replica-coordination/snapshot.ts';
+import { podView, type StatefulSetOverrides, statefulSetView } from './views.ts';
+
+const PREFIX = 'grafana.com/';
+
+/** What a test says of one zone. */
+export interface ZoneSpec {
+  readonly replicas: number;
+  /** `status.readyReplicas`. @default replicas */
+  readonly ready?: number;
+  /** `status.replicas`. @default replicas */
+  readonly current?: number;
+  /** Annotations without `grafana.com/`. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Labels without `grafana.com/`. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly set?: StatefulSetOverrides;
+  /** Ordinals whose pods run, and are not ready. */
+  readonly unready?: readonly number[];
+}
+
+function prefixed(map: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [PREFIX + key, value]));
+}
+
+/** The set `ingester-zone-<letter>` with all its pods. */
+function zoneOf(letter: string, spec: ZoneSpec): SetSnapshot {
+  const { replicas, ready = replicas, current = replicas, unready = [] } = spec;
+  const name = `ingester-zone-${letter}`;
+  const set = statefulSetView({
+    name,
+    annotations: { 'rollout-max-unavailable': '2', ...prefixed(spec.annotations) },
+    labels: { 'rollout-group': 'ingester', ...prefixed(spec.labels) },
+    ...spec.set,
+    spec: { replicas, ...spec.set?.spec },
+    status: { replicas: current, readyReplicas: ready, ...spec.set?.status },
+  });
+  const start = set.spec.ordinalsStart;
+  const pods = Array.from({ length: current }, (_, index) => {
+    const pod = { name: `${name}-${start + index}`, controllerUid: set.uid };
+    const broken = { readySince: undefined, areContainersReady: false };
+    return podView(unready.includes(start + index) ? { ...pod, ...broken } : pod);
+  });
+  return { set, pods, orphans: [] };
+}
+
+/** Annotations of a set that follows zone `leader`. */
+export function follows(
+  leader: string,
+  more: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  return { 'rollout-downscale-leader': `ingester-zone-${leader}`, ...more };
+}
+
+/** Annotations of a set that mirrors the custom resource `test`. */
+export function mirrors(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return {
+    'rollout-mirror-replicas-from-resource-name': 'test',
+    'rollout-mirror-replicas-from-resource-kind': 'CustomResource',
+    'rollout-mirror-replicas-from-resource-api-version': 'my.group/v1',
+    ...more,
+  };
+}
+
+/** The id of the resource of {@link mirrors}. */
+export const REFERENCE = 'test/my.group/CustomResource/test';
+
+/** The resource of {@link mirrors}, which asks for `wanted` replicas. */
+export function reference(wanted: number, reported: number): ReferenceState {
+  const type = {
+    group: 'my.group',
+    version: 'v1',
+    plural: 'customresources',
+    kind: 'CustomResource',
+    isNamespaced: true,
+  };
+  const ref = { type, namespace: 'test', name: 'test' };
+  return { kind: 'known', ref, wanted, reported, others: [], isWriteBackForbidden: false };
+}
+
+/** No set delays anything. */
+export const undelayed: Delays = {
+  verdict: ({ set }, wanted) => ({
+    verdict:
+      wanted === set.spec.replicas
+        ? { kind: 'settled' }
+        : { kind: 'scale', to: wanted, provenAt: undefined, because: undefined },
+    requeue: { kind: 'await-change' },
+  }),
+};
+
+/** A snapshot of `zones`, nothing else known unless overridden. */
+export function coordination(
+  zones: Readonly<Record<string, ZoneSpec>>,
+  rest: Partial<CoordinationSnapshot> = {},
+): CoordinationSnapshot {
+  return {
+    sets: Object.entries(zones).map(([letter, spec]) => zoneOf(letter, spec)),
+    leaving: new Set(),
+    references: new Map(),
+    zoneTracker: { kind: 'off' },
+    delays: undelayed,
+    paces: new Map(),
+    unanswered: new Map(),
+    ...rest,
+  };
+}
+
+/** What `decisions` do, such as `b: 3 → 2`, `test := 5`, `b: hold LeaderNotReady`, `b: warn InvalidWriteBack`. */
+export function deeds(decisions: readonly Decision[]): readonly string[] {
+  return decisions.map((decision) => {
+    const zone = decision.set.name.replace('ingester-zone-', '');
+    switch (decision.kind) {
+      case 'scale':
+        return `${zone}: ${decision.from} → ${decision.to}`;
+      case 'write-back':
+        return `${decision.reference.name} := ${decision.replicas}`;
+      default:
+        return `${zone}: ${decision.kind} ${decision.because.reason}`;
+    }
+  });
+}

@@ -1,0 +1,290 @@
+/** One namespace of a real cluster, in which a scenario runs. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Clock } from '#base/clock.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import { type Millis, millis, seconds } from '#base/units.ts';
+import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { Method, Transport } from '#kubernetes/transport.ts';
+import { type Judgement, judge } from '#testing/judge.ts';
+import { type DisruptionStatement, statementOf } from '#testing/statement.ts';
+import { ask } from '../scenarios/ask.ts';
+import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from '../scenarios/env.ts';
+import { images, isComplete, setBody } from '../scenarios/group.ts';
+import { type AuditEntry, attributed, beginsDeletion, callsOf, readAudit } from './audit.ts';
+import type { CommitLog, StoredCommit } from './commit-log.ts';
+import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
+import type { OperatorAccount, RoleName } from './operator-account.ts';
+import type { Program } from './programs.ts';
+
+/** What differs on a real cluster. */
+export interface RealEnvOptions extends EnvOptions {
+  /** @default ours */
+  readonly role?: RoleName;
+}
+
+/** What a real cluster offers beyond an {@link Env}. */
+export interface RealEnv extends Env {
+  readonly role: RoleName;
+  /** What the API server wrote down of this operator. */
+  audit(): Promise<readonly AuditEntry[]>;
+  /** Uids of the pods whose removal the history ascribes to the operator. */
+  removedByOperator(): Promise<ReadonlySet<string>>;
+  /** Lines of all operators' logs so far. */
+  readonly log: readonly JsonObject[];
+}
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** What an environment is made of. */
+export interface Parts {
+  readonly plane: ControlPlane;
+  /** The same plane where it is ours. */
+  readonly own: OwnControlPlane | undefined;
+  readonly recorded: CommitLog;
+  readonly kubelet: Kubelet;
+  readonly namespace: string;
+  readonly account: OperatorAccount;
+}
+
+const features: ReadonlySet<Feature> = new Set(['roles', 'cel']);
+const ownFeatures: ReadonlySet<Feature> = new Set([...features, 'history', 'disturbance']);
+
+/** What the judgement rests on; other types have no owner among the invariants. */
+const judged: ReadonlySet<string> = new Set(['pods', 'serviceaccounts', 'statefulsets.apps']);
+
+/** What a request that died with its API server asked for nobody knows: REV-1 cannot be judged of it. */
+function withoutLostCalls(judgement: Judgement, lost: ReadonlySet<number>): Judgement {
+  const violations = judgement.violations.filter(
+    ({ id, revision }) => id !== 'REV-1' || !lost.has(revision),
+  );
+  const note = `Not judged: REV-1 of ${lost.size} removals, whose requests died with the API server.`;
+  return { violations, report: () => `${judgement.report()}\n${note}` };
+}
+
+/** See {@link Env}. */
+export class NamespaceEnv implements RealEnv {
+  readonly cluster = 'real';
+  readonly zones: readonly string[];
+  readonly replicas: number;
+  readonly maxUnavailable: number;
+  readonly role: RoleName;
+  readonly log: JsonObject[] = [];
+  readonly #parts: Parts;
+  readonly #statements: DisruptionStatement[] = [];
+  readonly #operators: Program[] = [];
+  readonly #wakers = new Set<() => void>();
+  #transport: Transport | undefined;
+
+  constructor(parts: Parts, options: RealEnvOptions) {
+    this.#parts = parts;
+    this.zones = options.zones ?? ['a', 'b', 'c'];
+    this.replicas = options.replicas ?? 3;
+    this.maxUnavailable = options.maxUnavailable ?? 2;
+    this.role = options.role ?? 'ours';
+  }
+
+  get namespace(): string {
+    return this.#parts.namespace;
+  }
+
+  get admin(): Client {
+    return this.#parts.plane.admin;
+  }
+
+  get kubelet(): Kubelet {
+    return this.#parts.kubelet;
+  }
+
+  get #clock(): Clock {
+    return this.#parts.plane.clock;
+  }
+
+  async begin(): Promise<void> {
+    const { namespace } = this;
+    await this.until('the namespace has its account', () =>
+      this.names('serviceaccounts').includes('default'),
+    );
+    for (const zone of this.zones) {
+      const body = setBody(this, zone);
+      await this.admin.create(resourceTypes.statefulSets, { namespace }, { body });
+    }
+    await this.until('the group is complete', () => isComplete(this, images.old), seconds(300));
+  }
+
+  supports(feature: Feature): boolean {
+    return (this.#parts.own === undefined ? features : ownFeatures).has(feature);
+  }
+
+  stored(resource: string, name: string): JsonObject | undefined {
+    return this.#parts.recorded.stored(resource, this.namespace, name);
+  }
+
+  names(resource: string): readonly string[] {
+    return this.#parts.recorded.names(resource, this.namespace);
+  }
+
+  history(): readonly Change[] {
+    return this.#commits();
+  }
+
+  ask(
+    method: Method,
+    path: string,
+    ...rest: readonly [body?: JsonValue, headers?: Readonly<Record<string, string>>]
+  ): Promise<Answer> {
+    this.#transport ??= this.#parts.plane.connectAsAdmin();
+    return ask(this.#transport, { method, path, rest });
+  }
+
+  async untilAnswered(path: string, status: number): Promise<void> {
+    const deadline = this.#clock.monotonic() + seconds(30);
+    while ((await this.ask('GET', path)).status !== status) {
+      if (this.#clock.monotonic() > deadline) {
+        throw new Error(`Waited in vain until GET ${path} is answered with ${status}`);
+      }
+      await this.#clock.sleep(millis(50));
+    }
+  }
+
+  run<T>(work: Promise<T>): Promise<T> {
+    return work;
+  }
+
+  until(what: string, holds: () => boolean, limit: Millis = seconds(120)): Promise<void> {
+    const { recorded } = this.#parts;
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        stop();
+        deadline.cancel();
+        this.#wakers.delete(ask);
+        settle();
+      };
+      const ask = (): void => {
+        try {
+          if (holds()) end(resolve);
+        } catch (error) {
+          end(() => reject(error instanceof Error ? error : new Error(String(error))));
+        }
+      };
+      const stop = recorded.onCommit((commit) => {
+        if (commit.namespace === this.namespace) ask();
+      });
+      this.#wakers.add(ask);
+      const deadline = this.#clock.timer(limit, () => {
+        const tail = this.log.slice(-15).map((line) => JSON.stringify(line));
+        const message = `Waited ${limit / 1000} s in vain until ${what}; the operator's last lines:`;
+        end(() => reject(new Error([message, ...tail].join('\n'))));
+      });
+      ask();
+    });
+  }
+
+  async pass(span: Millis): Promise<void> {
+    await this.#clock.sleep(span);
+  }
+
+  async forgetEvents(): Promise<void> {
+    await this.#parts.own?.restartApiServer('SIGKILL');
+  }
+
+  async startOperator(): Promise<OperatorHandle> {
+    const { plane, account, namespace } = this.#parts;
+    const number = this.#operators.length + 1;
+    const kubeconfig = join(plane.programs.folder, `${namespace}.kubeconfig`);
+    await writeFile(kubeconfig, plane.kubeconfig(account.token), { mode: 0o600 });
+    let isReady = false;
+    const program = await plane.programs.start({
+      name: `${namespace}-operator-${number}`,
+      path: process.execPath,
+      args: [
+        main,
+        `-kubernetes.config-file=${kubeconfig}`,
+        `-kubernetes.namespace=${namespace}`,
+        '-server.port=0',
+        '-log.format=json',
+      ],
+      onLine: (line) => {
+        const entry = this.#take(line);
+        if (entry?.['msg'] === 'caches synced') isReady = true;
+        for (const wake of this.#wakers) wake();
+      },
+    });
+    this.#operators.push(program);
+    await this.until('the operator is ready', () => {
+      if (program.hasEnded)
+        throw new Error(`The operator ended: ${JSON.stringify(this.log.slice(-5))}`);
+      return isReady;
+    });
+    return {
+      kill: async () => {
+        await program.end('SIGKILL');
+      },
+      stop: async () => {
+        const code = await program.end('SIGTERM');
+        if (code !== 0) throw new Error(`The operator ended with ${code} on SIGTERM`);
+      },
+    };
+  }
+
+  async removedByOperator(): Promise<ReadonlySet<string>> {
+    const { user } = this.#parts.account;
+    const commits = attributed(this.#commits(), await this.audit());
+    const removals = commits.filter(
+      (commit) => commit.user === user && (commit.verb === 'delete' || beginsDeletion(commit)),
+    );
+    return new Set(removals.map(({ uid }) => uid));
+  }
+
+  async judge(): Promise<Judgement> {
+    const entries = await this.audit();
+    const mine = this.#commits().filter(({ resource }) => judged.has(resource));
+    const commits = attributed(mine, entries);
+    const { user } = this.#parts.account;
+    const judgement = judge(
+      { commits, calls: callsOf(entries), deliveries: [] },
+      {
+        ours: (name) => name === user,
+        statements: this.#statements,
+        areDeliveriesKnown: false,
+        end: this.#clock.now(),
+      },
+    );
+    const lost = commits.filter((commit) => commit.user === user && commit.callId === 0);
+    return withoutLostCalls(judgement, new Set(lost.map(({ revision }) => revision)));
+  }
+
+  async audit(): Promise<readonly AuditEntry[]> {
+    const { own, account, namespace } = this.#parts;
+    if (own === undefined) throw new Error('An existing cluster shows no audit log');
+    const entries = await readAudit(own.auditPath);
+    return entries.filter(
+      ({ user, objectRef }) => user.username === account.user || objectRef?.namespace === namespace,
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#parts.kubelet.behaviours.clear();
+    await Promise.all(this.#operators.map((program) => program.end('SIGTERM')));
+  }
+
+  #commits(): readonly StoredCommit[] {
+    return this.#parts.recorded.commits.filter(({ namespace }) => namespace === this.namespace);
+  }
+
+  #take(line: string): JsonObject | undefined {
+    let entry: JsonObject;
+    try {
+      entry = JSON.parse(line) as JsonObject;
+    } catch {
+      // What Node itself says, such as a stack trace, is no JSON.
+      entry = { msg: line };
+    }
+    this.log.push(entry);
+    if (entry['msg'] === 'deleting pod') this.#statements.push(statementOf(entry));
+    return entry;
+  }
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { RoleName } from '../real-cluster/operator-account.ts';
+import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
+import { missing } from '../scenarios/env.ts';
+import { scalings } from '../scenarios/scaling.ts';
+
+describe('scaling on a real control plane', () => {
+  let lane: RealLane;
+
+  before(async () => {
+    lane = await startRealLane();
+  });
+
+  after(async () => {
+    await lane?.close();
+  });
+
+  for (const role of ['ours', 'peer'] as const satisfies readonly RoleName[]) {
+    describe(`under the Role of ${role === 'ours' ? 'this operator' : 'the peer'}`, () => {
+      for (const [name, { act }] of Object.entries(scalings)) {
+        test(name, { timeout: 240_000 }, async (context) => {
+          const env = await lane.env({ role });
+          const reason = missing(env, ['history']);
+          if (reason !== undefined) {
+            context.skip(reason);
+            await env.close();
+            return;
+          }
+          await act(env);
+          const judgement = await env.judge();
+          assert.equal(judgement.violations.length, 0, judgement.report());
+          const refused = (await env.audit()).filter(
+            ({ responseStatus }) => responseStatus?.code === 403,
+          );
+          const messages = refused.map(({ verb, requestURI }) => `${verb} ${requestURI}`);
+          assert.deepEqual(messages, []);
+          await env.close();
+        });
+      }
+    });
+  }
+});

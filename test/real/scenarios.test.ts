@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { RealEnv } from '../real-cluster/namespace-env.ts';
+import type { RoleName } from '../real-cluster/operator-account.ts';
+import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
+import { collection } from '../scenarios/collection.ts';
+import { customResources } from '../scenarios/custom-resources.ts';
+import { discovery } from '../scenarios/discovery.ts';
+import { disruption } from '../scenarios/disruption.ts';
+import { missing } from '../scenarios/env.ts';
+import { rollouts, type Scenario } from '../scenarios/rollouts.ts';
+import { statefulSets } from '../scenarios/statefulsets.ts';
+import { watches } from '../scenarios/watches.ts';
+
+/** Fails on any refusal: what the Role lacks is asked for once, by a review, and never tried (D-1). */
+async function assertNothingForbidden(env: RealEnv): Promise<void> {
+  const refused = (await env.audit()).filter(({ responseStatus }) => responseStatus?.code === 403);
+  const messages = refused.map(({ verb, requestURI }) => `${verb} ${requestURI}`);
+  assert.deepEqual(messages, []);
+}
+
+async function assertInvariantsHold(env: RealEnv): Promise<void> {
+  const removed = await env.removedByOperator();
+  assert.ok(removed.size > 0, 'the history ascribes no removal to the operator');
+  const judgement = await env.judge();
+  assert.equal(judgement.violations.length, 0, judgement.report());
+}
+
+/** Scenarios without an operator: what they try is the server. */
+const ofTheServer: Readonly<Record<string, Scenario>> = {
+  ...discovery,
+  ...statefulSets,
+  ...disruption,
+  ...collection,
+  ...customResources,
+  ...watches,
+};
+
+describe('on a real control plane', () => {
+  let lane: RealLane;
+
+  before(async () => {
+    lane = await startRealLane();
+  });
+
+  after(async () => {
+    await lane?.close();
+  });
+
+  for (const role of ['ours', 'peer'] as const satisfies readonly RoleName[]) {
+    describe(`under the Role of ${role === 'ours' ? 'this operator' : 'the peer'}`, () => {
+      for (const [name, { needs, options, act }] of Object.entries(rollouts)) {
+        test(name, { timeout: 240_000 }, async (context) => {
+          const env = await lane.env({ role, ...options });
+          const reason = missing(env, needs);
+          if (reason !== undefined) {
+            context.skip(reason);
+          } else {
+            await act(env);
+            if (env.supports('history')) {
+              await assertInvariantsHold(env);
+              await assertNothingForbidden(env);
+            }
+          }
+          await env.close();
+        });
+      }
+    });
+  }
+
+  for (const [name, { needs, act }] of Object.entries(ofTheServer)) {
+    test(name, { timeout: 240_000 }, async (context) => {
+      const env = await lane.env({ zones: [] });
+      const reason = missing(env, needs);
+      if (reason !== undefined) context.skip(reason);
+      else await act(env);
+      await env.close();
+    });
+  }
+});
