@@ -7,7 +7,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { operatorPermissions, roleRules } from '#operator-permissions.ts';
+import type { Permission } from '#kubernetes/permission.ts';
+import {
+  operatorPermissions,
+  roleRules,
+  webhookCertificatePermissions,
+} from '#operator-permissions.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
 
 const name = 'rollout-operator';
@@ -21,14 +26,45 @@ export function deployFiles(version: string): Readonly<Record<string, string>> {
     'deployment.yaml': manifest(deployment(version)),
     'replica-template-definition.yaml': manifest(replicaTemplateDefinition),
     'role-binding.yaml': manifest(roleBinding),
-    'role.yaml': `${header}${reasons()}${stringify(role)}`,
+    'role.yaml': `${header}${reasons(operatorPermissions)}${stringify(role)}`,
     'service-account.yaml': manifest({
       apiVersion: 'v1',
       kind: 'ServiceAccount',
       metadata: { name },
     }),
+    'webhook-certificate-cluster-role.yaml': `${header}${reasons(forCluster)}${stringify(certificateClusterRole)}`,
+    'webhook-certificate-role.yaml': `${header}${reasons(inNamespace)}${stringify(certificateRole)}---\n${stringify(certificateRoleBinding)}`,
   };
 }
+
+const forCluster = webhookCertificatePermissions.filter(
+  ({ isClusterScoped = false }) => isClusterScoped,
+);
+const inNamespace = webhookCertificatePermissions.filter((each) => !forCluster.includes(each));
+
+/** Its binding names the namespace of the account, so it is written where that is known. */
+const certificateClusterRole = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: `${name}-webhook-cert-update-role` },
+  rules: roleRules(forCluster),
+};
+
+const certificateRoleName = `${name}-webhook-cert-secret-role`;
+const certificateRole = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'Role',
+  metadata: { name: certificateRoleName },
+  rules: roleRules(inNamespace),
+};
+
+const certificateRoleBinding = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'RoleBinding',
+  metadata: { name: certificateRoleName },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: certificateRoleName },
+  subjects: [{ kind: 'ServiceAccount', name }],
+};
 
 const role = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -86,8 +122,8 @@ function manifest(object: object): string {
   return `${header}${stringify(object)}`;
 }
 
-function reasons(): string {
-  const lines = operatorPermissions.map(({ resource, verbs, because, isOptional = false }) => {
+function reasons(permissions: readonly Permission[]): string {
+  const lines = permissions.map(({ resource, verbs, because, isOptional = false }) => {
     const option = isOptional ? ' (optional)' : '';
     return `#   ${verbs.join(', ')} ${resource}${option}: ${because}\n`;
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { roleRules } from './operator-permissions.ts';
+import type { Permission } from '#kubernetes/permission.ts';
+import { roleRules, webhookCertificatePermissions } from './operator-permissions.ts';
 
 const because = 'a test asks for it';
 
@@ -26,6 +27,48 @@ describe('roleRules()', () => {
       rules.map(({ resources }) => resources),
       [['statefulsets'], ['statefulsets/status']],
     );
+  });
+
+  test('keeps what is about named objects apart', () => {
+    const secrets = { group: '', resource: 'secrets', because };
+    const rules = roleRules([
+      { ...secrets, verbs: ['create'] },
+      { ...secrets, verbs: ['update', 'get'], resourceNames: ['a'] },
+      { ...secrets, verbs: ['get'], resourceNames: ['a'] },
+    ]);
+    assert.deepEqual(rules, [
+      { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+      { apiGroups: [''], resources: ['secrets'], resourceNames: ['a'], verbs: ['get', 'update'] },
+    ]);
+  });
+
+  test('R4 R5 asks for the certificate what the Roles of an existing installation grant', () => {
+    const isForCluster = ({ isClusterScoped = false }: Permission): boolean => isClusterScoped;
+    assert.deepEqual(
+      roleRules(webhookCertificatePermissions.filter((each) => !isForCluster(each))),
+      [
+        { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+        {
+          apiGroups: [''],
+          resources: ['secrets'],
+          resourceNames: ['rollout-operator-self-signed-certificate'],
+          verbs: ['get', 'update'],
+        },
+      ],
+    );
+    const group = 'admissionregistration.k8s.io';
+    assert.deepEqual(roleRules(webhookCertificatePermissions.filter(isForCluster)), [
+      {
+        apiGroups: [group],
+        resources: ['validatingwebhookconfigurations'],
+        verbs: ['list', 'patch', 'watch'],
+      },
+      {
+        apiGroups: [group],
+        resources: ['mutatingwebhookconfigurations'],
+        verbs: ['list', 'patch', 'watch'],
+      },
+    ]);
   });
 
   test('asks for nothing beyond what rolling groups and coordinating replicas take', () => {

@@ -27,6 +27,8 @@ const rules: readonly Rule[] = [
   ({ tls }) => needsPositive(tls.requestTimeout),
   ({ rollout }) => needsPositive(rollout.annotationPatchTimeout),
   softValidationNeedsValidation,
+  certificateNeedsSource,
+  caBundleNeedsOwnCa,
   tlsIsNotBuilt,
   ({ log }) => needsOneOf(log.format, logFormats),
   ({ log }) => needsOneOf(log.level, logLevels),
@@ -72,6 +74,22 @@ function softValidationNeedsValidation({ server }: OperatorFlags): string | unde
   const { isSoft, isValidated } = server;
   if (!isSoft.value || isValidated.value) return undefined;
   return `-${isSoft.name} must be set together with -${isValidated.name}=true`;
+}
+
+/** T1: a self-signed certificate wins; without it both files are needed. */
+function certificateNeedsSource({ tls, selfSigned }: OperatorFlags): string | undefined {
+  if (!tls.isEnabled.value || selfSigned.isEnabled.value) return undefined;
+  const missing = [tls.certFile, tls.keyFile].filter(({ value }) => value === '');
+  if (missing.length === 0) return undefined;
+  const names = missing.map(({ name }) => `-${name}`).join(' and ');
+  return `${names} must be set while -${selfSigned.isEnabled.name} is false`;
+}
+
+/** T2: the CA of somebody else's certificate is not known. */
+function caBundleNeedsOwnCa({ tls, selfSigned }: OperatorFlags): string | undefined {
+  const isOwn = selfSigned.isEnabled.value || !tls.updatesCaBundle.value;
+  if (!tls.isEnabled.value || isOwn) return undefined;
+  return `-${tls.updatesCaBundle.name} must be false while -${selfSigned.isEnabled.name} is false`;
 }
 
 /**

@@ -186,6 +186,26 @@ const moreExits: Record<string, readonly [args: readonly string[], line: string]
     ['-kubernetes.namespace=x', '-server-tls.enabled=true', '-use-zone-tracker=true'],
     '-server-tls.enabled=true cannot be used as admission webhooks are not built in this version',
   ],
+  '[admission 92] exits 1 for files without both paths (T1)': [
+    [
+      '-kubernetes.namespace=x',
+      '-server-tls.enabled=true',
+      '-server-tls.self-signed-cert.enabled=false',
+      '-server-tls.cert-file=/tls/tls.crt',
+      '-webhooks.update-ca-bundle=false',
+    ],
+    '-server-tls.key-file must be set while -server-tls.self-signed-cert.enabled is false',
+  ],
+  '[admission 92] exits 1 for files whose CA it should publish (T2)': [
+    [
+      '-kubernetes.namespace=x',
+      '-server-tls.enabled=true',
+      '-server-tls.self-signed-cert.enabled=false',
+      '-server-tls.cert-file=/tls/tls.crt',
+      '-server-tls.key-file=/tls/tls.key',
+    ],
+    '-webhooks.update-ca-bundle must be false while -server-tls.self-signed-cert.enabled is false',
+  ],
   'exits 1 for a user agent that is no regular expression (FL-25)': [
     ['-kubernetes.namespace=x', '-server.cluster-validation.http.excluded-user-agents=ok,(['],
     '-server.cluster-validation.http.excluded-user-agents must hold regular expressions: got "([" ' +

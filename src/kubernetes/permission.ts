@@ -5,6 +5,10 @@ export interface Permission {
   /** Plural, with its subresource: `statefulsets/status`. */
   readonly resource: string;
   readonly verbs: readonly string[];
+  /** The only objects that it is about. @default all */
+  readonly resourceNames?: readonly string[];
+  /** Whether only a ClusterRole can grant it. @default false */
+  readonly isClusterScoped?: boolean;
   /** Whether the operator does without where the Role of an existing installation lacks it (D-1). */
   readonly isOptional?: boolean;
   /** What it is used for; a comment of the Role. */

@@ -44,6 +44,20 @@ export const resourceTypes = Object.freeze({
   controllerRevisions: served('apps/v1', 'controllerrevisions', 'ControllerRevision'),
   podDisruptionBudgets: served('policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget'),
   leases: served('coordination.k8s.io/v1', 'leases', 'Lease'),
+  validatingWebhookConfigurations: clusterScoped(
+    served(
+      'admissionregistration.k8s.io/v1',
+      'validatingwebhookconfigurations',
+      'ValidatingWebhookConfiguration',
+    ),
+  ),
+  mutatingWebhookConfigurations: clusterScoped(
+    served(
+      'admissionregistration.k8s.io/v1',
+      'mutatingwebhookconfigurations',
+      'MutatingWebhookConfiguration',
+    ),
+  ),
   selfSubjectAccessReviews: clusterScoped(
     served('authorization.k8s.io/v1', 'selfsubjectaccessreviews', 'SelfSubjectAccessReview'),
   ),

@@ -1,0 +1,36 @@
+import { type Instant, instant, type Millis, millis, minutes } from '#base/units.ts';
+import type { Leaf } from './api.ts';
+
+/** Clocks of replicas and of the API server may differ by this much without a failed request. */
+export const skew: Millis = minutes(5);
+/** The Secret cannot be watched (R4): the longest time until its news is known. */
+export const longestPoll: Millis = minutes(1);
+/** How long a CA must have been seen in every configuration: other API servers see it later than we do. */
+const longestSettle = millis(30_000);
+
+/** Moments in the life of a certificate; all follow from it alone, so that every replica finds the same. */
+export interface Lifecycle {
+  /** A next one is prepared: 2/3 of the life (D-28). */
+  readonly renewAt: Instant;
+  /** The next one is served, where the CA bundles are ours to write: 5/6 of the life. */
+  readonly switchAt: Instant;
+  /** The next one is served whatever the webhook configurations trust. */
+  readonly latestSwitch: Instant;
+  /** Time between two looks at the Secret: at most 1/4 of the time between renewal and switch. */
+  readonly poll: Millis;
+  /** How long a CA must have been published before what it vouches for is served. */
+  readonly settle: Millis;
+}
+
+/** The moments of `leaf`. */
+export function lifecycle({ notBefore, notAfter }: Leaf): Lifecycle {
+  const life = notAfter - notBefore;
+  const part = millis(life / 24);
+  return {
+    renewAt: instant(notBefore + (life * 2) / 3),
+    switchAt: instant(notBefore + (life * 5) / 6),
+    latestSwitch: instant(notAfter - Math.min(skew, part)),
+    poll: millis(Math.min(longestPoll, part)),
+    settle: millis(Math.min(longestSettle, part)),
+  };
+}

@@ -1,0 +1,161 @@
+import type { Because } from '#base/because.ts';
+import { after, type Instant } from '#base/units.ts';
+import type { Authority, Leaf, SecretContent } from './api.ts';
+import type { Snapshot } from './plan.ts';
+import { lifecycle, skew } from './plan-lifecycle.ts';
+
+/** A pair that exists, or one that is yet to be issued. */
+export type PairToStore = Leaf | 'new';
+
+/** What the Secret is to hold; at most one of its pairs is `new`. */
+export interface ContentToStore {
+  readonly current: PairToStore;
+  readonly next: { readonly pair: PairToStore; readonly from: Instant } | undefined;
+  /** CAs besides that of the new pair. */
+  readonly authorities: readonly Authority[];
+  /** Names in the new pair. */
+  readonly dnsNames: readonly string[];
+  readonly because: Because<StoreReason>;
+}
+
+/** Why the Secret is written. */
+export type StoreReason =
+  | 'CertificateMissing'
+  | 'CertificateDeleted'
+  | 'CertificateExpired'
+  | 'CertificateExpiring'
+  | 'NameNotCovered'
+  | 'CertificateSwitched';
+
+/** A Secret is at most 1 MiB; more CAs than this come only from a Secret that is deleted again and again. */
+const mostAuthorities = 8;
+
+/**
+ * What a Secret without data is to hold: the first certificate. A Secret that was deleted under a running process
+ * asks for another one (that is how one is replaced by hand): what is served is put back, with a next one to switch
+ * to.
+ */
+export function planMissingContent(
+  snapshot: Snapshot,
+  authorities: readonly Authority[],
+  now: Instant,
+): ContentToStore {
+  const { served, dnsName } = snapshot;
+  const dnsNames = [dnsName];
+  if (served === undefined || served.notAfter <= now) {
+    const because = {
+      reason: 'CertificateMissing',
+      message: 'no certificate is stored yet',
+    } as const;
+    return { current: 'new', next: undefined, authorities, dnsNames, because };
+  }
+  const because = {
+    reason: 'CertificateDeleted',
+    message: 'the Secret was emptied or deleted, which asks for another certificate',
+  } as const;
+  const next = { pair: 'new', from: promptSwitch(served, snapshot, now) } as const;
+  return { current: served, next, authorities, dnsNames, because };
+}
+
+/** What the Secret is to hold in place of `content`; undefined while it is right. */
+export function planStore(
+  content: SecretContent,
+  snapshot: Snapshot,
+  now: Instant,
+): ContentToStore | undefined {
+  const { current } = content;
+  const next =
+    content.next !== undefined && content.next.leaf.notAfter > now ? content.next : undefined;
+  const authorities = authoritiesToStore(content, snapshot, now);
+  const isExpired = current.notAfter <= now;
+  if (next !== undefined && (isExpired || snapshot.served?.id === next.leaf.id)) {
+    const because = {
+      reason: 'CertificateSwitched',
+      message: 'the next certificate is served now',
+    } as const;
+    return { current: next.leaf, next: undefined, authorities, dnsNames: [], because };
+  }
+  if (isExpired) {
+    const because = {
+      reason: 'CertificateExpired',
+      message: 'the certificate has expired',
+    } as const;
+    const dnsNames = [snapshot.dnsName];
+    return { current: 'new', next: undefined, authorities, dnsNames, because };
+  }
+  const usable = { ...content, next, authorities };
+  return planRename(usable, snapshot, now) ?? planRenewal(usable, snapshot, now);
+}
+
+/**
+ * Another certificate where clients call us by a name that this one lacks (W13). Where the bundles are not ours to
+ * write, another CA helps nobody before a person has copied it: there the name waits for the usual renewal.
+ */
+function planRename(
+  { current, next, authorities }: SecretContent,
+  snapshot: Snapshot,
+  now: Instant,
+): ContentToStore | undefined {
+  const { dnsName, publication } = snapshot;
+  const coming = next?.leaf ?? current;
+  if (publication.kind === 'unmanaged' || covers(coming, dnsName)) return undefined;
+  // Replicas that want different names must not replace each other's certificates for ever: all names go in.
+  const dnsNames = [...new Set([dnsName, ...current.dnsNames, ...coming.dnsNames])];
+  const because = {
+    reason: 'NameNotCovered',
+    message: `the certificate is for ${coming.dnsNames.join(', ')}, not for ${dnsName}`,
+  } as const;
+  const from = promptSwitch(current, snapshot, now);
+  return { current, next: { pair: 'new', from }, authorities, dnsNames, because };
+}
+
+function planRenewal(
+  { current, next, authorities }: SecretContent,
+  { dnsName, publication }: Snapshot,
+  now: Instant,
+): ContentToStore | undefined {
+  const { renewAt, switchAt, latestSwitch } = lifecycle(current);
+  if (next !== undefined || now < renewAt) return undefined;
+  const from = publication.kind === 'managed' ? switchAt : latestSwitch;
+  const because = {
+    reason: 'CertificateExpiring',
+    message: 'two thirds of the life of the certificate are over',
+  } as const;
+  return { current, next: { pair: 'new', from }, authorities, dnsNames: [dnsName], because };
+}
+
+/** The earliest switch to a certificate that is wanted at once. */
+function promptSwitch(current: Leaf, { publication }: Snapshot, now: Instant): Instant {
+  return publication.kind === 'managed' ? now : lifecycle(current).latestSwitch;
+}
+
+/** Whether clients that call `dnsName` accept the certificate. */
+export function covers({ dnsNames }: Leaf, dnsName: string): boolean {
+  const wanted = dnsName.toLowerCase();
+  const dot = wanted.indexOf('.');
+  const wildcard = dot < 0 ? wanted : `*${wanted.slice(dot)}`;
+  return dnsNames.some((name) => [wanted, wildcard].includes(name.toLowerCase()));
+}
+
+function authoritiesToStore(
+  { current, next, authorities }: SecretContent,
+  { served }: Snapshot,
+  now: Instant,
+): readonly Authority[] {
+  const inUse = [current, next?.leaf, served].filter((leaf) => leaf !== undefined);
+  return keptAuthorities([...inUse.map(({ authority }) => authority), ...authorities], now);
+}
+
+/**
+ * The CAs to keep, in order, each once. One stays until it has expired: any replica that was cut off may still serve
+ * what it vouches for, and no message can tell when the last one has stopped.
+ */
+export function keptAuthorities(
+  authorities: readonly Authority[],
+  now: Instant,
+): readonly Authority[] {
+  const byId = new Map(authorities.map((authority) => [authority.id, authority]));
+  return [...byId.values()]
+    .filter(({ notAfter }) => after(notAfter, skew) > now)
+    .slice(0, mostAuthorities);
+}

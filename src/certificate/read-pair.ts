@@ -1,0 +1,119 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { invalid, type Parsed, valid } from '#base/parsed.ts';
+import { type Instant, instant } from '#base/units.ts';
+import type { Authority, Leaf } from './api.ts';
+import type { KeyPair } from './certificate-source.ts';
+import { certificateBlocks, type PemBlock } from './pem.ts';
+
+/** A certificate and its key that belong together. */
+export interface CheckedPair extends KeyPair {
+  /** The chain as parsed, the served certificate first. */
+  readonly chain: readonly X509Certificate[];
+  /** Earliest expiry in the chain. */
+  readonly notAfter: Instant;
+}
+
+/** Where a certificate and its key stand, for messages. */
+export interface PairPaths {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** `pair`, if both parse and the key is that of the first certificate. @param paths name both in the problem */
+export function checkPair(pair: KeyPair, paths: PairPaths): Parsed<CheckedPair> {
+  const parsed = parseCertificates(pair.cert, paths.cert);
+  if (parsed.kind === 'invalid') return parsed;
+  const chain = parsed.value.map(({ certificate }) => certificate);
+  const [first] = chain;
+  if (first === undefined) return invalid(paths.cert, 'must hold a PEM certificate: found none');
+  try {
+    if (!first.checkPrivateKey(createPrivateKey(pair.key))) {
+      return invalid(
+        paths.key,
+        `must be the key of the certificate in ${paths.cert}: it is another`,
+      );
+    }
+  } catch (error) {
+    return invalid(paths.key, `must be a PEM private key: ${messageOf(error)}`);
+  }
+  return valid({ cert: pair.cert, key: pair.key, chain, notAfter: earliestExpiry(chain) });
+}
+
+/** The CAs in `text`, in order, each once; at least one. @param path where it stands, for the problem */
+export function parseAuthorities(text: string, path: string): Parsed<readonly Authority[]> {
+  const parsed = parseCertificates(text, path);
+  if (parsed.kind === 'invalid') return parsed;
+  if (parsed.value.length === 0) return invalid(path, 'must hold a PEM certificate: found none');
+  const byId = new Map(parsed.value.map((found) => [found.block.body, authorityOf(found)]));
+  return valid([...byId.values()]);
+}
+
+/** `pair` as something to serve, if it is whole and one of `authorities` vouches for it. */
+export function parseLeaf(
+  pair: KeyPair,
+  paths: PairPaths & { readonly ca: string },
+  authorities: readonly Authority[],
+): Parsed<Leaf> {
+  const checked = checkPair(pair, paths);
+  if (checked.kind === 'invalid') return checked;
+  const { chain, cert, key, notAfter } = checked.value;
+  const authority = authorities.find(({ pem }) => isSignedBy(chain, new X509Certificate(pem)));
+  const [first] = chain;
+  if (authority === undefined || first === undefined) {
+    return invalid(
+      paths.ca,
+      `must hold the CA of the certificate in ${paths.cert}: none of its ${authorities.length} signed it`,
+    );
+  }
+  return valid({
+    id: first.raw.toString('base64'),
+    cert,
+    key,
+    notBefore: instant(first.validFromDate.getTime()),
+    notAfter: instant(Math.min(notAfter, authority.notAfter)),
+    dnsNames: dnsNamesOf(first),
+    authority,
+  });
+}
+
+interface FoundCertificate {
+  readonly block: PemBlock;
+  readonly certificate: X509Certificate;
+}
+
+function parseCertificates(text: string, path: string): Parsed<readonly FoundCertificate[]> {
+  try {
+    return valid(
+      certificateBlocks(text).map((block) => ({
+        block,
+        certificate: new X509Certificate(block.pem),
+      })),
+    );
+  } catch (error) {
+    return invalid(path, `must hold PEM certificates: ${messageOf(error)}`);
+  }
+}
+
+function authorityOf({ block, certificate }: FoundCertificate): Authority {
+  return {
+    id: block.body,
+    pem: block.pem,
+    notAfter: instant(certificate.validToDate.getTime()),
+  };
+}
+
+function isSignedBy(chain: readonly X509Certificate[], authority: X509Certificate): boolean {
+  return chain.some((certificate) => certificate.verify(authority.publicKey));
+}
+
+function earliestExpiry(chain: readonly X509Certificate[]): Instant {
+  return instant(Math.min(...chain.map(({ validToDate }) => validToDate.getTime())));
+}
+
+function dnsNamesOf({ subjectAltName = '' }: X509Certificate): readonly string[] {
+  return [...subjectAltName.matchAll(/DNS:([^,\s"]+)/g)].map(([, name = '']) => name);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
