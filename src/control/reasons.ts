@@ -34,6 +34,9 @@ export const reasonCatalogue = {
   UnavailablePodOutdated: act(
     'The pod is outdated and not ready, so that replacing it costs no availability (D-11).',
   ),
+  DownscaleDelayElapsed: act(
+    'Each pod that goes said, no more than 10 s ago, that it is prepared since at least the delay of its set.',
+  ),
   ZoneUpdated: act('All pods of the set run its update revision and are available.'),
   PodTouched: act('A predecessor may still have a deletion of this pod under way (D-8).'),
 
@@ -72,6 +75,22 @@ export const reasonCatalogue = {
   BudgetUnclear: hold(
     'It cannot be told which disruption budget governs a pod.',
     'Let exactly one ZoneAwarePodDisruptionBudget select the pod.',
+  ),
+  DownscaleDelayed: hold(
+    'The pod with the highest ordinal is prepared to go, but not yet for rollout-delayed-downscale.',
+    'Wait; the message says until when. Raise the wanted count again to cancel.',
+  ),
+  AwaitingPods: hold(
+    'Pods are being asked since when they are prepared to go.',
+    'Wait for their answers, each at most -pods.client-timeout.',
+  ),
+  PodNotPrepared: hold(
+    'A pod that is to go does not say that it is prepared, so that it and all below it stay.',
+    'Look at the pod that the message names; its endpoint must answer 2xx with a JSON "timestamp".',
+  ),
+  InvalidDelayedDownscale: hold(
+    'The annotations of delayed down-scale cannot be read, or no pod can be called with them.',
+    'Correct the annotation that the message names, or take both off to scale without delay.',
   ),
   WrongUpdateStrategy: hold(
     'A set of the group has another update strategy than OnDelete.',

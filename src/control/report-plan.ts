@@ -74,6 +74,8 @@ const alarming: ReadonlySet<Reason> = new Set<Reason>([
   'MultipleZonesUnavailable',
   'PausedZoneUnavailable',
   'BudgetUnclear',
+  'PodNotPrepared',
+  'InvalidDelayedDownscale',
   'WrongUpdateStrategy',
   'RevisionMissing',
   'CapabilityNotBuilt',

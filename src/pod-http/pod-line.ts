@@ -1,0 +1,114 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { type buildConnector, Client } from 'undici';
+import type { Hop } from './redirect.ts';
+
+type Done = Parameters<buildConnector.connector>[1];
+
+/** What undici tells a connector of where to connect. */
+type Target = Pick<buildConnector.Options, 'hostname' | 'port' | 'protocol'>;
+
+/**
+ * The connection of one request, used once. Owns every socket that it opens, also one that is still connecting,
+ * which undici would leave to its own timer.
+ */
+export class PodLine {
+  readonly client: Client;
+  /** What stands in the request line: the whole URL where a proxy forwards it. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly #sockets = new Set<Socket>();
+  readonly #clients = new Set<Client>();
+
+  constructor(hop: Hop, proxy: URL | undefined) {
+    const path = hop.url.pathname + hop.url.search;
+    const isForwarded = proxy !== undefined && hop.url.protocol === 'http:';
+    const isTunnelled = proxy !== undefined && !isForwarded;
+    this.client = this.#clientOf(isForwarded ? proxy : hop.url, isTunnelled ? proxy : undefined);
+    this.path = isForwarded ? `http://${hop.host}${path}` : path;
+    this.headers = {
+      host: hop.host,
+      ...credentials('authorization', hop.url),
+      ...(isForwarded && credentials('proxy-authorization', proxy)),
+    };
+  }
+
+  /** Ends all that it opened, whatever state it is in. */
+  destroy(): void {
+    for (const client of this.#clients) client.destroy().catch(() => undefined);
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #clientOf(url: URL, tunnel: URL | undefined): Client {
+    const client = new Client(url.origin, {
+      // Zero asks the server to close after the answer: an idle connection to a pod serves nobody.
+      pipelining: 0,
+      allowH2: false,
+      // Deadlines are ours, on the injected clock.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (target, done) => {
+        if (tunnel === undefined) this.#connect(target, done);
+        else void this.#tunnel(target, tunnel, done);
+      },
+    });
+    this.#clients.add(client);
+    return client;
+  }
+
+  #connect(target: Target, done: Done, through?: Duplex): void {
+    const isSecure = target.protocol === 'https:';
+    const place = { host: target.hostname, port: portOf(target) };
+    const socket = isSecure
+      ? connectTls({ ...place, ...tlsOptions(target, through) })
+      : connectTcp(place);
+    this.#sockets.add(socket);
+    socket.setNoDelay(true);
+    let isTold = false;
+    const tell = (error: Error | null): void => {
+      if (isTold) return;
+      isTold = true;
+      if (error === null) done(null, socket);
+      else done(error, null);
+    };
+    // Stays for good: what happens to the socket after this is undici's to tell, but must find a listener.
+    socket.on('error', tell);
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => tell(null));
+  }
+
+  async #tunnel(target: Target, proxy: URL, done: Done): Promise<void> {
+    try {
+      const place = `${target.hostname}:${portOf(target)}`;
+      const headers = { host: place, ...credentials('proxy-authorization', proxy) };
+      const answer = await this.#clientOf(proxy, undefined).connect({ path: place, headers });
+      const { socket, statusCode } = answer;
+      if (statusCode === 200) this.#connect(target, done, socket);
+      else done(new Error(`the proxy ${proxy.host} answered CONNECT with ${statusCode}`), null);
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)), null);
+    }
+  }
+}
+
+function portOf(target: Target): number {
+  if (target.port !== '') return Number(target.port);
+  return target.protocol === 'https:' ? 443 : 80;
+}
+
+/** The name to agree on has no dot at its end, the name to resolve may; an address is no such name. */
+function tlsOptions(target: Target, socket: Duplex | undefined): ConnectionOptions {
+  const name = target.hostname.replace(/\.$/, '');
+  return {
+    ALPNProtocols: ['http/1.1'],
+    ...(isIP(name) === 0 && { servername: name }),
+    ...(socket !== undefined && { socket }),
+  };
+}
+
+/** @throws {URIError} when a part of it is no proper escape */
+function credentials(header: string, url: URL): Readonly<Record<string, string>> {
+  if (url.username === '' && url.password === '') return {};
+  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { [header]: `Basic ${Buffer.from(pair).toString('base64')}` };
+}

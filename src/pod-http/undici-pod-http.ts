@@ -1,0 +1,148 @@
+import type { Clock } from '#base/clock.ts';
+import { type Millis, millis } from '#base/units.ts';
+import { type Environment, proxyFor } from '#kubernetes/proxy.ts';
+import { CallLanes } from './call-lanes.ts';
+import { clusterRejectionOf, type PodClusterRejection } from './cluster-check.ts';
+import type { PodAnswer, PodCall, PodHttp, PodRoundTrip } from './pod-http.ts';
+import { type HopAnswer, roundTrip } from './pod-round-trip.ts';
+import { withoutUser } from './pod-url.ts';
+import { firstHop, type Hop, maxHops, redirectOf } from './redirect.ts';
+
+/** Settings of {@link createPodHttp}. */
+export interface PodHttpOptions {
+  readonly clock: Clock;
+  /** Value of `X-Cluster` in every request: our namespace (ME-41). */
+  readonly cluster: string;
+  /** Deadline of each call (FL-18); undefined means none. */
+  readonly timeout: Millis | undefined;
+  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up (EN-2). */
+  readonly env: Environment;
+  /** Longest body that is read, in bytes. @default 65,536 */
+  readonly maxBody?: number;
+  /** Calls of one set that are under way at once (D-24). @default 32 */
+  readonly concurrency?: number;
+  /** Told of every round trip (ME-7). */
+  readonly observe?: (trip: PodRoundTrip) => void;
+  /** Told of every call that a cluster check turned away (ME-8). */
+  readonly onRejected?: (rejection: PodClusterRejection) => void;
+}
+
+/** HTTP to pods over the network: a connection per request, open no longer than it. */
+export function createPodHttp(options: PodHttpOptions): PodHttp {
+  return new UndiciPodHttp(options);
+}
+
+class UndiciPodHttp implements PodHttp {
+  readonly #options: PodHttpOptions;
+  readonly #lanes: CallLanes;
+  readonly #closing = new AbortController();
+  readonly #underWay = new Set<Promise<PodAnswer>>();
+
+  constructor(options: PodHttpOptions) {
+    this.#options = options;
+    this.#lanes = new CallLanes(options.concurrency ?? 32);
+  }
+
+  async call(call: PodCall): Promise<PodAnswer> {
+    const answer = this.#inTurn(call);
+    this.#underWay.add(answer);
+    try {
+      return await answer;
+    } finally {
+      this.#underWay.delete(answer);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort('aborted');
+    await Promise.all(this.#underWay);
+  }
+
+  async #inTurn(call: PodCall): Promise<PodAnswer> {
+    const { signal: closing } = this.#closing;
+    const signal = call.signal === undefined ? closing : AbortSignal.any([call.signal, closing]);
+    const leave = await this.#lanes.enter(call.set, signal);
+    if (leave === undefined) return failed(call, { kind: 'aborted', why: '', isSent: false });
+    const ending = new AbortController();
+    const abort = (): void => ending.abort('aborted');
+    const deadline = this.#deadline(ending);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    try {
+      const answer = await this.#follow(call, ending.signal);
+      call.onEnd?.(answer);
+      return answer;
+    } finally {
+      deadline?.cancel();
+      signal.removeEventListener('abort', abort);
+      leave();
+    }
+  }
+
+  #deadline(ending: AbortController): { cancel(): void } | undefined {
+    const { timeout, clock } = this.#options;
+    if (timeout === undefined) return undefined;
+    const options = { owner: 'pod call deadline', background: true };
+    return clock.timer(timeout, () => ending.abort('timed-out'), options);
+  }
+
+  async #follow(call: PodCall, ending: AbortSignal): Promise<PodAnswer> {
+    let hop = firstHop(call.method, call.url);
+    if (hop === undefined) {
+      const why = 'it is no absolute http or https URL';
+      return failed(call, { kind: 'unreachable', why, isSent: false });
+    }
+    for (let hops = 1; ; hops += 1) {
+      const answer = await this.#send(hop, call, ending);
+      if (answer.kind !== 'answered') return failed(call, answer);
+      const rejection = clusterRejectionOf(answer, this.#options.cluster);
+      if (rejection !== undefined) return this.#rejected(call, rejection);
+      const next = redirectOf(hop, answer);
+      if (next === undefined) return { kind: 'answered', status: answer.status, body: answer.body };
+      if (next === 'unusable') return misdirected(call, `it redirects to ${answer.location}`);
+      if (hops === maxHops) return misdirected(call, `it redirects more than ${maxHops - 1} times`);
+      hop = next;
+    }
+  }
+
+  async #send(hop: Hop, call: PodCall, ending: AbortSignal): Promise<HopAnswer> {
+    const { clock, cluster, env, observe, timeout, maxBody = 65_536 } = this.#options;
+    const startedAt = clock.monotonic();
+    const headers = { 'user-agent': 'rollout-operator', ...call.headers, 'x-cluster': cluster };
+    const answer = await roundTrip(hop, { headers, proxy: proxyOf(hop.url, env), maxBody, ending });
+    observe?.({
+      path: hop.url.pathname,
+      method: hop.method,
+      status: answer.kind === 'answered' ? answer.status : 'error',
+      duration: millis(clock.monotonic() - startedAt),
+    });
+    if (answer.kind !== 'timed-out') return answer;
+    return { ...answer, why: `no whole answer within ${timeout ?? 0} ms` };
+  }
+
+  #rejected(call: PodCall, rejection: PodClusterRejection): PodAnswer {
+    this.#options.onRejected?.(rejection);
+    const why = `the cluster check of route "${rejection.route}" turned it away: ${rejection.message}`;
+    return failed(call, { kind: 'wrong-cluster', why, isSent: true });
+  }
+}
+
+/** `NO_PROXY` may name pods with the dot at the end of their names or without it. */
+function proxyOf(url: URL, env: Environment): string | undefined {
+  const proxy = proxyFor(url, env);
+  if (proxy === undefined) return undefined;
+  const undotted = new URL(url);
+  undotted.hostname = url.hostname.replace(/\.$/, '');
+  return proxyFor(undotted, env) === undefined ? undefined : proxy;
+}
+
+function misdirected(call: PodCall, why: string): PodAnswer {
+  return failed(call, { kind: 'misdirected', why, isSent: true });
+}
+
+function failed(call: PodCall, answer: Exclude<HopAnswer, { kind: 'answered' }>): PodAnswer {
+  const { kind, isSent } = answer;
+  const why = kind === 'aborted' ? 'the call was given up' : answer.why;
+  const message = `Cannot ${call.method} ${withoutUser(call.url)}: ${why}`;
+  return { kind, isSent, message };
+}

@@ -1,0 +1,122 @@
+import { assertNever } from '#base/assert-never.ts';
+import { type Instant, type Millis, type Monotonic, minutes, seconds } from '#base/units.ts';
+import type {
+  DelayedDownscaleSnapshot,
+  PodPreparation,
+  PreparationState,
+  SlotPod,
+} from './delayed-downscale-snapshot.ts';
+
+/**
+ * How long a pod's answer is good for letting it go. It counts from when it came, not from when the call was sent: the
+ * pod gave it in between, only this process calls pods, one call a pod at a time, and a pod that takes long to answer
+ * would else never be let go. What is left of 10 s is for the write that follows (D-3).
+ */
+export const answerLife: Millis = seconds(5);
+
+/** A preparation is asked for again after this time, so that one that somebody took back does not stay so. */
+const reassertAfter = minutes(5);
+
+/** One slot of the set, as a decision sees it. */
+export interface Slot {
+  readonly ordinal: number;
+  /** Undefined when no pod is there. */
+  readonly pod: SlotPod | undefined;
+  readonly calling: PodPreparation['calling'];
+  readonly state: PreparationState;
+}
+
+const unknown: PodPreparation = { calling: undefined, state: { kind: 'unknown' } };
+
+/** Slots `from` up to, but without, `to`, counted from the set's first one (KW-30), in ascending order. */
+export function slotsOf(
+  snapshot: DelayedDownscaleSnapshot,
+  from: number,
+  to: number,
+): readonly Slot[] {
+  const slots: Slot[] = [];
+  for (let index = from; index < to; index += 1) {
+    const ordinal = snapshot.set.spec.ordinalsStart + index;
+    const preparation = snapshot.preparations.get(ordinal) ?? unknown;
+    slots.push({ ordinal, pod: snapshot.pods.get(ordinal), ...preparation });
+  }
+  return slots;
+}
+
+/** Whether the pod, which stays, is to be called with DELETE now: until it has answered that, and then never (KW-25). */
+export function isCancelDue(slot: Slot, at: Monotonic): boolean {
+  const { pod, state, calling } = slot;
+  if (pod === undefined || calling !== undefined) return false;
+  switch (state.kind) {
+    case 'unknown':
+    case 'prepared':
+      return true;
+    case 'cancelled':
+      return state.repeatAt !== undefined && state.repeatAt <= at;
+    case 'failed':
+      return state.method === 'POST' || isRetryDue(state, pod, at);
+    default:
+      return assertNever(state);
+  }
+}
+
+/** Whether the pod, which is to go, is to be called with POST now, whatever the delay says. */
+export function isPrepareDue(slot: Slot, at: Monotonic): boolean {
+  const { pod, state, calling } = slot;
+  if (pod === undefined || calling !== undefined) return false;
+  switch (state.kind) {
+    case 'unknown':
+    case 'cancelled':
+      return true;
+    case 'prepared':
+      return state.uid !== pod.uid || reassertAt(state) <= at;
+    case 'failed':
+      return state.method === 'DELETE' || isRetryDue(state, pod, at);
+    default:
+      return assertNever(state);
+  }
+}
+
+function isRetryDue(
+  state: Extract<PreparationState, { kind: 'failed' }>,
+  pod: SlotPod,
+  at: Monotonic,
+): boolean {
+  const hasChanged = state.uid !== pod.uid || (pod.isReady && !state.wasReady);
+  return hasChanged || state.retryAt <= at;
+}
+
+/** Whether this very pod said that it is prepared since at least `delay`; a time to come counts as negative (DD-22). */
+export function isElapsed(slot: Slot, delay: Millis, now: Instant): boolean {
+  const { pod, state } = slot;
+  return state.kind === 'prepared' && state.uid === pod?.uid && now - state.since >= delay;
+}
+
+/** When the answer came, if it is young enough to act on. */
+export function freshAnswer(slot: Slot, at: Monotonic): Monotonic | undefined {
+  const { state } = slot;
+  if (state.kind !== 'prepared' || slot.calling !== undefined) return undefined;
+  return at - state.answeredAt <= answerLife ? state.answeredAt : undefined;
+}
+
+/** When time alone asks for another call of the pod; undefined when it does not, or when a call is under way. */
+export function nextCallAt(slot: Slot): number | undefined {
+  const { pod, state, calling } = slot;
+  if (pod === undefined || calling !== undefined) return undefined;
+  switch (state.kind) {
+    case 'unknown':
+      return undefined;
+    case 'cancelled':
+      return state.repeatAt;
+    case 'prepared':
+      return reassertAt(state);
+    case 'failed':
+      return state.retryAt;
+    default:
+      return assertNever(state);
+  }
+}
+
+function reassertAt(state: Extract<PreparationState, { kind: 'prepared' }>): number {
+  return state.answeredAt + reassertAfter;
+}

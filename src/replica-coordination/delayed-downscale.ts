@@ -1,0 +1,59 @@
+import type { Parsed } from '#base/parsed.ts';
+import { invalid, valid } from '#base/parsed.ts';
+import { parsePrometheusDuration } from '#base/prometheus-duration.ts';
+import type { Millis } from '#base/units.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
+
+const DELAY = 'grafana.com/rollout-delayed-downscale';
+const URL_KEY = 'grafana.com/rollout-prepare-delayed-downscale-url';
+
+/** What a set asks for with its two annotations of delayed down-scale (IN-23, IN-24). */
+export interface DelayedDownscale {
+  /** Time that must pass between a pod's own word that it is prepared and its removal; > 0. */
+  readonly delay: Millis;
+  /** Pods' URL with any host (DD-10), or why no pod can be called: such a set still scales up (IN-24). */
+  readonly url: Parsed<string>;
+}
+
+/**
+ * The delayed down-scale of `set`; undefined when it is off, which it is unless both annotations are set and the
+ * delay is not zero (IN-31); invalid when one of them cannot be read, which forbids to scale in either direction
+ * (DD-4).
+ */
+export function delayedDownscaleOf(set: StatefulSetView): Parsed<DelayedDownscale | undefined> {
+  const delayText = set.annotations[DELAY] ?? '';
+  const urlText = set.annotations[URL_KEY] ?? '';
+  if (delayText === '' || urlText === '') return valid(undefined);
+  const delay = parsePrometheusDuration(delayText, annotation(DELAY));
+  if (delay.kind === 'invalid') return delay;
+  if (delay.value === 0) return valid(undefined);
+  if (isMalformed(urlText)) return invalid(annotation(URL_KEY), wantedUrl(urlText));
+  return valid({ delay: delay.value, url: usableUrl(urlText, set) });
+}
+
+function annotation(key: string): string {
+  return `metadata.annotations["${key}"]`;
+}
+
+function wantedUrl(text: string): string {
+  return `must be an absolute http or https URL such as "http://pod:8080/prepare": got ${JSON.stringify(text)}`;
+}
+
+/** What no URL parser takes; all else is a URL, if a useless one (IN-24). */
+function isMalformed(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- control characters are what the peer's parser refuses
+  if (/[\u0000-\u001f\u007f]/.test(text) || text.startsWith(':')) return true;
+  return isAbsolute(text) && URL.parse(text) === null;
+}
+
+function isAbsolute(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
+function usableUrl(text: string, set: StatefulSetView): Parsed<string> {
+  if (!isAbsolute(text)) return invalid(annotation(URL_KEY), wantedUrl(text));
+  if (set.spec.serviceName === '') {
+    return invalid('spec.serviceName', 'must not be empty where pods are called by their names');
+  }
+  return valid(text);
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seconds } from '#base/units.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
+import { createLogger } from '#telemetry/line-logger.ts';
+import { DelayedDownscaleBed } from '#testing/delayed-downscale-bed.ts';
+import { FakeClock } from '#testing/fake-clock.ts';
+import { FakePodHttp } from '#testing/fake-pod-http.ts';
+import { PodFleet } from '#testing/pod-fleet.ts';
+import { statefulSetView, T0 } from '#testing/views.ts';
+import { PodPreparations, type PodWork } from './prepare-pods.ts';
+
+const url = 'http://ann:secret@pod:8080/prepare';
+const set: StatefulSetView = statefulSetView({ name: 'x', spec: { replicas: 5 } });
+
+/** Calls of pods `x-0` and so on: a method an ordinal. */
+function work(calls: Readonly<Record<number, 'POST' | 'DELETE'>>): PodWork {
+  return {
+    set,
+    url,
+    calls: Object.entries(calls).map(([ordinal, method]) => ({
+      method,
+      ordinal: Number(ordinal),
+      pod: { uid: `uid-${ordinal}`, isReady: true },
+    })),
+  };
+}
+
+interface Parts {
+  readonly clock: FakeClock;
+  readonly fleet: PodFleet;
+  readonly preparations: PodPreparations;
+  readonly log: readonly string[];
+  readonly woken: () => number;
+}
+
+function parts(): Parts {
+  const clock = new FakeClock(T0);
+  const fleet = new PodFleet(clock);
+  const log: string[] = [];
+  const woken: string[] = [];
+  const preparations = new PodPreparations({
+    podHttp: new FakePodHttp({ fleet, clock, timeout: seconds(5) }),
+    clock,
+    log: createLogger({
+      format: 'logfmt',
+      level: 'debug',
+      clock,
+      sink: (line) => void log.push(line),
+    }),
+    clusterDomain: 'cluster.local.',
+    wake: ({ name }) => void woken.push(name),
+  });
+  return { clock, fleet, preparations, log, woken: () => woken.length };
+}
+
+const { signal: alive } = new AbortController();
+
+test('PodPreparations.start() returns at once, and shows the calls as under way', async () => {
+  const { preparations, clock } = parts();
+  preparations.start(work({ 0: 'DELETE', 4: 'POST' }), alive);
+  const shown = preparations.of(set, url);
+  assert.deepEqual(
+    [...shown].map(([ordinal, { calling }]) => [ordinal, calling]),
+    [
+      [0, 'DELETE'],
+      [4, 'POST'],
+    ],
+  );
+  await clock.settle();
+  assert.deepEqual(preparations.of(set, url).get(4), {
+    calling: undefined,
+    doubtUntil: undefined,
+    state: { kind: 'prepared', uid: 'uid-4', since: T0, answeredAt: T0 },
+  });
+});
+
+test('PodPreparations.start() makes no second call of a pod whose first one is under way', async () => {
+  const { preparations, clock, fleet } = parts();
+  preparations.start(work({ 0: 'POST' }), alive);
+  preparations.start(work({ 0: 'DELETE' }), alive);
+  await clock.settle();
+  assert.deepEqual(fleet.story(), ['POST x-0']);
+});
+
+test('PodPreparations wakes the set once all POSTs have ended, whatever the DELETEs do', async () => {
+  const { preparations, clock, fleet, woken } = parts();
+  fleet.behave({ kind: 'never' }, 'x-0');
+  preparations.start(work({ 0: 'DELETE', 3: 'POST', 4: 'POST' }), alive);
+  await clock.settle();
+  assert.equal(woken(), 1);
+  await clock.advance(seconds(5));
+  assert.equal(woken(), 2);
+  await preparations.idle();
+});
+
+test('PodPreparations gives calls up without a word when the lease is lost, and knows nothing of those pods', async () => {
+  const { preparations, clock, fleet, woken, log } = parts();
+  const lease = new AbortController();
+  fleet.behave({ kind: 'never' });
+  preparations.start(work({ 0: 'DELETE', 4: 'POST' }), lease.signal);
+  await clock.settle();
+  lease.abort();
+  await preparations.idle();
+  assert.deepEqual([woken(), log], [0, []]);
+  assert.deepEqual(
+    [...preparations.of(set, url).values()].map(({ calling, state }) => [calling, state.kind]),
+    [
+      [undefined, 'unknown'],
+      [undefined, 'unknown'],
+    ],
+  );
+});
+
+test('PodPreparations.forget() gives the calls of that set up', async () => {
+  const { preparations, clock, fleet, woken } = parts();
+  fleet.behave({ kind: 'never' });
+  preparations.start(work({ 0: 'DELETE' }), alive);
+  await clock.settle();
+  preparations.forget(set.uid);
+  await preparations.idle();
+  assert.deepEqual([fleet.open, woken(), preparations.of(set, url).size], [0, 0, 0]);
+});
+
+test('PodPreparations.of() knows nothing of pods that were called at another URL', async () => {
+  const { preparations, clock } = parts();
+  preparations.start(work({ 0: 'DELETE' }), alive);
+  await clock.settle();
+  assert.equal(preparations.of(set, url).size, 1);
+  assert.equal(preparations.of(set, 'http://pod/other').size, 0);
+});
+
+test('PodPreparations.of() forgets slots that the set has no more', async () => {
+  const bed = new DelayedDownscaleBed({ wanted: 4 }).prepared({ 4: 70 });
+  await bed.run();
+  const known = bed.preparations.of(bed.set, 'http://pod/prepare-delayed-downscale');
+  assert.deepEqual([...known.keys()], [0, 1, 2, 3]);
+});
+
+test('PodPreparations logs each call as the peer does, and no password (LG table)', async () => {
+  const { preparations, clock, fleet, log } = parts();
+  fleet.prepare('x-4', T0 / 1_000 - 90);
+  fleet.behave({ kind: 'answer', status: 409, body: 'locked' }, 'x-1');
+  fleet.behave({ kind: 'answer', status: 500, body: 'no' }, 'x-2');
+  preparations.start(work({ 0: 'DELETE', 1: 'DELETE', 2: 'DELETE', 4: 'POST' }), alive);
+  await clock.settle();
+  const at = (ordinal: number): string =>
+    `pod=x-${ordinal} url=http://x-${ordinal}.x.test.svc.cluster.local.:8080/prepare`;
+  assert.deepEqual(
+    log.map((line) => line.trim().replace(/ts=\S+ /, '')),
+    [
+      `level=debug msg="pod is not prepared any more" ${at(0)} method=DELETE duration=0s`,
+      `level=info msg="pod keeps its state" ${at(1)} method=DELETE status=409 response_body=locked`,
+      `level=error msg="call of a pod failed" ${at(2)} method=DELETE err="Pod \\"x-2\\" answered 500: \\"no\\""`,
+      `level=debug msg="pod is prepared" ${at(4)} method=POST timestamp=1767225510 elapsed=1m30s`,
+    ],
+  );
+});

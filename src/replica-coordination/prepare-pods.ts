@@ -1,0 +1,230 @@
+import type { Clock } from '#base/clock.ts';
+import { formatGoDuration } from '#base/go-duration.ts';
+import type { LogFields, Logger } from '#base/logger.ts';
+import { type Monotonic, millis, minutes, monotonic, seconds } from '#base/units.ts';
+import type { PodAnswer, PodHttp } from '#pod-http/pod-http.ts';
+import { podHost, withHost, withoutUser } from '#pod-http/pod-url.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
+import type {
+  PlannedPodCall,
+  PodPreparation,
+  PreparationState,
+} from './delayed-downscale-snapshot.ts';
+import { cancelledAnswer, preparedAnswer } from './prepare-pods-answer.ts';
+
+/** What calls to pods go through. */
+export interface PodPreparationPorts {
+  readonly podHttp: PodHttp;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Last part of pods' names, used as it is (FL-19). */
+  readonly clusterDomain: string;
+  /** Answers came: the key of `set` is to be planned again. */
+  wake(set: StatefulSetView): void;
+}
+
+/** Calls to the pods of one set. */
+export interface PodWork {
+  readonly set: StatefulSetView;
+  /** The pods' URL with any host. */
+  readonly url: string;
+  readonly calls: readonly PlannedPodCall[];
+}
+
+/** A failed call is repeated after this time, then after twice as much, and so on. */
+const firstRetry = seconds(1);
+const longestRetry = minutes(1);
+
+/** How long a POST without an answer may still arrive at its pod; a DELETE sent before that is sent once more. */
+const doubt = minutes(1);
+
+interface SlotMemory extends PodPreparation {
+  /** Until when a POST without an answer may still take effect. */
+  readonly doubtUntil: Monotonic | undefined;
+}
+
+interface SetMemory {
+  readonly url: string;
+  readonly slots: Map<number, SlotMemory>;
+  /** Aborts when nothing of this is wanted any more. */
+  readonly forgotten: AbortController;
+  readonly underWay: { POST: number; DELETE: number };
+}
+
+interface Ongoing {
+  readonly memory: SetMemory;
+  readonly work: PodWork;
+  readonly call: PlannedPodCall;
+}
+
+const unknown: PreparationState = { kind: 'unknown' };
+const unheardOf: SlotMemory = { calling: undefined, state: unknown, doubtUntil: undefined };
+
+/**
+ * Calls pods beside the passes over their groups, and remembers what they said. The memory is a cache: the truth is
+ * with the pods (DD-1), so losing it costs calls and nothing else (D-22).
+ */
+export class PodPreparations {
+  readonly #ports: PodPreparationPorts;
+  /** By uid of the set. */
+  readonly #sets = new Map<string, SetMemory>();
+  readonly #ongoing = new Set<Promise<void>>();
+
+  constructor(ports: PodPreparationPorts) {
+    this.#ports = ports;
+  }
+
+  /** What the pods of `set` said when called at `url`, by ordinal. Slots that the set has no more are forgotten. */
+  of(set: StatefulSetView, url: string): ReadonlyMap<number, PodPreparation> {
+    const { slots } = this.#memoryOf(set, url);
+    const { ordinalsStart, replicas } = set.spec;
+    for (const [ordinal, slot] of slots) {
+      const isSlot = ordinal >= ordinalsStart && ordinal < ordinalsStart + replicas;
+      if (!isSlot && slot.calling === undefined) slots.delete(ordinal);
+    }
+    return slots;
+  }
+
+  /**
+   * Starts calls, and returns at once. The set is woken when the last POST under way has ended, and when the last
+   * DELETE has; `signal` gives them up, without a word.
+   */
+  start(work: PodWork, signal: AbortSignal): void {
+    const memory = this.#memoryOf(work.set, work.url);
+    const either = AbortSignal.any([signal, memory.forgotten.signal]);
+    for (const call of work.calls) {
+      const slot = memory.slots.get(call.ordinal) ?? unheardOf;
+      if (slot.calling !== undefined) continue;
+      memory.slots.set(call.ordinal, { ...slot, calling: call.method });
+      memory.underWay[call.method] += 1;
+      const ongoing = this.#call({ memory, work, call }, either);
+      this.#ongoing.add(ongoing);
+      void ongoing.finally(() => this.#ongoing.delete(ongoing));
+    }
+  }
+
+  /** The set is gone, or asks for no delay any more: its calls are given up. */
+  forget(uid: string): void {
+    this.#sets.get(uid)?.forgotten.abort();
+    this.#sets.delete(uid);
+  }
+
+  /** Nothing is known any more, as after a start or when the lease was gained (D-22). */
+  clear(): void {
+    for (const uid of this.#sets.keys()) this.forget(uid);
+  }
+
+  /** Resolves when no call is under way. */
+  async idle(): Promise<void> {
+    while (this.#ongoing.size > 0) await Promise.all(this.#ongoing);
+  }
+
+  #memoryOf(set: StatefulSetView, url: string): SetMemory {
+    const known = this.#sets.get(set.uid);
+    if (known !== undefined && known.url === url) return known;
+    this.forget(set.uid);
+    const memory: SetMemory = {
+      url,
+      slots: new Map(),
+      forgotten: new AbortController(),
+      underWay: { POST: 0, DELETE: 0 },
+    };
+    this.#sets.set(set.uid, memory);
+    return memory;
+  }
+
+  async #call(ongoing: Ongoing, signal: AbortSignal): Promise<void> {
+    const { work, call, memory } = ongoing;
+    const { clock, podHttp, clusterDomain } = this.#ports;
+    const { name, namespace, spec } = work.set;
+    const { serviceName } = spec;
+    const host = podHost({
+      set: name,
+      ordinal: call.ordinal,
+      serviceName,
+      namespace,
+      clusterDomain,
+    });
+    const url = withHost(work.url, host);
+    const startedAt = clock.monotonic();
+    const { method } = call;
+    const answer = await podHttp.call({ set: `${namespace}/${name}`, method, url, signal });
+    const state =
+      answer.kind === 'aborted' ? unknown : this.#stateAfter(ongoing, answer, startedAt);
+    memory.slots.set(call.ordinal, {
+      calling: undefined,
+      state,
+      doubtUntil: this.#doubtAfter(ongoing, answer),
+    });
+    memory.underWay[method] -= 1;
+    if (signal.aborted) return;
+    this.#tell({ call, url, set: work.set, startedAt }, answer, state);
+    if (memory.underWay[method] === 0) this.#ports.wake(work.set);
+  }
+
+  #stateAfter(ongoing: Ongoing, answer: PodAnswer, startedAt: Monotonic): PreparationState {
+    const { method, pod } = ongoing.call;
+    const answeredAt = this.#ports.clock.monotonic();
+    if (method === 'POST') {
+      const said = preparedAnswer(answer);
+      if (said.kind === 'failed') return this.#failed(ongoing, said.why);
+      return { kind: 'prepared', uid: pod.uid, since: said.since, answeredAt };
+    }
+    const said = cancelledAnswer(answer);
+    if (said.kind === 'failed') return this.#failed(ongoing, said.why);
+    const doubtUntil = slotOf(ongoing).doubtUntil;
+    const isDoubtful = doubtUntil !== undefined && startedAt < doubtUntil;
+    return { kind: 'cancelled', repeatAt: isDoubtful ? doubtUntil : undefined };
+  }
+
+  #failed(ongoing: Ongoing, why: string): PreparationState {
+    const { method, pod } = ongoing.call;
+    const before = slotOf(ongoing).state;
+    const isRepeated =
+      before.kind === 'failed' && before.method === method && before.uid === pod.uid;
+    const attempts = isRepeated ? before.attempts + 1 : 1;
+    const wait = Math.min(longestRetry, firstRetry * 2 ** Math.min(attempts - 1, 10));
+    const retryAt = monotonic(this.#ports.clock.monotonic() + wait);
+    const { uid, isReady: wasReady } = pod;
+    return { kind: 'failed', method, uid, wasReady, why, attempts, retryAt };
+  }
+
+  #doubtAfter(ongoing: Ongoing, answer: PodAnswer): Monotonic | undefined {
+    const { doubtUntil } = slotOf(ongoing);
+    const isLost = answer.kind !== 'answered' && answer.isSent;
+    if (ongoing.call.method !== 'POST' || !isLost) return doubtUntil;
+    return monotonic(this.#ports.clock.monotonic() + doubt);
+  }
+
+  #tell(
+    made: {
+      readonly call: PlannedPodCall;
+      readonly url: string;
+      readonly set: StatefulSetView;
+      readonly startedAt: Monotonic;
+    },
+    answer: PodAnswer,
+    state: PreparationState,
+  ): void {
+    const { clock, log } = this.#ports;
+    const { call, set, url, startedAt } = made;
+    const pod = `${set.name}-${call.ordinal}`;
+    const fields: LogFields = { pod, url: withoutUser(url), method: call.method };
+    if (state.kind === 'failed') {
+      log.error('call of a pod failed', { ...fields, err: `Pod "${pod}" ${state.why}` });
+    } else if (state.kind === 'prepared') {
+      const elapsed = formatGoDuration(millis(clock.now() - state.since));
+      log.debug('pod is prepared', { ...fields, timestamp: state.since / 1_000, elapsed });
+    } else if (answer.kind === 'answered' && answer.status === 409) {
+      const { status, body } = answer;
+      log.info('pod keeps its state', { ...fields, status, response_body: body.slice(0, 200) });
+    } else {
+      const duration = formatGoDuration(millis(clock.monotonic() - startedAt));
+      log.debug('pod is not prepared any more', { ...fields, duration });
+    }
+  }
+}
+
+function slotOf({ memory, call }: Ongoing): SlotMemory {
+  return memory.slots.get(call.ordinal) ?? unheardOf;
+}
