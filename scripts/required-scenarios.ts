@@ -29,6 +29,9 @@ export const scenarioLists: readonly ScenarioList[] = [
     prefix: 'T',
     width: 2,
     last: 60,
-    required: [[1, 26], [28, 43], 48, 50, [53, 59]],
+    required: [
+      [1, 50],
+      [53, 59],
+    ],
   },
 ];

@@ -1,6 +1,10 @@
 import type { JsonObject } from '#base/json.ts';
 import { Activity } from './activity.ts';
 import { ADMINISTRATOR } from './administrator.ts';
+import { HttpsDialer } from './admission/https-dialer.ts';
+import { startAdmission } from './admission/start-admission.ts';
+import { noNetwork, type WebhookDialer } from './admission/webhook-dialer.ts';
+import { WebhookHosts } from './admission/webhook-hosts.ts';
 import { Authorizer } from './authorizer.ts';
 import type { Cluster, ClusterOptions, ClusterTransport, Listener, User } from './cluster.ts';
 import { DefinitionLifecycle } from './crd/definition-lifecycle.ts';
@@ -48,6 +52,9 @@ export class EmbeddedCluster implements Cluster {
   readonly random: SeededRandom;
   /** For the rooms that extend the server: admission, eviction, custom resources. */
   readonly context: ServerContext;
+  /** Webhooks in this process; in virtual time there are no others. */
+  readonly webhooks = new WebhookHosts();
+  readonly #dialer: WebhookDialer;
   readonly #server: ApiServer;
   readonly #definitions: DefinitionLifecycle;
   readonly #transports: InProcessTransport[] = [];
@@ -64,6 +71,9 @@ export class EmbeddedCluster implements Cluster {
     this.faults = new Faults(this.random.derive('faults'), (revision) => store.compact(revision));
     this.#server = new ApiServer(this.context, this.faults, this.random);
     this.#definitions = new DefinitionLifecycle(this.#server);
+    this.#dialer = this.clock instanceof VirtualClock ? noNetwork : new HttpsDialer();
+    const ways = { hosts: this.webhooks, dialer: this.#dialer };
+    startAdmission(this.context, ways, this.random.derive('reviews'));
     for (const name of FIRST_NAMESPACES) this.#seedNamespace(name);
   }
 
@@ -92,6 +102,7 @@ export class EmbeddedCluster implements Cluster {
   async close(): Promise<void> {
     this.#definitions.close();
     this.faults.live.endAll();
+    this.#dialer.close();
     for (const transport of this.#transports.splice(0)) await transport.close();
     for (const listener of this.#listeners.splice(0)) await listener.close();
   }

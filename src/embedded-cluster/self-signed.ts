@@ -20,10 +20,13 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
 const day = 24 * 60;
 
 /**
- * A new P-256 key and a certificate for 127.0.0.1 and localhost, valid from a day before `now` for 30 days. It is its
- * own CA: its only use is to be trusted by the kubeconfig that carries it.
+ * A new P-256 key and a certificate for 127.0.0.1, localhost and `names`, valid from a day before `now` for 30 days.
+ * It is its own CA: its only use is to be trusted by the kubeconfig, or the webhook, that carries it.
  */
-export async function selfSigned(now: Instant): Promise<KeyAndCertificate> {
+export async function selfSigned(
+  now: Instant,
+  names: readonly string[] = [],
+): Promise<KeyAndCertificate> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: 'CN=rollout-operator embedded cluster',
@@ -34,7 +37,7 @@ export async function selfSigned(now: Instant): Promise<KeyAndCertificate> {
     extensions: [
       new BasicConstraintsExtension(true, undefined, true),
       new SubjectAlternativeNameExtension([
-        { type: 'dns', value: 'localhost' },
+        ...['localhost', ...names].map((value) => ({ type: 'dns', value }) as const),
         { type: 'ip', value: '127.0.0.1' },
       ]),
     ],

@@ -24,9 +24,15 @@ export interface Talk {
   send(
     method: Method,
     path: string,
-    ...rest: readonly [body?: JsonValue, headers?: Readonly<Record<string, string>>]
+    ...rest: readonly [body?: JsonValue | undefined, headers?: Readonly<Record<string, string>>]
   ): Promise<Said>;
   watch(path: string): Promise<TalkWatch>;
+  /** As {@link send}, without a trace in the transcript: for what only waits. */
+  ask(method: Method, path: string, body?: JsonValue): Promise<Said>;
+  /** Puts `answer` into the transcript. */
+  note(said: string, answer: JsonObject): void;
+  /** Lets a moment of real time pass. */
+  pause(): Promise<void>;
 }
 
 /** A script; keyed by a sentence elsewhere. */
@@ -86,11 +92,20 @@ class Recording implements Talk, Transcript {
   async send(
     method: Method,
     path: string,
-    ...rest: readonly [body?: JsonValue, headers?: Readonly<Record<string, string>>]
+    ...rest: readonly [body?: JsonValue | undefined, headers?: Readonly<Record<string, string>>]
   ): Promise<Said> {
     const { answer, said } = await this.#ask(method, path, rest);
     this.note(`${method} ${path}`, answer);
     return said;
+  }
+
+  async ask(method: Method, path: string, body?: JsonValue): Promise<Said> {
+    const { said } = await this.#ask(method, path, body === undefined ? [] : [body]);
+    return said;
+  }
+
+  pause(): Promise<void> {
+    return this.#clock.sleep(seconds(0.1));
   }
 
   async watch(path: string): Promise<TalkWatch> {
@@ -145,7 +160,10 @@ class Recording implements Talk, Transcript {
   async #ask(
     method: Method,
     path: string,
-    [body, headers = {}]: readonly [body?: JsonValue, headers?: Readonly<Record<string, string>>],
+    [body, headers = {}]: readonly [
+      body?: JsonValue | undefined,
+      headers?: Readonly<Record<string, string>>,
+    ],
   ): Promise<{ readonly answer: JsonObject; readonly said: Said }> {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const response = await this.#transport.request({

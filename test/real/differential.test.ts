@@ -4,16 +4,22 @@ import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cl
 import type { Transport } from '#kubernetes/transport.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { acceptedDifferences } from '../differential/accepted-differences.ts';
+import { admission } from '../differential/admission.ts';
 import { compare, type Difference } from '../differential/compare.ts';
 import { everyResource } from '../differential/every-resource.ts';
 import { protocol } from '../differential/protocol.ts';
 import { type Conversation, hold } from '../differential/talk.ts';
+import { WebhookServer } from '../differential/webhook-server.ts';
 import { findBinaries } from '../real-cluster/binaries.ts';
 import { type ControlPlane, startControlPlane } from '../real-cluster/control-plane.ts';
 
-const conversations: Readonly<Record<string, Conversation>> = { ...protocol, ...everyResource };
-
 describe('one conversation, two servers', () => {
+  let hooks: WebhookServer;
+  const conversations: Readonly<Record<string, Conversation>> = {
+    ...protocol,
+    ...everyResource,
+    ...admission(() => hooks),
+  };
   let plane: ControlPlane;
   let cluster: EmbeddedCluster;
   let real: Transport;
@@ -24,6 +30,7 @@ describe('one conversation, two servers', () => {
   before(async () => {
     const say = (line: string): void => void process.stderr.write(`${line}\n`);
     const binaries = await findBinaries({ env: process.env, say });
+    hooks = await WebhookServer.start();
     plane = await startControlPlane(binaries, { hasControllers: false });
     cluster = await createCluster({ clock: systemClock(), seed: 1 });
     real = plane.connect(plane.adminToken);
@@ -36,6 +43,7 @@ describe('one conversation, two servers', () => {
     }
     await cluster?.close();
     await plane?.close();
+    await hooks?.close();
   });
 
   function accepted(difference: Difference): boolean {
@@ -54,6 +62,12 @@ describe('one conversation, two servers', () => {
         real: await hold(conversation, { transport: real, clock, namespace }),
         embedded: await hold(conversation, { transport: embedded, clock, namespace }),
       };
+      for (const { steps } of [transcripts.real, transcripts.embedded]) {
+        assert.deepEqual(
+          steps.filter(({ said }) => said === 'broke off'),
+          [],
+        );
+      }
       const found = compare(name, transcripts).filter((difference) => !accepted(difference));
       const lines = found.map(
         ({ step, path, embedded, real }) =>

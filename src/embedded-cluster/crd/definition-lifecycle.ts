@@ -180,7 +180,7 @@ export class DefinitionLifecycle {
   }): Promise<boolean> {
     const { method, path, body, contentType } = request;
     const { activity } = this.#server.context;
-    const owner = 'custom resource definitions';
+    const owner = 'request of apiserver';
     activity.begin(owner);
     try {
       const answer = await this.#server.answer({

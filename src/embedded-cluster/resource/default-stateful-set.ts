@@ -11,6 +11,7 @@ const specDefaults: JsonObject = Object.freeze({
   updateStrategy: emptyObject,
 });
 const rollingUpdateDefaults: JsonObject = Object.freeze({ partition: 0 });
+const ordinalDefaults: JsonObject = Object.freeze({ start: 0 });
 const retentionDefaults: JsonObject = Object.freeze({
   whenDeleted: 'Retain',
   whenScaled: 'Retain',
@@ -31,6 +32,7 @@ export function defaultStatefulSet(set: JsonObject): JsonObject {
       withMissing(policy, retentionDefaults),
     );
     result = mapObjectAt(result, 'template', defaultPodTemplate);
+    result = mapObjectAt(result, 'ordinals', (ordinals) => withMissing(ordinals, ordinalDefaults));
     return mapListAt(result, 'volumeClaimTemplates', defaultClaimTemplate);
   });
 }

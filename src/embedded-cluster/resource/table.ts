@@ -4,6 +4,7 @@ import { customResourceDefinitionRow } from './custom-resource-definition-row.ts
 import { eventViewRow } from './event-view-row.ts';
 import { podRow } from './pod-row.ts';
 import { storageOnlyRows } from './storage-only-rows.ts';
+import { webhookConfigurationRows } from './webhook-configuration-rows.ts';
 import { controllerRevisionRow, podDisruptionBudgetRow, statefulSetRow } from './workload-rows.ts';
 
 /** The resources that are served before any CustomResourceDefinition (SR-1…SR-4). */
@@ -16,4 +17,5 @@ export const resourceTable: readonly ResourceRow[] = Object.freeze([
   ...storageOnlyRows,
   eventViewRow,
   customResourceDefinitionRow,
+  ...webhookConfigurationRows,
 ]);

@@ -112,6 +112,7 @@ export class ApiServer {
   #newCall(request: ApiRequest, route: ResourceRoute, form: AnswerForm): ApiCall {
     return {
       callId: this.context.eventLog.nextCallId(),
+      startedAt: this.context.clock.monotonic(),
       route,
       request,
       form,

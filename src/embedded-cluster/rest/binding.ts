@@ -1,21 +1,32 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { arrayField, objectField, textField } from '#embedded-cluster/json-fields.ts';
+import { arrayField, metadataOf, objectField, textField } from '#embedded-cluster/json-fields.ts';
 import { conflict, invalid } from '#embedded-cluster/status-errors.ts';
 import { decodeAnyBody } from './decode-body.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { timestamp } from './timestamp.ts';
 import { updateObject } from './update.ts';
 
-/** POST to a pod's /binding: sets the node and the condition PodScheduled (SU-3). */
+/** POST to a pod's /binding: sets the node and the condition PodScheduled (SU-3). Webhooks see the Binding, never the pod. */
 export async function bindPod(context: ServerContext, call: ApiCall): Promise<Reply> {
-  const node = textField(objectField(decodeAnyBody(call), 'target'), 'name');
-  const { row, name } = call.route;
+  const { row, name, namespace } = call.route;
+  const given = decodeAnyBody(call);
+  const body = {
+    ...given,
+    kind: 'Binding',
+    apiVersion: 'v1',
+    metadata: { name, ...metadataOf(given), namespace },
+  };
+  const attributes = { call, operation: 'CREATE', name } as const;
+  const binding = (await context.admission?.mutate({ ...attributes, object: body })) ?? body;
+  const node = textField(objectField(binding, 'target'), 'name');
   if (node === '') {
     throw invalid(row, name, [
       { reason: 'FieldValueRequired', message: 'Required value', field: 'target.name' },
     ]);
   }
-  await updateObject(context, call, (stored) => bound(context, call, { stored, node }));
+  await context.admission?.validate({ ...attributes, object: binding });
+  const wanted = (stored: JsonObject): JsonObject => bound(context, call, { stored, node });
+  await updateObject(context, call, { wanted, isAdmitted: true });
   return replyWith(201, {
     kind: 'Status',
     apiVersion: 'v1',

@@ -11,7 +11,7 @@ import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
 import { decodeObject } from './decode-body.ts';
-import { assemble, generateName, hasStatus, newMetadata } from './metadata.ts';
+import { assemble, clientMetadata, generateName, hasStatus, newMetadata } from './metadata.ts';
 import { checkNamespaceForCreate } from './namespace-lifecycle.ts';
 import { ownerCauses, withoutDuplicateOwners } from './owner-references.ts';
 import { versionReply } from './presentation.ts';
@@ -35,18 +35,28 @@ export async function createObject(
   object: JsonObject,
 ): Promise<Version> {
   checkGiven(call, object);
-  const given = textField(metadataOf(object), 'name');
-  const attempts = given === '' ? NAME_ATTEMPTS : 1;
+  const given = metadataOf(object);
+  checkNamespaceForCreate(
+    context,
+    call,
+    textField(given, 'name') || textField(given, 'generateName'),
+  );
+  const admitted = await mutated(context, call, object);
+  const { row } = call.route;
+  const isGenerated = textField(metadataOf(admitted), 'name') === '';
   for (let attempt = 1; ; attempt += 1) {
-    const name = chooseName(context, call, object);
-    const existing = collectionOf(context, call).get(keyOf(call, name));
-    if (existing === undefined) return store(context, call, { name, object });
-    if (attempt >= attempts) {
-      if (given === '') throw generatedNameTaken(call.route.row, name);
-      const isTerminating = metadataOf(existing.object)['deletionTimestamp'] !== undefined;
-      throw alreadyExists(call.route.row, name, { isTerminating });
-    }
+    const name = chooseName(context, call, admitted);
+    const stored = await store(context, call, { name, object: admitted });
+    if (stored !== STALE) return stored;
+    if (!isGenerated)
+      throw alreadyExists(row, name, { isTerminating: isLeaving(context, call, name) });
+    if (attempt >= NAME_ATTEMPTS) throw generatedNameTaken(row, name);
   }
+}
+
+function isLeaving(context: ServerContext, call: ApiCall, name: string): boolean {
+  const existing = collectionOf(context, call).get(keyOf(call, name));
+  return existing !== undefined && metadataOf(existing.object)['deletionTimestamp'] !== undefined;
 }
 
 function checkGiven(call: ApiCall, object: JsonObject): void {
@@ -82,27 +92,23 @@ function chooseName(context: ServerContext, call: ApiCall, object: JsonObject): 
   ]);
 }
 
+/** @returns {@link STALE} where the name is taken, which shows only once everybody has had his say, as upstream */
 async function store(
   context: ServerContext,
   call: ApiCall,
   given: { readonly name: string; readonly object: JsonObject },
-): Promise<Version> {
+): Promise<Version | typeof STALE> {
   const { row } = call.route;
   const { name } = given;
-  checkNamespaceForCreate(context, call, name);
-  const born = newObject(context, call, given);
-  const object = await admitted(context, call, born);
+  const object = newObject(context, call, given);
   const causes = [...ownerCauses(metadataOf(object)), ...row.validate(object)];
   if (causes.length > 0) throw invalid(row, name, causes);
   await context.admission?.validate({ call, operation: 'CREATE', name, object });
+  const key = keyOf(call, name);
+  // A dry run commits nothing, and would not notice.
+  if (collectionOf(context, call).get(key) !== undefined) return STALE;
   call.warnings.push(...ineffectiveWarnings(row.ineffectiveFields(object)));
-  const stored = commit(context, call, {
-    key: keyOf(call, name),
-    before: undefined,
-    after: object,
-  });
-  if (stored === STALE) throw alreadyExists(row, name);
-  return stored;
+  return commit(context, call, { key, before: undefined, after: object });
 }
 
 function newObject(
@@ -123,16 +129,29 @@ function newObject(
   return row.prepareForCreate(assemble(row, owned.metadata, content));
 }
 
-async function admitted(
+/** `object` as the mutating webhooks leave it: they see it with defaults, and without what the server will add. */
+async function mutated(
   context: ServerContext,
   call: ApiCall,
   object: JsonObject,
 ): Promise<JsonObject> {
   if (context.admission === undefined) return object;
-  const { name } = call.route;
-  const mutated = await context.admission.mutate({ call, operation: 'CREATE', name, object });
-  if (mutated === undefined || mutated === object) return object;
-  return call.route.row.prepareForCreate(mutated);
+  const shown = withoutSystemFields(call.route, object);
+  const name = textField(metadataOf(object), 'name');
+  const result = await context.admission.mutate({ call, operation: 'CREATE', name, object: shown });
+  if (result === undefined || result === shown) return object;
+  checkGiven(call, result);
+  return result;
+}
+
+function withoutSystemFields({ row, namespace }: ApiCall['route'], object: JsonObject): JsonObject {
+  const metadata = {
+    ...clientMetadata(metadataOf(object)),
+    ...(row.type.isNamespaced ? { namespace } : {}),
+  };
+  const { status } = object;
+  const complete = without(row.prepareForCreate(assemble(row, metadata, object)), 'status');
+  return status === undefined ? complete : { ...complete, status };
 }
 
 /** Warnings for fields that are stored but do nothing here (R0). */

@@ -80,3 +80,22 @@ function legacyPropagation(orphanDependents: boolean | undefined): Propagation |
   if (orphanDependents === undefined) return undefined;
   return orphanDependents ? 'Orphan' : 'Background';
 }
+
+/** `options` as webhooks are shown them (AD-5). */
+export function deleteOptionsObject(options: DeleteOptions): JsonObject {
+  const { uid, resourceVersion, gracePeriodSeconds, propagation, orphanDependents } = options;
+  const preconditions = {
+    ...(uid === '' ? {} : { uid }),
+    ...(resourceVersion === '' ? {} : { resourceVersion }),
+  };
+  const isLegacy = orphanDependents !== undefined;
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: 'meta.k8s.io/v1',
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
+    ...(isLegacy ? { orphanDependents } : {}),
+    ...(propagation === undefined || isLegacy ? {} : { propagationPolicy: propagation }),
+    ...(options.isDryRun ? { dryRun: ['All'] } : {}),
+  };
+}

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { metadataOf, textField } from '#embedded-cluster/json-fields.ts';
+import { metadataOf, numberField, textField } from '#embedded-cluster/json-fields.ts';
 import {
   notFound,
   preconditionFailed,
@@ -8,9 +8,9 @@ import {
 import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
-import { type DeleteOptions, deleteOptionsOf } from './delete-options.ts';
+import { type DeleteOptions, deleteOptionsObject, deleteOptionsOf } from './delete-options.ts';
 import { type DeletionPlan, planDeletion } from './deletion.ts';
-import { checkNamespaceDeletable } from './namespace-lifecycle.ts';
+import { checkNamespaceDeletable, isNamespaceRow } from './namespace-lifecycle.ts';
 import { versionReply } from './presentation.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { successStatus } from './status.ts';
@@ -60,45 +60,92 @@ export async function deleteNamed(
   const { name, options } = target;
   const key = keyOf(call, name);
   checkNamespaceDeletable(row, name);
+  const dry = options.isDryRun ? { ...call, isDryRun: true } : call;
   for (let attempt = 0; attempt < MAXIMUM_ATTEMPTS; attempt += 1) {
     const before = collectionOf(context, call).get(key);
     if (before === undefined) throw notFound(row, name);
     checkPreconditions(call, before.object, target);
     const plan = planDeletion(row, before.object, { options, now: context.clock.now() });
     if (plan.kind === 'unchanged') return { version: before, stays: true };
-    if (target.isAdmitted !== true) await admit(context, call, before.object);
-    const dry = options.isDryRun ? { ...call, isDryRun: true } : call;
-    const deletion = carryOut(context, dry, { key, before, plan });
+    const deletion = await carryOut(context, dry, { target, before, plan });
     if (deletion !== STALE) return deletion;
   }
   throw staleResourceVersion(row, name);
 }
 
-/** Commits what `plan` says; a mark and the removal after it happen in one turn, so that nothing comes between. */
-function carryOut(
+interface Step {
+  readonly target: DeletionTarget;
+  readonly before: Version;
+  readonly plan: Exclude<DeletionPlan, { kind: 'unchanged' }>;
+}
+
+/** The options as the server completes them on the way, which webhooks are shown. */
+function completeOptions(call: ApiCall, { target, before, plan }: Step): DeleteOptions {
+  const { row, name } = call.route;
+  const { options } = target;
+  const stored = metadataOf(before.object);
+  if (isNamespaceRow(row)) return { ...options, uid: options.uid || textField(stored, 'uid') };
+  const isFirst = row.isGraceful && stored['deletionTimestamp'] === undefined;
+  // Of a collection, each object gets a copy, and webhooks see the original.
+  if (plan.kind === 'remove' || !isFirst || name === '') return options;
+  const period = numberField(metadataOf(plan.object), 'deletionGracePeriodSeconds');
+  return { ...options, gracePeriodSeconds: period };
+}
+
+/** Commits what `plan` says. Without webhooks a mark and the removal after it happen in one turn, so that nothing comes between. */
+async function carryOut(
   context: ServerContext,
   call: ApiCall,
-  step: {
-    readonly key: string;
-    readonly before: Version;
-    readonly plan: Exclude<DeletionPlan, { kind: 'unchanged' }>;
-  },
-): Deletion | typeof STALE {
-  const { key, before, plan } = step;
+  step: Step,
+): Promise<Deletion | typeof STALE> {
+  const { target, before, plan } = step;
+  const { key } = before;
+  const options = completeOptions(call, step);
+  if (asksWebhooks(context, target)) await admit(context, call, { before, options });
   const after = plan.kind === 'remove' ? undefined : plan.object;
   const version = commit(context, call, { key, before, after });
   if (version === STALE) return STALE;
   if (plan.kind !== 'mark-and-remove') return { version, stays: after !== undefined };
   if (call.isDryRun) return { version, stays: false };
+  if (asksWebhooks(context, target))
+    return removeMarked(context, call, { before: version, options });
   const removed = commit(context, call, { key, before: version, after: undefined });
   return removed === STALE ? STALE : { version: removed, stays: false };
 }
 
-async function admit(context: ServerContext, call: ApiCall, oldObject: JsonObject): Promise<void> {
-  if (context.admission === undefined) return;
-  const attributes = { call, operation: 'DELETE', name: call.route.name, oldObject } as const;
-  await context.admission.mutate(attributes);
-  await context.admission.validate(attributes);
+/** The webhooks are asked again before what is marked goes (AD-11); whatever else is written meanwhile, it goes. */
+async function removeMarked(context: ServerContext, call: ApiCall, step: Asked): Promise<Deletion> {
+  const { options } = step;
+  const { key } = step.before;
+  for (let { before } = step; ; ) {
+    await admit(context, call, { before, options });
+    const removed = commit(context, call, { key, before, after: undefined });
+    if (removed !== STALE) return { version: removed, stays: false };
+    const now = collectionOf(context, call).get(key);
+    if (now === undefined) return { version: before, stays: false };
+    before = now;
+  }
+}
+
+function asksWebhooks(context: ServerContext, target: DeletionTarget): boolean {
+  return context.admission !== undefined && target.isAdmitted !== true;
+}
+
+interface Asked {
+  readonly before: Version;
+  readonly options: DeleteOptions;
+}
+
+async function admit(context: ServerContext, call: ApiCall, step: Asked): Promise<void> {
+  const attributes = {
+    call,
+    operation: 'DELETE',
+    name: call.route.name,
+    oldObject: step.before.object,
+    options: deleteOptionsObject(step.options),
+  } as const;
+  await context.admission?.mutate(attributes);
+  await context.admission?.validate(attributes);
 }
 
 function checkPreconditions(call: ApiCall, stored: JsonObject, target: DeletionTarget): void {

@@ -64,7 +64,9 @@ function planFirst(row: ResourceRow, stored: JsonObject, request: DeletionReques
 function planAgain(row: ResourceRow, stored: JsonObject, request: DeletionRequest): DeletionPlan {
   const metadata = metadataOf(stored);
   const current = numberField(metadata, 'deletionGracePeriodSeconds') ?? 0;
-  if (current === 0) return isHeld(row, stored) ? { kind: 'unchanged' } : { kind: 'remove' };
+  // What only waits for its finalizers is marked again, which changes nothing, but webhooks are asked (AD-11).
+  if (current === 0)
+    return isHeld(row, stored) ? { kind: 'mark', object: stored } : { kind: 'remove' };
   const { gracePeriodSeconds } = request.options;
   if (gracePeriodSeconds === undefined) return { kind: 'unchanged' };
   const period = gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;

@@ -17,6 +17,7 @@ import {
   withDisruption,
   withDisruptionTarget,
 } from './judge-eviction.ts';
+import { clientMetadata } from './metadata.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { timestamp } from './timestamp.ts';
 
@@ -31,30 +32,35 @@ interface Eviction {
   readonly options: DeleteOptions;
 }
 
-/** POST to a pod's /eviction: deletes it as far as the disruption budgets allow (SU-4). @throws {StatusError} */
+/** POST to a pod's /eviction: deletes it as far as the disruption budgets allow (SU-4). Webhooks see the Eviction, never the deletion. @throws {StatusError} */
 export async function evictPod(context: ServerContext, call: ApiCall): Promise<Reply> {
-  const body = decodeAnyBody(call);
-  checkEviction(call, body);
-  const options = readDeleteOptions(objectField(body, 'deleteOptions'), call.route.query);
-  const { name } = call.route;
-  const attributes = { call, operation: 'CREATE', name, object: body } as const;
-  await context.admission?.validate(attributes);
+  const { name, namespace } = call.route;
+  const given = decodeAnyBody(call);
+  checkKindOfEviction(given);
+  checkNamespaceOfEviction(call, given);
+  const metadata = { ...clientMetadata(metadataOf(given)), namespace };
+  const body = { ...given, kind: 'Eviction', apiVersion: 'policy/v1', metadata };
+  const attributes = { call, operation: 'CREATE', name } as const;
+  const eviction = (await context.admission?.mutate({ ...attributes, object: body })) ?? body;
+  if (textField(metadataOf(eviction), 'name') !== name) {
+    throw badRequest('name in URL does not match name in Eviction object');
+  }
+  const options = readDeleteOptions(objectField(eviction, 'deleteOptions'), call.route.query);
+  await context.admission?.validate({ ...attributes, object: eviction });
   const route = { ...call.route, subresource: undefined, verb: 'delete' } as const;
   const isDryRun = call.isDryRun || options.isDryRun;
   return evict({ context, call: { ...call, route, isDryRun }, options });
 }
 
-function checkEviction(call: ApiCall, body: JsonObject): void {
+function checkKindOfEviction(body: JsonObject): void {
   const apiVersion = textField(body, 'apiVersion');
   const given = apiVersion === 'policy/v1beta1' ? { ...body, apiVersion: '' } : body;
   checkKind(given, { apiVersion: 'policy/v1', kind: 'Eviction' });
-  const { name, namespace } = call.route;
-  const metadata = metadataOf(body);
-  if (textField(metadata, 'name') !== name) {
-    throw badRequest('name in URL does not match name in Eviction object');
-  }
-  const bodyNamespace = textField(metadata, 'namespace');
-  if (bodyNamespace !== '' && bodyNamespace !== namespace) {
+}
+
+function checkNamespaceOfEviction(call: ApiCall, body: JsonObject): void {
+  const bodyNamespace = textField(metadataOf(body), 'namespace');
+  if (bodyNamespace !== '' && bodyNamespace !== call.route.namespace) {
     throw badRequest(
       'the namespace of the provided object does not match the namespace sent on the request',
     );

@@ -46,6 +46,11 @@ export function generateName(base: string, random: SeededRandom): string {
   return `${base.slice(0, LONGEST_GENERATED_BASE)}${random.text(SUFFIX_LENGTH, NAME_ALPHABET)}`;
 }
 
+/** `metadata` without what a client may not choose. */
+export function clientMetadata(metadata: JsonObject): JsonObject {
+  return without(metadata, ...SYSTEM_MEMBERS);
+}
+
 /** What the server decides about a new object. */
 export interface Birth {
   readonly name: string;

@@ -14,7 +14,7 @@ import {
 } from './decode-body.ts';
 import { parseJson } from './parse-json.ts';
 import { versionReply } from './presentation.ts';
-import { scaleOf, withScale } from './scale.ts';
+import { completeScale, scaleLens, scaleOf } from './scale.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
 import { checkName, updateObject } from './update.ts';
 
@@ -34,7 +34,7 @@ export async function put(context: ServerContext, call: ApiCall): Promise<Reply>
     const created = await createObject(context, call, wanted);
     return versionReply(context, call, { status: 201, version: created });
   }
-  const version = await updateObject(context, call, () => wanted);
+  const version = await updateObject(context, call, { wanted: () => wanted });
   return versionReply(context, call, { status: 200, version });
 }
 
@@ -44,12 +44,13 @@ export async function patch(context: ServerContext, call: ApiCall): Promise<Repl
   if (call.route.subresource?.name === 'scale') return patchScale(context, call);
   const { row } = call.route;
   const expected = { apiVersion: apiVersionOf(row.type), kind: row.type.kind };
-  const version = await updateObject(context, call, (stored) => {
+  const wanted = (stored: JsonObject): JsonObject => {
     const patched = applied(context, call, stored);
     checkKind(patched, expected);
     // What was stored has no unknown fields: an untouched result need not be decoded again.
     return isSameJson(patched, stored) ? patched : dropUnknownFields(call, patched);
-  });
+  };
+  const version = await updateObject(context, call, { wanted });
   return versionReply(context, call, { status: 200, version });
 }
 
@@ -70,15 +71,19 @@ function patchBody(call: ApiCall): JsonValue {
 async function putScale(context: ServerContext, call: ApiCall): Promise<Reply> {
   const scale = decodeAnyBody(call);
   checkKind(scale, { apiVersion: 'autoscaling/v1', kind: 'Scale' });
-  const version = await updateObject(context, call, (stored) => withScale(call, stored, scale));
+  const wanted = completeScale(call, scale);
+  const version = await updateObject(context, call, {
+    wanted: () => wanted,
+    lens: scaleLens(call),
+  });
   return scaleReply(call, version.object);
 }
 
 async function patchScale(context: ServerContext, call: ApiCall): Promise<Reply> {
-  const version = await updateObject(context, call, (stored) => {
-    const scale = scaleOf(stored, call.route.row.scalePaths);
-    return withScale(call, stored, applied(context, call, scale));
-  });
+  const lens = scaleLens(call);
+  const wanted = (stored: JsonObject): JsonObject =>
+    completeScale(call, applied(context, call, lens.shown(stored)));
+  const version = await updateObject(context, call, { wanted, lens });
   return scaleReply(call, version.object);
 }
 

@@ -4,6 +4,7 @@ import type { ScalePaths } from '#embedded-cluster/resource-row.ts';
 import { selectorText } from '#embedded-cluster/selector/selector-text.ts';
 import { changedUid, invalid, staleResourceVersion } from '#embedded-cluster/status-errors.ts';
 import type { ApiCall } from './server-context.ts';
+import type { Lens } from './update.ts';
 
 const SCALE_METADATA = [
   'name',
@@ -78,8 +79,29 @@ function withNumberAt(object: JsonObject, path: readonly string[], value: number
   return { ...object, [member]: withNumberAt(objectField(object, member), rest, value) };
 }
 
+/** The object as its Scale, and changed by one (SU-1). */
+export function scaleLens(call: ApiCall): Lens {
+  const { scalePaths } = call.route.row;
+  return {
+    shown: (stored) => scaleOf(stored, scalePaths),
+    applied: (stored, scale) => withScale(call, stored, scale),
+  };
+}
+
+/** `scale` with the members that every Scale has. */
+export function completeScale(call: ApiCall, scale: JsonObject): JsonObject {
+  const { name, namespace } = call.route;
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, ...metadataOf(scale) },
+    spec: objectField(scale, 'spec'),
+    status: { replicas: 0, ...objectField(scale, 'status') },
+  };
+}
+
 /** `stored` with the replicas of `scale`. @throws {StatusError} 409 for a foreign uid or version, 422 for a negative count */
-export function withScale(call: ApiCall, stored: JsonObject, scale: JsonObject): JsonObject {
+function withScale(call: ApiCall, stored: JsonObject, scale: JsonObject): JsonObject {
   const { row, name } = call.route;
   const given = metadataOf(scale);
   const version = textField(given, 'resourceVersion');

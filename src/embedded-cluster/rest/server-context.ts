@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { Monotonic } from '#base/units.ts';
 import type { Activity } from '#embedded-cluster/activity.ts';
 import type { Authorizer } from '#embedded-cluster/authorizer.ts';
 import type { RecordingEventLog } from '#embedded-cluster/recording-event-log.ts';
@@ -29,7 +30,7 @@ export interface ServerRules {
   }) => JsonObject;
 }
 
-/** One write on its way through admission (AD-1). */
+/** One write on its way through admission (AD-1); objects are those of the wire, such as a Scale. */
 export interface AdmissionAttributes {
   readonly call: ApiCall;
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
@@ -39,11 +40,13 @@ export interface AdmissionAttributes {
   readonly object?: JsonObject;
   /** Absent for CREATE. */
   readonly oldObject?: JsonObject;
+  /** Of a DELETE; those of the others are in the query. */
+  readonly options?: JsonObject;
 }
 
 /** The chain of admission webhooks; a server without one admits everything. */
 export interface Admission {
-  /** The object as the mutating webhooks leave it. @throws {StatusError} a denial */
+  /** The object as the mutating webhooks leave it: `attributes.object` itself where none changes it. @throws {StatusError} a denial */
   mutate(attributes: AdmissionAttributes): Promise<JsonObject | undefined>;
   /** @throws {StatusError} a denial */
   validate(attributes: AdmissionAttributes): Promise<void>;
@@ -66,7 +69,7 @@ export interface ServerContext {
     readonly names: SeededRandom;
     readonly timeouts: SeededRandom;
   };
-  /** Set by the room of webhooks. */
+  /** Set by the room of webhooks while there are any. */
   admission: Admission | undefined;
   /** Keyed `resource/subresource`, such as `pods/eviction`. */
   readonly subresourceHandlers: Map<string, SubresourceHandler>;
@@ -77,6 +80,8 @@ export interface ServerContext {
 /** One request while it is being answered. */
 export interface ApiCall {
   readonly callId: number;
+  /** When it arrived: what it waits for is bounded from then on (AD-8). */
+  readonly startedAt: Monotonic;
   readonly route: ResourceRoute;
   readonly request: ApiRequest;
   /** The row that the client asked for, where that is a view of the route's (see `ResourceView`). */

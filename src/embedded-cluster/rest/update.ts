@@ -11,6 +11,7 @@ import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf, unstored } from './commit.ts';
 import { ineffectiveWarnings } from './create.ts';
+import { assemble } from './metadata.ts';
 import { isHeld } from './namespace-lifecycle.ts';
 import { ownerCauses } from './owner-references.ts';
 import type { ApiCall, ServerContext } from './server-context.ts';
@@ -20,20 +21,37 @@ import { finalizerCauses, updatedObject } from './updated-object.ts';
 const MAXIMUM_ATTEMPTS = 100;
 
 /** Makes the wanted object from the stored one; called again when another write came first (PA-2). */
-export type Wanted = (stored: JsonObject) => JsonObject;
+type Wanted = (stored: JsonObject) => JsonObject;
+
+/** A part of an object that is read and written as an object of its own, such as its Scale (SU-1). */
+export interface Lens {
+  readonly shown: (stored: JsonObject) => JsonObject;
+  /** `stored` with what `part` says. @throws {StatusError} */
+  readonly applied: (stored: JsonObject, part: JsonObject) => JsonObject;
+}
+
+/** What an update does. */
+export interface Update {
+  /** The object as the client wants it; through a lens, the part of it. */
+  readonly wanted: Wanted;
+  /** @default the whole object */
+  readonly lens?: Lens;
+  /** Whether the webhooks have had their say already, as for a binding (SU-3). @default false */
+  readonly isAdmitted?: boolean;
+}
 
 /** Reads, changes and commits the route's object. @throws {StatusError} */
 export async function updateObject(
   context: ServerContext,
   call: ApiCall,
-  wanted: Wanted,
+  update: Update,
 ): Promise<Version> {
   const { name, row } = call.route;
   const key = keyOf(call, name);
   for (let attempt = 0; attempt < MAXIMUM_ATTEMPTS; attempt += 1) {
     const before = collectionOf(context, call).get(key);
     if (before === undefined) throw notFound(row, name);
-    const object = await prepared(context, call, { before, wanted: wanted(before.object) });
+    const object = await prepared(context, call, { ...update, old: before.object });
     const after = isReleased(call, object) ? undefined : object;
     const version = commit(context, call, { key, before, after });
     if (version === STALE) continue;
@@ -43,8 +61,8 @@ export async function updateObject(
   throw staleResourceVersion(row, name);
 }
 
-/** @throws {StatusError} 400, 409 or 422 when `wanted` may not replace `stored` */
-function checkReplacement(call: ApiCall, stored: JsonObject, wanted: JsonObject): void {
+/** @throws {StatusError} 400 or 409 when `wanted` is about another object than `stored`; webhooks are not asked about that */
+function checkIdentity(call: ApiCall, stored: JsonObject, wanted: JsonObject): void {
   const { namespace } = call.route;
   const given = metadataOf(wanted);
   checkName(call, given);
@@ -54,13 +72,14 @@ function checkReplacement(call: ApiCall, stored: JsonObject, wanted: JsonObject)
       `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${namespace})`,
     );
   }
-  if (call.route.verb === 'patch') {
-    checkVersion(call, metadataOf(stored), given);
-    checkUidKept(call, metadataOf(stored), given);
-  } else {
-    checkUidPrecondition(call, metadataOf(stored), given);
-    checkVersion(call, metadataOf(stored), given);
-  }
+  if (call.route.verb !== 'patch') checkUidPrecondition(call, metadataOf(stored), given);
+}
+
+/** @throws {StatusError} 409 or 422 when `wanted` may not replace `stored` */
+function checkReplacement(call: ApiCall, stored: JsonObject, wanted: JsonObject): void {
+  const given = metadataOf(wanted);
+  checkVersion(call, metadataOf(stored), given);
+  if (call.route.verb === 'patch') checkUidKept(call, metadataOf(stored), given);
 }
 
 /** @throws {StatusError} 400 when `given` names another object than the URL */
@@ -118,16 +137,17 @@ function checkVersion(call: ApiCall, stored: JsonObject, given: JsonObject): voi
   if (version !== textField(stored, 'resourceVersion')) throw staleResourceVersion(row, name);
 }
 
-async function prepared(
-  context: ServerContext,
-  call: ApiCall,
-  update: { readonly before: Version; readonly wanted: JsonObject },
-): Promise<JsonObject> {
+interface Step extends Update {
+  readonly old: JsonObject;
+}
+
+async function prepared(context: ServerContext, call: ApiCall, step: Step): Promise<JsonObject> {
   const { row, name, subresource } = call.route;
-  const old = update.before.object;
-  checkReplacement(call, old, update.wanted);
-  const next = updatedObject(call, old, update.wanted);
-  const object = await admitted(context, call, { old, next });
+  const { old, lens } = step;
+  const wanted = await mutated(context, call, step);
+  const next = lens === undefined ? wanted : lens.applied(old, wanted);
+  checkReplacement(call, old, next);
+  const object = updatedObject(call, old, next);
   const causes = [
     ...ownerCauses(metadataOf(object)),
     ...finalizerCauses(old, object),
@@ -135,27 +155,41 @@ async function prepared(
     ...(subresource?.name === 'binding' ? [] : row.validate(object, old)),
   ];
   if (causes.length > 0) throw invalid(row, name, causes);
-  const attributes = { call, operation: 'UPDATE', name, object, oldObject: old } as const;
-  await context.admission?.validate(attributes);
+  if (step.isAdmitted !== true) {
+    const shown = lens?.shown ?? same;
+    const objects = { object: shown(object), oldObject: shown(old) };
+    await context.admission?.validate({ call, operation: 'UPDATE', name, ...objects });
+  }
   call.warnings.push(...ineffectiveWarnings(row.ineffectiveFields(object)));
   return object;
 }
 
-async function admitted(
-  context: ServerContext,
-  call: ApiCall,
-  update: { readonly old: JsonObject; readonly next: JsonObject },
-): Promise<JsonObject> {
-  if (context.admission === undefined) return update.next;
-  const mutated = await context.admission.mutate({
+const same = (object: JsonObject): JsonObject => object;
+
+/** What the client wants, as the mutating webhooks leave it: they see it with defaults, and before it is compared with what is stored. */
+async function mutated(context: ServerContext, call: ApiCall, step: Step): Promise<JsonObject> {
+  const { old, lens, wanted, isAdmitted } = step;
+  const given = wanted(old);
+  if (lens === undefined) checkIdentity(call, old, given);
+  if (context.admission === undefined || isAdmitted === true) return given;
+  const object = lens === undefined ? completed(call, old, given) : given;
+  const result = await context.admission.mutate({
     call,
     operation: 'UPDATE',
     name: call.route.name,
-    object: update.next,
-    oldObject: update.old,
+    object,
+    oldObject: lens === undefined ? old : lens.shown(old),
   });
-  if (mutated === undefined || mutated === update.next) return update.next;
-  return updatedObject(call, update.old, mutated);
+  if (result === undefined || result === object) return given;
+  if (lens === undefined) checkIdentity(call, old, result);
+  return result;
+}
+
+function completed(call: ApiCall, old: JsonObject, given: JsonObject): JsonObject {
+  const { row, namespace } = call.route;
+  const scope = row.type.isNamespaced ? { namespace } : {};
+  const object = assemble(row, { ...metadataOf(given), ...scope }, given);
+  return row.prepareForUpdate(object, old);
 }
 
 /** Whether this update takes the last hold from an object that waits to be deleted (OB-10). */

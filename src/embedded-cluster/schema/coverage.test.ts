@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import * as admission from './admission-kinds.ts';
 import * as core from './core-kinds.ts';
 import type { FieldSchema } from './field-schema.ts';
 import { persistentVolumeClaim } from './persistent-volume-claim.ts';
@@ -26,6 +27,7 @@ const published = new Map([
   ...interfacesOf('policy/v1.d.ts'),
   ...interfacesOf('coordination/v1.d.ts'),
   ...interfacesOf('authorization/v1.d.ts'),
+  ...interfacesOf('admissionregistration/v1.d.ts'),
 ]);
 
 /** Members that left the API since, or that the schema keeps as raw JSON. */
@@ -57,6 +59,8 @@ const kinds: Record<string, FieldSchema> = {
   Lease: core.lease,
   Node: core.node,
   SelfSubjectAccessReview: core.selfSubjectAccessReview,
+  MutatingWebhookConfiguration: admission.mutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration: admission.validatingWebhookConfiguration,
 };
 for (const [kind, schema] of Object.entries(kinds)) {
   test(`the schema of ${kind} has every published field`, () => {
