@@ -11,6 +11,7 @@ import { prepareDownscale } from '#admission/prepare-downscale.ts';
 import type { AdmissionRequest, Verdict, Webhook } from '#admission/review.ts';
 import { ZoneTracker } from '#admission/zone-tracker.ts';
 import type { JsonObject } from '#base/json.ts';
+import type { Logger } from '#base/logger.ts';
 import { after, type Instant, instant, type Millis, millis, seconds } from '#base/units.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -152,6 +153,8 @@ export class AdmissionBed {
   readonly requests: string[] = [];
   /** Decides on the requests of the webhooks. */
   fault: (request: TransportRequest) => ApiFault = () => undefined;
+  /** Runs before each of them is sent. */
+  beforeRequest: (request: TransportRequest) => Promise<void> = () => Promise.resolve();
   readonly admin: Client;
   readonly noDownscale: Webhook;
   readonly prepareDownscale: Webhook;
@@ -352,6 +355,7 @@ export class AdmissionBed {
     return {
       request: async (request) => {
         this.requests.push(`${request.method} ${request.path.split('?', 1)[0] ?? ''}`);
+        await this.beforeRequest(request);
         const fault = this.fault(request);
         if (fault === undefined) return inner.request(request);
         if (fault === 'reset') throw new TransportError('the connection was reset', 'connection');
@@ -387,7 +391,8 @@ function refusal(status: number): TransportResponse {
   return { status, headers: { 'content-type': 'application/json' }, body };
 }
 
-const silentLogger = {
+/** A log that nobody reads. */
+export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
