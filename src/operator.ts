@@ -1,3 +1,4 @@
+import { type AdmissionOptions, runAdmission } from '#admission/run-admission.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
@@ -41,6 +42,11 @@ export interface OperatorOptions {
   readonly transport: Transport;
   /** Names this process; new at every start (D-8). */
   readonly identity: string;
+  /** Serves the admission webhooks; absent while TLS is off. */
+  readonly admission?: Pick<
+    AdmissionOptions,
+    'registry' | 'httpMetrics' | 'podHttp' | 'certificate' | 'host' | 'onListening'
+  >;
   /** Told the plan of every pass over a group. */
   readonly onPlan?: (key: string, plan: Plan) => void;
 }
@@ -78,12 +84,14 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   else signal.addEventListener('abort', stop, { once: true });
   const client = decoratedClient(options);
   const caches = createCaches(client, options);
+  const admission = startAdmission(options, ending.signal);
   log.info('caches syncing');
   const running = [
     caches.pods.run(ending.signal),
     caches.statefulSets.run(ending.signal),
     caches.budgets.run(ending.signal),
-    work(options, { client, caches }, ending.signal),
+    admission.run,
+    work(options, { client, caches, admission }, ending.signal),
   ];
   try {
     await Promise.race(running);
@@ -96,7 +104,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
 
 async function work(
   options: OperatorOptions,
-  parts: { readonly client: Client; readonly caches: Caches },
+  parts: { readonly client: Client; readonly caches: Caches; readonly admission: Admission },
   signal: AbortSignal,
 ): Promise<void> {
   const { config, clock, log, metrics, identity, onPlan } = options;
@@ -104,6 +112,7 @@ async function work(
   const [permitted] = await Promise.all([
     askPermissions(client, options, signal),
     synced(caches, clock, signal),
+    parts.admission.listening,
   ]);
   if (signal.aborted) return;
   log.info('caches synced', {
@@ -134,6 +143,41 @@ async function work(
     signal,
   );
   await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
+}
+
+interface Admission {
+  /** Resolves once reviews are answered, at once where none are. */
+  readonly listening: Promise<void>;
+  /** Ends after the drain; where no webhooks are served, with `signal`. */
+  readonly run: Promise<void>;
+}
+
+/** The webhooks stand before readiness, and end with a drain after it is withdrawn (S7). */
+function startAdmission(options: OperatorOptions, signal: AbortSignal): Admission {
+  const { admission, config, clock, log } = options;
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+  if (admission === undefined) {
+    resolve();
+    const { promise: run, resolve: end } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => end(), { once: true });
+    if (signal.aborted) end();
+    return { listening, run };
+  }
+  const clients = {
+    noDownscale: decoratedClient(options),
+    prepareDownscale: decoratedClient(options),
+    eviction: decoratedClient(options),
+    configurations: decoratedClient(options),
+  };
+  const onListening = (port: number): void => {
+    admission.onListening?.(port);
+    resolve();
+  };
+  const run = runAdmission({ ...admission, config, clock, log, clients, onListening }, signal);
+  // Whoever awaits `run` gets the failure; nobody may wait for what will not listen.
+  run.catch(reject);
+  listening.catch(() => undefined);
+  return { listening, run };
 }
 
 function decoratedClient({ config, clock, log, metrics, transport }: OperatorOptions): Client {

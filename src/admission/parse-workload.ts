@@ -30,7 +30,7 @@ function foreign(kind: GroupVersionKind): ReviewedObject {
 }
 
 /** What the peer says of a type without replicas; the name in brackets is that of its type (N10). */
-export function unsupportedTypeText(kind: GroupVersionKind): string {
+function unsupportedTypeText(kind: GroupVersionKind): string {
   return `unsupported type ${formatKind(kind)} (go type *${kind.version}.${kind.kind})`;
 }
 

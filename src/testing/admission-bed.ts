@@ -29,7 +29,7 @@ import { PodFleet } from './pod-fleet.ts';
 import { formatRfc3339 } from './rfc3339.ts';
 
 /** When the tests of webhooks take place. */
-export const T0: Instant = instant(1_767_225_600_000);
+const T0: Instant = instant(1_767_225_600_000);
 
 /** What becomes of a request to the API server instead of its answer; undefined: nothing. */
 export type ApiFault =
@@ -88,7 +88,7 @@ export function setObject(options: BedSet = {}): JsonObject {
 }
 
 /** A Scale of a set. */
-export function scaleObject(name: string, replicas?: number): JsonObject {
+function scaleObject(name: string, replicas?: number): JsonObject {
   const spec = replicas === undefined ? {} : { replicas };
   const metadata = { name, namespace: 'test' };
   return { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata, spec };
