@@ -4,6 +4,7 @@
  *     npm run bench -- <name> … | all [--size full|tiny] [--json]
  */
 import { parseArgs } from 'node:util';
+import { admission } from './admission.ts';
 import type { Bench } from './bench.ts';
 import { type Findings, formatFindings, type Size } from './figures.ts';
 import { idle } from './idle.ts';
@@ -12,7 +13,14 @@ import { rollout } from './rollout.ts';
 import { server } from './server.ts';
 import { start } from './start.ts';
 
-const benches: Readonly<Record<string, Bench>> = { rollout, reaction, start, idle, server };
+const benches: Readonly<Record<string, Bench>> = {
+  rollout,
+  reaction,
+  start,
+  idle,
+  server,
+  admission,
+};
 
 /** Runs what `args` name. @returns the exit code: 1 when a figure misses its bound, 2 for wrong arguments */
 async function main(args: readonly string[]): Promise<number> {
