@@ -6,6 +6,7 @@ import { startAdmissionServer } from '#admission/admission-server.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
 import { Places } from '#admission/places.ts';
 import { seconds } from '#base/units.ts';
+import { standardErrorSink } from '#command/log-sink.ts';
 import { selfSigned } from '#embedded-cluster/self-signed.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
@@ -18,9 +19,7 @@ const log = createLogger({
   format: 'logfmt',
   level: 'debug',
   clock,
-  sink: (line) => {
-    process.stderr.write(`${line}\n`);
-  },
+  sink: standardErrorSink().write,
 });
 const certificate = await selfSigned(clock.now());
 /** Updates of whole sets ask nobody. */

@@ -20,24 +20,26 @@ export function isJsonTooDeep(text: Uint8Array): boolean {
   const { length } = text;
   if (length <= 2 * maxNesting) return false;
   let depth = 0;
-  for (let at = 0; at < length; at += 1) {
-    const byte = text[at];
-    if (byte === QUOTE) at = endOfString(text, at);
-    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      depth += 1;
-      if (depth > maxNesting) return true;
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
+  let at = 0;
+  while (at < length) {
+    const byte = text[at] ?? 0;
+    at += 1;
+    if (byte === QUOTE) at = afterString(text, at);
+    else if (byte >= OPEN_BRACKET) depth += levelsOf(byte);
+    if (depth > maxNesting) return true;
   }
   return false;
 }
 
-function endOfString(text: Uint8Array, start: number): number {
-  const { length } = text;
-  let at = start + 1;
-  for (let byte = text[at]; at < length && byte !== QUOTE; byte = text[at]) {
-    at += byte === BACKSLASH ? 2 : 1;
+/** Where the string that begins at `start` ends. */
+function afterString(text: Uint8Array, start: number): number {
+  let at = start;
+  for (;;) {
+    const byte = text[at];
+    at += 1;
+    if (byte === QUOTE || byte === undefined) return at;
+    if (byte === BACKSLASH) at += 1;
   }
-  return at;
 }
 
 /**
