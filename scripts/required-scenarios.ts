@@ -34,4 +34,14 @@ export const scenarioLists: readonly ScenarioList[] = [
       [53, 59],
     ],
   },
+  {
+    document: 'admission webhooks §15',
+    prefix: 'admission ',
+    width: 1,
+    last: 104,
+    required: [
+      [1, 82],
+      [99, 104],
+    ],
+  },
 ];
