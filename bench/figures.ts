@@ -12,6 +12,7 @@ interface Bound {
 }
 
 const goal = 'founding issue, "Benchmarks"';
+const issue6 = 'issue 6, "Figures"';
 const safety = 'reliability.md EXCL-1, MAXU-1';
 
 /** Every bound of every bench, in one place. */
@@ -52,6 +53,10 @@ export const bounds = {
   'CPU while nothing changes': { unit: '% of a core', atMost: 1, from: goal, isSpeed: true },
   'pods created over HTTP': { unit: '/s', atLeast: 2000, from: `${goal}, PF-1`, isSpeed: true },
   'list of all pods over HTTP': { unit: 'ms', atMost: 300, from: `${goal}, PF-1`, isSpeed: true },
+  'no-downscale reviews': { unit: '/s', atLeast: 6000, from: issue6, isSpeed: true },
+  'review at 1,000/s, p99': { unit: 'ms', atMost: 20, from: issue6, isSpeed: true },
+  'TLS handshakes of 200 connections': { unit: 's', atMost: 2, from: issue6, isSpeed: true },
+  'RSS of the webhook server': { unit: 'MB', atMost: 150, from: issue6, isSpeed: true },
 } as const satisfies Readonly<Record<string, Bound>>;
 
 /** Names of the figures that have a bound. */

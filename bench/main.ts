@@ -4,6 +4,7 @@
  *     npm run bench -- <name> … | all  [--size full|tiny] [--cluster embedded|real] [--json]
  */
 import { parseArgs } from 'node:util';
+import { admission } from './admission.ts';
 import type { Bench } from './bench.ts';
 import { type Findings, formatFindings, type Size } from './figures.ts';
 import { idle } from './idle.ts';
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, Bench>> = {
   start,
   idle,
   server,
+  admission,
 };
 
 /** Runs what `args` name. @returns the exit code: 1 when a figure misses its bound, 2 for wrong arguments */

@@ -8,7 +8,7 @@ export const rows: readonly (readonly string[])[] = [
   ['main'],
   ['command'],
   ['operator', 'operator-permissions'],
-  ['operator-capabilities'],
+  ['operator-admission', 'operator-capabilities'],
   ['embedded-cluster'],
   ['dashboard', 'admission'],
   [

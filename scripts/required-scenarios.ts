@@ -47,4 +47,11 @@ export const scenarioLists: readonly ScenarioList[] = [
       [30, 51],
     ],
   },
+  {
+    document: 'admission webhooks §15',
+    prefix: 'admission ',
+    width: 1,
+    last: 104,
+    required: [[1, 104]],
+  },
 ];

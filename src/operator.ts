@@ -16,6 +16,7 @@ import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
+import { type Admission, type AdmissionSettings, startAdmission } from '#operator-admission.ts';
 import { capabilitiesOf, referencesOf } from '#operator-capabilities.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
 import { referenceIndexers } from '#replica-coordination/references.ts';
@@ -45,6 +46,8 @@ export interface OperatorOptions {
   readonly podHttp: PodHttp;
   /** Names this process; new at every start (D-8). */
   readonly identity: string;
+  /** Serves the admission webhooks; absent while TLS is off. */
+  readonly admission?: AdmissionSettings;
   /** Told the plan of every pass over a group. */
   readonly onPlan?: (key: string, plan: Plan) => void;
 }
@@ -82,12 +85,14 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   else signal.addEventListener('abort', stop, { once: true });
   const client = decoratedClient(options);
   const caches = createCaches(client, options);
+  const admission = startAdmission(options, () => decoratedClient(options), ending.signal);
   log.info('caches syncing');
   const running = [
     caches.pods.run(ending.signal),
     caches.statefulSets.run(ending.signal),
     caches.budgets.run(ending.signal),
-    work(options, { client, caches }, ending.signal),
+    admission.run,
+    work(options, { client, caches, admission }, ending.signal),
   ];
   try {
     await Promise.race(running);
@@ -100,7 +105,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
 
 async function work(
   options: OperatorOptions,
-  parts: { readonly client: Client; readonly caches: Caches },
+  parts: { readonly client: Client; readonly caches: Caches; readonly admission: Admission },
   signal: AbortSignal,
 ): Promise<void> {
   const { config, clock, log, metrics, onPlan } = options;
@@ -110,6 +115,7 @@ async function work(
   const [permitted] = await Promise.all([
     askPermissions({ client, log, metrics, namespace, proven }, signal),
     proven,
+    parts.admission.listening,
   ]);
   if (signal.aborted) return;
   log.info('caches synced', {

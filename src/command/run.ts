@@ -20,6 +20,7 @@ import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { tracingSetup } from '#telemetry/tracing.ts';
+import { standardErrorSink } from './log-sink.ts';
 import { podHttpOf } from './pod-http.ts';
 import { signalled } from './signals.ts';
 
@@ -54,13 +55,8 @@ export async function runCommand(
 
 async function serve(config: Config, findCluster: FindCluster): Promise<void> {
   const clock = systemClock();
-  const log = createLogger({
-    ...config.log,
-    clock,
-    sink: (line) => {
-      process.stderr.write(`${line}\n`);
-    },
-  });
+  const sink = standardErrorSink();
+  const log = createLogger({ ...config.log, clock, sink: sink.write });
   reportTracing(log);
   const registry = createMetricsRegistry();
   const readiness = createReadiness();
@@ -78,6 +74,7 @@ async function serve(config: Config, findCluster: FindCluster): Promise<void> {
   } finally {
     stop.release();
     await Promise.all([server.close(), transport?.close(), podHttp?.close()]);
+    sink.flush();
   }
 }
 

@@ -102,7 +102,7 @@ function serverFlags(set: FlagSet): OperatorFlags['server'] {
       default: [],
       help:
         'Comma-separated fragments of paths that are not validated. When empty: ' +
-        'admission/no-downscale,admission/prepare-downscale.',
+        'the paths of the admission webhooks.',
     }),
     excludedUserAgents: set.add(`${prefix}.excluded-user-agents`, csvKind, {
       default: [],

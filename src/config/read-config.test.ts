@@ -64,7 +64,12 @@ test('[scenario 78] readConfig() has the defaults of the table', () => {
       clusterValidation: {
         isEnabled: false,
         isSoft: false,
-        excludedPaths: ['admission/no-downscale', 'admission/prepare-downscale'],
+        excludedPaths: [
+          'admission/no-downscale',
+          'admission/prepare-downscale',
+          'admission/pod-eviction',
+          'admission/zpdb-validation',
+        ],
         excludedUserAgents: [],
       },
     },

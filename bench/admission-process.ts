@@ -1,0 +1,48 @@
+/**
+ * The webhook server of a bench, in a process of its own, with the logger and the metrics of the default flags. Prints
+ * its certificate and its port as one line of JSON.
+ */
+import { startAdmissionServer } from '#admission/admission-server.ts';
+import { noDownscale } from '#admission/no-downscale.ts';
+import { Places } from '#admission/places.ts';
+import { seconds } from '#base/units.ts';
+import { standardErrorSink } from '#command/log-sink.ts';
+import { selfSigned } from '#embedded-cluster/self-signed.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import { createLogger } from '#telemetry/line-logger.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+
+const clock = systemClock();
+const log = createLogger({
+  format: 'logfmt',
+  level: 'debug',
+  clock,
+  sink: standardErrorSink().write,
+});
+const certificate = await selfSigned(clock.now());
+/** Updates of whole sets ask nobody. */
+const client = new Proxy({} as Client, {
+  get: () => () => Promise.reject(new Error('no API server in this bench')),
+});
+const server = await startAdmissionServer({
+  port: 0,
+  host: '127.0.0.1',
+  certificate,
+  clock,
+  log,
+  metrics: createHttpServerMetrics(createMetricsRegistry()),
+  clusterValidation: {
+    isEnabled: false,
+    isSoft: false,
+    cluster: 'bench',
+    excludedPaths: [],
+    excludedUserAgents: [],
+  },
+  webhooks: [noDownscale({ client, log, places: new Places(200) })],
+  requestTimeout: seconds(10),
+});
+process.stdout.write(`${JSON.stringify({ port: server.port, ca: certificate.cert })}\n`);
+// Whoever started this process has gone.
+process.stdin.on('end', () => process.exit()).resume();

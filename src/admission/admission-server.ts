@@ -1,0 +1,191 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import { getRequestListener } from '@hono/node-server';
+import { type Millis, millis, minutes, seconds } from '#base/units.ts';
+import { type AdmissionAppOptions, admissionApp, admissionRoutes } from './admission-app.ts';
+import { errorOf } from './error-of.ts';
+
+/** A certificate with its chain, and its key, as PEM. */
+export interface KeyAndCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** How the webhook server is reached. */
+export interface AdmissionServerOptions extends AdmissionAppOptions {
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** @default all interfaces */
+  readonly host?: string;
+  readonly certificate: KeyAndCertificate;
+  /** How long a server that closes still takes connections: endpoints are withdrawn meanwhile. @default 2 s */
+  readonly drain?: Millis;
+  /** Work that goes on after answers; waited for at the end. */
+  readonly background?: () => Promise<unknown>;
+}
+
+/** An HTTPS server of webhooks that listens. */
+export interface AdmissionServer {
+  /** The port that it listens on. */
+  readonly port: number;
+  /**
+   * From now on new connections get this certificate; open ones keep theirs.
+   *
+   * @throws {Error} one sentence, when the two do not belong together; the earlier ones stay in use
+   */
+  setCertificate(certificate: KeyAndCertificate): void;
+  /**
+   * Answers on for a while, with each connection ending after its answer; then takes no new one, and resolves when all
+   * is answered. Calling it again gives the same promise.
+   */
+  close(): Promise<void>;
+}
+
+/** Time for which a connection without a request is kept (S4). */
+const idleTimeout = minutes(3);
+/** How often the limits of reading are checked. */
+const checkInterval = millis(500);
+const defaultDrain = seconds(2);
+
+/**
+ * Starts the HTTPS server of the webhooks (S1…S5). HTTP/1.1, as the API server asks for.
+ *
+ * @throws {Error} one sentence, when the port is in use or cannot be listened on, or the certificate is none
+ */
+export async function startAdmissionServer(
+  options: AdmissionServerOptions,
+): Promise<AdmissionServer> {
+  const server = new TlsServer(options);
+  await server.listen();
+  return server;
+}
+
+class TlsServer implements AdmissionServer {
+  readonly #options: AdmissionServerOptions;
+  readonly #server: Server;
+  readonly #routeOf: (path: string) => string;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: AdmissionServerOptions) {
+    const { certificate, requestTimeout } = options;
+    this.#options = options;
+    this.#routeOf = admissionRoutes(options.webhooks);
+    const listener = getRequestListener(admissionApp(options).fetch, {
+      hostname: 'localhost', // stands in where HTTP/1.0 sends no Host
+      overrideGlobalObjects: false,
+    });
+    const timeouts = {
+      requestTimeout,
+      headersTimeout: requestTimeout,
+      handshakeTimeout: requestTimeout,
+      keepAliveTimeout: idleTimeout,
+      connectionsCheckingInterval: checkInterval,
+    };
+    try {
+      this.#server = createServer({ ...pem(certificate), ...timeouts }, (request, response) => {
+        this.#observe(request, response);
+        listener(request, response).catch((error: unknown) => {
+          this.#options.log.error('webhook server failed', { err: errorOf(error) });
+          response.destroy();
+        });
+      });
+    } catch (error) {
+      throw certificateError(error);
+    }
+    // The write timeout: of silence, so that whoever reads slowly is cut, and whoever is answered late is not.
+    this.#server.setTimeout(requestTimeout);
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : this.#options.port;
+  }
+
+  async listen(): Promise<void> {
+    const { port, host, log } = this.#options;
+    try {
+      this.#server.listen({ port, ...(host === undefined ? {} : { host }) });
+      await once(this.#server, 'listening');
+    } catch (error) {
+      throw listenError(port, error);
+    }
+    this.#server.on('error', (error) => log.error('webhook server failed', { err: error }));
+    this.#server.on('tlsClientError', (error) =>
+      log.debug('TLS handshake failed', { err: error.message }),
+    );
+  }
+
+  setCertificate(certificate: KeyAndCertificate): void {
+    try {
+      this.#server.setSecureContext(pem(certificate));
+    } catch (error) {
+      throw certificateError(error);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#drained();
+    return this.#closed;
+  }
+
+  async #drained(): Promise<void> {
+    const { clock, drain = defaultDrain, requestTimeout, background } = this.#options;
+    this.#server.closeIdleConnections();
+    await clock.sleep(drain, { owner: 'webhook server drain' });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cut = (): void => this.#server.closeAllConnections();
+    const timer = clock.timer(requestTimeout, cut, { background: true });
+    this.#server.close(() => resolve());
+    this.#server.closeIdleConnections();
+    await promise;
+    timer.cancel();
+    await background?.();
+  }
+
+  /** M1 to M4, from what was really sent. */
+  #observe(request: IncomingMessage, response: ServerResponse): void {
+    const { metrics, clock } = this.#options;
+    const { method = '', url = '' } = request;
+    const queryAt = url.indexOf('?');
+    const route = this.#routeOf(queryAt < 0 ? url : url.slice(0, queryAt));
+    const begun = clock.monotonic();
+    if (this.#closed !== undefined) response.setHeader('connection', 'close');
+    metrics.changeInflight(method, route, 1);
+    response.once('close', () => {
+      metrics.changeInflight(method, route, -1);
+      metrics.observeServed({
+        method,
+        route,
+        status: response.statusCode,
+        isWebSocket: request.headers.upgrade?.toLowerCase() === 'websocket',
+        duration: millis(clock.monotonic() - begun),
+        requestBytes: lengthOf(request.headers['content-length']),
+        responseBytes: lengthOf(response.getHeader('content-length')),
+      });
+      if (this.#closed !== undefined) this.#server.closeIdleConnections();
+    });
+  }
+}
+
+function pem({ cert, key }: KeyAndCertificate): KeyAndCertificate {
+  return { cert, key };
+}
+
+/** The stated length of a body; 0 when none is stated. */
+function lengthOf(header: number | string | readonly string[] | undefined): number {
+  const length = Number(header ?? 0);
+  return Number.isInteger(length) ? length : 0;
+}
+
+function certificateError(cause: unknown): Error {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new Error(`Cannot use the certificate of the webhook server: ${why}`, { cause });
+}
+
+function listenError(port: number, cause: unknown): Error {
+  const isInUse = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const reason = isInUse ? 'the port is in use by another program' : why;
+  return new Error(`Cannot serve webhooks on port ${port}: ${reason}`, { cause });
+}

@@ -1,0 +1,22 @@
+import { isForbidden } from '#kubernetes/api-error.ts';
+import type { Verdict } from './review.ts';
+
+/**
+ * Denies because a request of ours failed (D-25): 429, as it may succeed later, or 403 where our Role does not permit
+ * it, with the failure as its cause.
+ */
+export function denyForFailure(message: string, error: unknown): Verdict {
+  const cause = error instanceof Error ? error.message : String(error);
+  const isRefused = isForbidden(error);
+  return {
+    isAllowed: false,
+    message,
+    code: isRefused ? 403 : 429,
+    causes: [{ reason: isRefused ? 'Forbidden' : 'DependencyFailed', message: cause }],
+  };
+}
+
+/** Denies because too much is under way (D-30). */
+export function overloadText(target: string): string {
+  return `${target} is not allowed because too many admission reviews are under way, try again`;
+}

@@ -1,0 +1,27 @@
+import type { AdmissionRequest } from './review.ts';
+
+/** A decrease of `spec.replicas`. */
+export interface Shrinkage {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The label that forbids down-scales (N1). */
+export const NO_DOWNSCALE = 'grafana.com/no-downscale';
+/** The label that asks for pods to be prepared before a down-scale (§5.1). */
+export const PREPARE_DOWNSCALE = 'grafana.com/prepare-downscale';
+
+/** `statefulsets/ingester-zone-a in ns`. */
+export function targetText({ resource, name, namespace }: AdmissionRequest): string {
+  return `${resource}/${name} in ${namespace}`;
+}
+
+/** What every sentence about a down-scale begins with (N7, P15, §5.3). */
+export function downscaleText(request: AdmissionRequest, { from, to }: Shrinkage): string {
+  return `downscale of ${targetText(request)} from ${from} to ${to} replicas`;
+}
+
+/** Denies because of `tail`, which is wire text with or without a full stop (§5.3). */
+export function refusalText(request: AdmissionRequest, shrinkage: Shrinkage, tail: string): string {
+  return `${downscaleText(request, shrinkage)} is not allowed because ${tail}`;
+}

@@ -1,0 +1,108 @@
+import type { Logger } from '#base/logger.ts';
+import { isNotFound } from '#kubernetes/api-error.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { KubernetesObject } from '#kubernetes/object.ts';
+import { denyForFailure, overloadText } from './dependency.ts';
+import { downscaleText, NO_DOWNSCALE, refusalText, type Shrinkage } from './downscale-text.ts';
+import { labelsOf } from './parse-workload.ts';
+import type { Places } from './places.ts';
+import { isOneUnstated, nilWarning, replicaChange, type Wording } from './plan-replica-change.ts';
+import {
+  type AdmissionRequest,
+  allow,
+  allowWithWarning,
+  deny,
+  type ReviewContext,
+  type Verdict,
+  type Webhook,
+} from './review.ts';
+import { scaleTargetTypes } from './scale-target.ts';
+
+/** What {@link noDownscale} works with. */
+export interface NoDownscaleOptions {
+  /** Its own, so that no other webhook can starve it (D5). */
+  readonly client: Client;
+  readonly log: Logger;
+  /** For reviews that ask the API server. */
+  readonly places: Places;
+}
+
+const wording: Wording = {
+  label: NO_DOWNSCALE,
+  foreign: (which, text) => `can't get ${which} replicas, allowing the change, err: ${text}`,
+};
+
+/**
+ * Refuses to lower the replicas of a workload whose label says so (§4). Dry runs are judged as all else (N2). Only a
+ * decrease through `/scale` asks the API server for the labels (N6, N9).
+ */
+export function noDownscale(options: NoDownscaleOptions): Webhook {
+  return {
+    path: '/admission/no-downscale',
+    patience: undefined,
+    judge(request, context) {
+      const change = replicaChange(request, wording);
+      if (change.kind === 'settled') return change.verdict;
+      const { old, shrinkage } = change;
+      if (old.is === 'Scale') return judgeScale({ request, shrinkage }, context, options);
+      return judgeLabel({ request, shrinkage }, old.labels.get(NO_DOWNSCALE));
+    },
+  };
+}
+
+interface Downscale {
+  readonly request: AdmissionRequest;
+  readonly shrinkage: Shrinkage;
+}
+
+/** N5 rows 10 to 12. */
+function judgeLabel({ request, shrinkage }: Downscale, value: string | undefined): Verdict {
+  if (value === 'true') {
+    return deny(refusalText(request, shrinkage, `it has the label '${NO_DOWNSCALE}=true'`));
+  }
+  return isOneUnstated(request) ? nilWarning : allow;
+}
+
+async function judgeScale(
+  downscale: Downscale,
+  context: ReviewContext,
+  { client, log, places }: NoDownscaleOptions,
+): Promise<Verdict> {
+  const { request, shrinkage } = downscale;
+  const { resource, name, namespace } = request;
+  const type = scaleTargetTypes.get(resource);
+  if (type === undefined) return unknownLabels(request, `unsupported resource ${resource}`);
+  const leave = places.take();
+  if (leave === undefined) return deny(overloadText(downscaleText(request, shrinkage)));
+  try {
+    const { signal, remaining } = context.deadline();
+    const live = await client.get(type, { namespace, name }, { signal, timeout: remaining() });
+    return judgeLive(downscale, live);
+  } catch (error) {
+    if (isNotFound(error)) return unknownLabels(request, error.message);
+    log.warn('labels of a down-scaled object cannot be read', {
+      resource,
+      name,
+      namespace,
+      err: error instanceof Error ? error : String(error),
+    });
+    return denyForFailure(refusalText(request, shrinkage, unreadableLabels), error);
+  } finally {
+    leave();
+  }
+}
+
+const unreadableLabels = `it cannot be found out whether it has the label '${NO_DOWNSCALE}=true'`;
+
+function judgeLive(downscale: Downscale, live: KubernetesObject): Verdict {
+  const labels = labelsOf(live);
+  if (labels.kind === 'valid') return judgeLabel(downscale, labels.value.get(NO_DOWNSCALE));
+  return deny(refusalText(downscale.request, downscale.shrinkage, unreadableLabels));
+}
+
+/** N5 row 9, for what cannot be governed. */
+function unknownLabels({ resource, name, namespace }: AdmissionRequest, why: string): Verdict {
+  return allowWithWarning(
+    `can't get ${resource}/${name} in namespace ${namespace}, allowing the change: ${why}`,
+  );
+}

@@ -1,0 +1,60 @@
+import type { Permission } from '#kubernetes/permission.ts';
+
+/** What the webhooks take in their namespace; the certificate states its own. */
+export const admissionPermissions: readonly Permission[] = Object.freeze([
+  {
+    group: 'apps',
+    resource: 'statefulsets',
+    verbs: ['get', 'list', 'patch'],
+    because:
+      'the labels of a scaled StatefulSet and the zones of its group are read, and its last down-scale is noted',
+  },
+  {
+    group: 'apps',
+    resource: 'deployments',
+    verbs: ['get'],
+    isOptional: true,
+    because: 'the label that forbids down-scales is read where a Deployment is scaled',
+  },
+  {
+    group: 'apps',
+    resource: 'replicasets',
+    verbs: ['get'],
+    isOptional: true,
+    because: 'the label that forbids down-scales is read where a ReplicaSet is scaled',
+  },
+  {
+    group: '',
+    resource: 'pods',
+    verbs: ['list'],
+    because: 'no zone shrinks while pods of another are not ready',
+  },
+  {
+    group: '',
+    resource: 'configmaps',
+    verbs: ['get', 'update', 'create'],
+    because: 'the zone tracker keeps the times of the last down-scales in a ConfigMap',
+  },
+  {
+    group: 'rollout-operator.grafana.com',
+    resource: 'zoneawarepoddisruptionbudgets',
+    verbs: ['list'],
+    because: 'no pod is evicted where such a budget exists, as this version does not have them yet',
+  },
+]);
+
+/** What the webhooks take in the whole cluster. */
+export const admissionClusterPermissions: readonly Permission[] = Object.freeze([
+  {
+    group: 'admissionregistration.k8s.io',
+    resource: 'validatingwebhookconfigurations',
+    verbs: ['list', 'watch'],
+    because: 'the failure policies of our webhooks are shown as a metric',
+  },
+  {
+    group: 'admissionregistration.k8s.io',
+    resource: 'mutatingwebhookconfigurations',
+    verbs: ['list', 'watch'],
+    because: 'the failure policies of our webhooks are shown as a metric',
+  },
+]);

@@ -1,0 +1,78 @@
+import type { JsonObject } from '#base/json.ts';
+import { podHost } from '#pod-http/pod-url.ts';
+import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
+import type { Shrinkage } from './downscale-text.ts';
+import { PREPARE_DOWNSCALE } from './downscale-text.ts';
+import { annotationsOf, labelsOf } from './parse-workload.ts';
+
+/** When a zone was last scaled down; written by the webhook (§5.1). */
+export const LAST_DOWNSCALE = 'grafana.com/last-downscale';
+/** A Go duration; read on the siblings (P9). */
+export const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale';
+/** The label whose value is the group. */
+export const ROLLOUT_GROUP = 'rollout-group';
+
+const PORT = 'grafana.com/prepare-downscale-http-port';
+const PATH = 'grafana.com/prepare-downscale-http-path';
+
+/** What prepare-downscale reads of the StatefulSet that shrinks (P4). Absent texts are empty. */
+export interface PreparedSet {
+  /** Whether its label asks for preparation (P5). */
+  readonly isPrepared: boolean;
+  readonly port: string;
+  readonly path: string;
+  readonly serviceName: string;
+  /** Empty: in no group (P7). */
+  readonly group: string;
+  /** Ordinal of its first pod. */
+  readonly ordinalsStart: number;
+  /** Its annotation of the last down-scale; undefined without one. */
+  readonly lastDownscale: string | undefined;
+}
+
+/** Reads a StatefulSet; or says why it cannot be read. */
+export function preparedSetOf(raw: JsonObject): PreparedSet | string {
+  const labels = labelsOf(raw);
+  if (labels.kind === 'invalid') return `${labels.problem.path} ${labels.problem.message}`;
+  const annotations = annotationsOf(raw);
+  if (annotations.kind === 'invalid') {
+    return `${annotations.problem.path} ${annotations.problem.message}`;
+  }
+  const spec = objectAt(raw, 'spec');
+  return {
+    isPrepared: labels.value.get(PREPARE_DOWNSCALE) === 'true',
+    group: labels.value.get(ROLLOUT_GROUP) ?? '',
+    port: annotations.value.get(PORT) ?? '',
+    path: annotations.value.get(PATH) ?? '',
+    lastDownscale: annotations.value.get(LAST_DOWNSCALE),
+    serviceName: stringAt(spec, 'serviceName') ?? '',
+    ordinalsStart: integerAt(objectAt(spec, 'ordinals'), 'start') ?? 0,
+  };
+}
+
+/** Why pods of the set cannot be called, in the peer's words and order (P6); undefined when they can. */
+export function missingAddress({ port, path, serviceName }: PreparedSet): string | undefined {
+  if (port === '') return `the ${PORT} annotation is not set or empty.`;
+  if (path === '') return `the ${PATH} annotation is not set or empty.`;
+  if (serviceName === '') return 'the serviceName is not set or empty.';
+  return undefined;
+}
+
+/** Where the pods of a set are. */
+export interface PodPlace {
+  readonly set: string;
+  readonly namespace: string;
+  readonly clusterDomain: string;
+}
+
+/** The URLs of the pods that vanish, highest ordinal first (P11, W18); nothing is trimmed or escaped. */
+export function podUrls(
+  { serviceName, port, path, ordinalsStart }: PreparedSet,
+  { from, to }: Shrinkage,
+  place: PodPlace,
+): readonly string[] {
+  return Array.from({ length: from - to }, (_, index) => {
+    const ordinal = ordinalsStart + from - 1 - index;
+    return `http://${podHost({ ...place, serviceName, ordinal })}:${port}/${path}`;
+  });
+}

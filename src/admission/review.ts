@@ -1,0 +1,94 @@
+import type { JsonValue } from '#base/json.ts';
+import type { Deadline } from './deadline.ts';
+
+/** A kind with its group (empty for core) and version. */
+export interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** What the API server asks: the members of `AdmissionReview.request` that any webhook here reads. */
+export interface AdmissionRequest {
+  /** Echoed in the answer (A7). */
+  readonly uid: string;
+  /** Of the objects in the request; all members empty where the request does not say. */
+  readonly kind: GroupVersionKind;
+  /** Plural name of the resource, such as `statefulsets`; a subresource is in {@link subResource}. */
+  readonly resource: string;
+  readonly subResource: string;
+  readonly name: string;
+  readonly namespace: string;
+  /** `CREATE`, `UPDATE`, `DELETE` or `CONNECT`; kept as text so that an unknown one counts as an update. */
+  readonly operation: string;
+  readonly userName: string;
+  readonly isDryRun: boolean;
+  readonly object: JsonValue | undefined;
+  readonly oldObject: JsonValue | undefined;
+}
+
+/** The versions of AdmissionReview that are read, and answered alike (A6). */
+export const reviewVersions = ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1'] as const;
+
+/** One of {@link reviewVersions}. */
+export type ReviewVersion = (typeof reviewVersions)[number];
+
+/** A review that could be read. */
+export interface Review {
+  readonly apiVersion: ReviewVersion;
+  readonly request: AdmissionRequest;
+}
+
+/** Why something was denied, for programs (D-25). */
+export interface Cause {
+  /** One PascalCase word. */
+  readonly reason: string;
+  /** A sentence. */
+  readonly message: string;
+}
+
+/** What a webhook says to a request. */
+export type Verdict =
+  | {
+      readonly isAllowed: true;
+      /** `status.message`. */
+      readonly message?: string;
+      readonly warnings?: readonly string[];
+    }
+  | {
+      readonly isAllowed: false;
+      /** Ends up before the user's eyes, after the name of the webhook. */
+      readonly message: string;
+      /** Absent: the API server makes it 400 (A12). */
+      readonly code?: 403 | 429;
+      readonly causes?: readonly Cause[];
+    };
+
+/** What a review may use while it is judged. */
+export interface ReviewContext {
+  /** The one deadline of this review (D-27), made when it is first asked for. */
+  deadline(): Deadline;
+}
+
+/** One webhook: judges reviews that were posted to its path. */
+export interface Webhook {
+  /** Such as `/admission/no-downscale`. */
+  readonly path: string;
+  /** Longest time for a review, in milliseconds, besides the server's own; undefined: none (D-27). */
+  readonly patience: number | undefined;
+  /** Never rejects for bad input or a failed dependency: those are verdicts. */
+  judge(request: AdmissionRequest, context: ReviewContext): Verdict | Promise<Verdict>;
+}
+
+/** Allows without a word. */
+export const allow: Verdict = Object.freeze({ isAllowed: true });
+
+/** Allows with one warning that users of kubectl see. */
+export function allowWithWarning(warning: string): Verdict {
+  return { isAllowed: true, warnings: [warning] };
+}
+
+/** Denies without a code, as both down-scale webhooks do (A11). */
+export function deny(message: string): Verdict {
+  return { isAllowed: false, message };
+}

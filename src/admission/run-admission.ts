@@ -1,0 +1,149 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import type { Config } from '#config/config.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { PodHttp } from '#pod-http/pod-http.ts';
+import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import type { MetricsRegistry } from '#telemetry/metrics.ts';
+import {
+  type AdmissionServer,
+  type KeyAndCertificate,
+  startAdmissionServer,
+} from './admission-server.ts';
+import { Claims } from './claims.ts';
+import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
+import { errorOf } from './error-of.ts';
+import { collectFailurePolicies } from './failure-policy.ts';
+import { noDownscale } from './no-downscale.ts';
+import { budgetsNotAccepted, podEvictionWithoutBudgets } from './not-built.ts';
+import { Places } from './places.ts';
+import { prepareDownscale } from './prepare-downscale.ts';
+import type { Webhook } from './review.ts';
+import { ZoneTracker } from './zone-tracker.ts';
+
+/** Where the certificate of the webhook server comes from. */
+export interface CertificateSource {
+  current(): KeyAndCertificate;
+  /** Calls `listener` with every later certificate. */
+  onChange(listener: (certificate: KeyAndCertificate) => void): void;
+}
+
+/** What {@link runAdmission} works with. */
+export interface AdmissionOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: MetricsRegistry;
+  /** Those of the plain server, too. */
+  readonly httpMetrics: HttpServerMetrics;
+  /** One client each, so that no webhook can starve another (D5). */
+  readonly clients: {
+    readonly noDownscale: Client;
+    readonly prepareDownscale: Client;
+    readonly eviction: Client;
+    readonly configurations: Client;
+  };
+  /** Its own: calls of the controllers must not take the places of a review. */
+  readonly podHttp: PodHttp;
+  readonly certificate: CertificateSource;
+  /** @default all interfaces */
+  readonly host?: string;
+  /** Told the port as soon as reviews are answered. */
+  readonly onListening?: (port: number) => void;
+}
+
+/** Reviews of one webhook that may call anybody, at once (D-30). */
+const scaleReviews = 200;
+const preparations = 50;
+
+/**
+ * Serves the admission webhooks until `signal` aborts, then drains: what is under way is answered, and pods are told
+ * what they still have to be told.
+ *
+ * @throws {Error} one sentence, when the port cannot be listened on or the certificate is none
+ */
+export async function runAdmission(options: AdmissionOptions, signal: AbortSignal): Promise<void> {
+  const background = new Set<Promise<void>>();
+  const server = await startServer(options, background);
+  options.log.info('webhooks served', { port: server.port });
+  options.onListening?.(server.port);
+  const { clock, log, registry, config, clients } = options;
+  const { namespace } = config.kubernetes;
+  const collected = collectFailurePolicies(
+    { clock, log, registry, namespace, client: clients.configurations },
+    signal,
+  );
+  try {
+    await Promise.race([collected, aborted(signal)]);
+    await aborted(signal);
+  } finally {
+    await server.close();
+  }
+}
+
+async function startServer(
+  options: AdmissionOptions,
+  background: Set<Promise<void>>,
+): Promise<AdmissionServer> {
+  const { config, clock, log, httpMetrics, certificate, host } = options;
+  const { tls, server, kubernetes } = config;
+  const started = await startAdmissionServer({
+    port: tls.port,
+    ...(host !== undefined && { host }),
+    certificate: certificate.current(),
+    clock,
+    log,
+    metrics: httpMetrics,
+    clusterValidation: { ...server.clusterValidation, cluster: kubernetes.namespace },
+    webhooks: webhooksOf(options, background),
+    requestTimeout: tls.requestTimeout,
+    background: () => Promise.all(background),
+  });
+  certificate.onChange((next) => {
+    try {
+      started.setCertificate(next);
+      log.info('webhook certificate changed');
+    } catch (error) {
+      log.error('webhook certificate not changed', { err: errorOf(error) });
+    }
+  });
+  return started;
+}
+
+function webhooksOf(
+  { config, clock, log, clients, podHttp }: AdmissionOptions,
+  background: Set<Promise<void>>,
+): readonly Webhook[] {
+  const { zoneTracker, kubernetes } = config;
+  const client = clients.prepareDownscale;
+  const recorder = { client, clock, log };
+  const { configMapName } = zoneTracker;
+  return [
+    noDownscale({ client: clients.noDownscale, log, places: new Places(scaleReviews) }),
+    prepareDownscale({
+      client,
+      podHttp,
+      clock,
+      log,
+      claims: new Claims(),
+      places: new Places(preparations),
+      clusterDomain: kubernetes.clusterDomain,
+      record: zoneTracker.isEnabled
+        ? zoneTrackerRecord(new ZoneTracker({ client, clock, configMapName }), recorder)
+        : annotationRecord(recorder),
+      onBackground: (work) => {
+        background.add(work);
+        void work.finally(() => background.delete(work));
+      },
+    }),
+    podEvictionWithoutBudgets(clients.eviction),
+    budgetsNotAccepted(),
+  ];
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

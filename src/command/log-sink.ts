@@ -1,0 +1,28 @@
+/** Where the lines of the log go. */
+export interface LogSink {
+  readonly write: (line: string) => void;
+  /** Writes what waits. */
+  readonly flush: () => void;
+}
+
+/**
+ * Standard error, all lines of one turn of the event loop in one write: under load a write a line costs as much as the
+ * work that it tells of. What waits when the process exits is written then, also after an uncaught exception.
+ */
+export function standardErrorSink(): LogSink {
+  let lines: string[] = [];
+  const flush = (): void => {
+    if (lines.length === 0) return;
+    const text = `${lines.join('\n')}\n`;
+    lines = [];
+    process.stderr.write(text);
+  };
+  process.once('exit', flush);
+  return {
+    write: (line) => {
+      if (lines.length === 0) setImmediate(flush);
+      lines.push(line);
+    },
+    flush,
+  };
+}

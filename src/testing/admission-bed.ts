@@ -1,0 +1,406 @@
+import { Claims } from '#admission/claims.ts';
+import { type RunningDeadline, spanOf, startDeadline } from '#admission/deadline.ts';
+import {
+  annotationRecord,
+  type DownscaleRecord,
+  zoneTrackerRecord,
+} from '#admission/downscale-record.ts';
+import { noDownscale } from '#admission/no-downscale.ts';
+import { Places } from '#admission/places.ts';
+import { prepareDownscale } from '#admission/prepare-downscale.ts';
+import type { AdmissionRequest, Verdict, Webhook } from '#admission/review.ts';
+import { ZoneTracker } from '#admission/zone-tracker.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { Logger } from '#base/logger.ts';
+import { after, type Instant, instant, type Millis, millis, seconds } from '#base/units.ts';
+import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import {
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+} from '#kubernetes/transport.ts';
+import { FakeClock } from './fake-clock.ts';
+import { FakePodHttp } from './fake-pod-http.ts';
+import { PodFleet } from './pod-fleet.ts';
+import { formatRfc3339 } from './rfc3339.ts';
+
+/** When the tests of webhooks take place. */
+const T0: Instant = instant(1_767_225_600_000);
+
+/** What becomes of a request to the API server instead of its answer; undefined: nothing. */
+export type ApiFault =
+  | 'hang'
+  | 'reset'
+  | { readonly status: number; readonly object?: JsonObject }
+  | undefined;
+
+/** A StatefulSet of the bed. */
+export interface BedSet {
+  readonly name?: string;
+  readonly replicas?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly serviceName?: string;
+  readonly ordinalsStart?: number;
+  /** What its status says; @default all replicas, updated. */
+  readonly status?: { readonly replicas: number; readonly updatedReplicas: number };
+  /** Pods in the store: whether each is ready. @default as many as replicas, ready */
+  readonly pods?: readonly ('ready' | 'not ready' | 'terminating')[];
+}
+
+const group = { 'rollout-group': 'ingester' };
+
+/** Labels and annotations of a set whose pods are prepared. */
+export const prepared: {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+} = {
+  labels: { ...group, 'grafana.com/prepare-downscale': 'true' },
+  annotations: {
+    'grafana.com/prepare-downscale-http-port': '80',
+    'grafana.com/prepare-downscale-http-path': 'ingester/prepare-shutdown',
+  },
+};
+
+/** A StatefulSet as a review carries it. */
+export function setObject(options: BedSet = {}): JsonObject {
+  const { name = 'ingester-zone-a', replicas = 3, serviceName = 'svc' } = options;
+  const { labels = group, annotations = {}, ordinalsStart } = options;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name, namespace: 'test', labels, annotations },
+    spec: {
+      replicas,
+      serviceName,
+      ...(ordinalsStart !== undefined && { ordinals: { start: ordinalsStart } }),
+      selector: { matchLabels: { name } },
+      template: {
+        metadata: { labels: { name } },
+        spec: { containers: [{ name: 'ingester', image: 'ingester:1' }] },
+      },
+    },
+  };
+}
+
+/** A Scale of a set. */
+function scaleObject(name: string, replicas?: number): JsonObject {
+  const spec = replicas === undefined ? {} : { replicas };
+  const metadata = { name, namespace: 'test' };
+  return { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata, spec };
+}
+
+/** A request that updates a StatefulSet from `oldObject` to `object`. */
+export function updateRequest(
+  oldObject: JsonObject | undefined,
+  object: JsonObject | undefined,
+  rest: Partial<AdmissionRequest> = {},
+): AdmissionRequest {
+  return {
+    uid: 'abc',
+    kind: { group: 'apps', version: 'v1', kind: 'StatefulSet' },
+    resource: 'statefulsets',
+    subResource: '',
+    name: 'ingester-zone-a',
+    namespace: 'test',
+    operation: 'UPDATE',
+    userName: 'admin',
+    isDryRun: false,
+    object,
+    oldObject,
+    ...rest,
+  };
+}
+
+/** A request through `/scale` from `from` to `to` replicas. */
+export function scaleRequest(
+  from: number | undefined,
+  to: number | undefined,
+  rest: Partial<AdmissionRequest> = {},
+): AdmissionRequest {
+  const name = rest.name ?? 'ingester-zone-a';
+  return updateRequest(scaleObject(name, from), scaleObject(name, to), {
+    kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+    subResource: 'scale',
+    ...rest,
+  });
+}
+
+/** Settings of {@link AdmissionBed.open}. */
+export interface AdmissionBedOptions {
+  /** Whether the times are kept in the ConfigMap. @default false */
+  readonly isZoneTracked?: boolean;
+  /** `-pods.client-timeout`. @default 5 s */
+  readonly podTimeout?: Millis;
+  /** `-server-tls.request-timeout`. @default 10 s */
+  readonly requestTimeout?: Millis;
+  /** Reviews that may call anybody, at once. @default 100 */
+  readonly places?: number;
+}
+
+/** Both down-scale webhooks in front of an embedded cluster, with pods that answer; time stands still. */
+export class AdmissionBed {
+  readonly clock: FakeClock;
+  readonly fleet: PodFleet;
+  readonly claims = new Claims();
+  /** Work that goes on after an answer. */
+  readonly background: Promise<void>[] = [];
+  /** Requests of the webhooks to the API server, as `METHOD path`. */
+  readonly requests: string[] = [];
+  /** Decides on the requests of the webhooks. */
+  fault: (request: TransportRequest) => ApiFault = () => undefined;
+  /** Runs before each of them is sent. */
+  beforeRequest: (request: TransportRequest) => Promise<void> = () => Promise.resolve();
+  readonly admin: Client;
+  readonly noDownscale: Webhook;
+  readonly prepareDownscale: Webhook;
+  readonly #cluster: EmbeddedCluster;
+  readonly #options: AdmissionBedOptions;
+
+  private constructor(cluster: EmbeddedCluster, clock: FakeClock, options: AdmissionBedOptions) {
+    this.clock = clock;
+    this.fleet = new PodFleet(clock);
+    this.#cluster = cluster;
+    this.#options = options;
+    const plain = { clock, timeout: millis(0), userAgent: 'test' };
+    this.admin = createClient({ ...plain, transport: cluster.transport() });
+    const transport = this.#faulty(cluster.transport());
+    const client = createClient({ ...plain, transport });
+    const log = silentLogger;
+    const places = new Places(options.places ?? 100);
+    this.noDownscale = noDownscale({ client, log, places });
+    const { podTimeout: timeout = seconds(5) } = options;
+    this.prepareDownscale = prepareDownscale({
+      client,
+      clock,
+      log,
+      places,
+      claims: this.claims,
+      podHttp: new FakePodHttp({ fleet: this.fleet, clock, timeout }),
+      record: this.#record(client),
+      clusterDomain: 'cluster.local.',
+      onBackground: (work) => void this.background.push(work),
+    });
+  }
+
+  /** A bed with an empty namespace `test`. */
+  static async open(options: AdmissionBedOptions = {}): Promise<AdmissionBed> {
+    const clock = new FakeClock(T0);
+    const cluster = await createCluster({ clock, seed: 1 });
+    const bed = new AdmissionBed(cluster, clock, options);
+    const body = { metadata: { name: 'test' } };
+    await bed.admin.create(resourceTypes.namespaces, {}, { body });
+    return bed;
+  }
+
+  async close(): Promise<void> {
+    await this.#cluster.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #record(client: Client): DownscaleRecord {
+    const { clock } = this;
+    const options = { client, clock, log: silentLogger };
+    if (this.#options.isZoneTracked !== true) return annotationRecord(options);
+    return zoneTrackerRecord(new ZoneTracker({ client, clock, configMapName: 'tracker' }), options);
+  }
+
+  /** Answers every request of the webhooks with `object`. */
+  answerWith(object: JsonObject): void {
+    const metadata = { ...(object['metadata'] as JsonObject), uid: 'u', resourceVersion: '1' };
+    this.fault = () => ({ status: 200, object: { ...object, metadata } });
+  }
+
+  /** Stores a set with its status and pods. */
+  async store(options: BedSet = {}): Promise<JsonObject> {
+    const { name = 'ingester-zone-a', replicas = 3 } = options;
+    const namespace = 'test';
+    const body = setObject(options);
+    const created = await this.admin.create(resourceTypes.statefulSets, { namespace }, { body });
+    const status = options.status ?? { replicas, updatedReplicas: replicas };
+    const write = {
+      body: { kind: 'merge', document: { status: { observedGeneration: 1, ...status } } },
+      subresource: 'status',
+    } as const;
+    const stored = await this.admin.patch(
+      resourceTypes.statefulSets,
+      { namespace, name },
+      { ...write },
+    );
+    const pods = options.pods ?? Array.from({ length: status.replicas }, () => 'ready' as const);
+    for (const [ordinal, state] of pods.entries()) {
+      await this.#storePod({
+        name: `${name}-${ordinal}`,
+        set: name,
+        uid: created.metadata.uid,
+        state,
+      });
+    }
+    return stored;
+  }
+
+  async #storePod(pod: {
+    readonly name: string;
+    readonly set: string;
+    readonly uid: string;
+    readonly state: 'ready' | 'not ready' | 'terminating';
+  }): Promise<void> {
+    const { name, set, uid, state } = pod;
+    const namespace = 'test';
+    const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: set, uid, controller: true };
+    const body: JsonObject = {
+      metadata: {
+        name,
+        namespace,
+        labels: { name: set },
+        ownerReferences: [owner],
+        ...(state === 'terminating' && { finalizers: ['test.example/hold'] }),
+      },
+      spec: { containers: [{ name: 'ingester', image: 'ingester:1' }] },
+    };
+    await this.admin.create(resourceTypes.pods, { namespace }, { body });
+    const isReady = state !== 'not ready';
+    const running = { startedAt: formatRfc3339(T0) };
+    const containerStatuses = [
+      {
+        name: 'ingester',
+        image: 'ingester:1',
+        imageID: '',
+        ready: isReady,
+        restartCount: 0,
+        state: { running },
+      },
+    ];
+    const status = { phase: 'Running', containerStatuses };
+    const document = { status };
+    await this.admin.patch(
+      resourceTypes.pods,
+      { namespace, name },
+      { body: { kind: 'merge', document }, subresource: 'status' },
+    );
+    if (state === 'terminating') {
+      await this.admin.delete(resourceTypes.pods, { namespace, name }, { preconditions: {} });
+    }
+  }
+
+  /** What a webhook says, once everything has settled that does not wait for time. */
+  async review(webhook: Webhook, request: AdmissionRequest, query = ''): Promise<Verdict> {
+    const { verdict } = this.begin(webhook, request, query);
+    return verdict;
+  }
+
+  /** Begins a review. */
+  begin(
+    webhook: Webhook,
+    request: AdmissionRequest,
+    query = '',
+  ): { readonly verdict: Promise<Verdict>; readonly leave: () => void } {
+    const { clock } = this;
+    const { requestTimeout = seconds(10) } = this.#options;
+    const span = spanOf({ requestTimeout, patience: webhook.patience, query });
+    let deadline: RunningDeadline | undefined;
+    const get = (): RunningDeadline => (deadline ??= startDeadline(clock, clock.monotonic(), span));
+    const judged = Promise.resolve(webhook.judge(request, { deadline: get }));
+    const verdict = judged.finally(() => deadline?.release());
+    return { verdict, leave: () => get().abort('the caller left') };
+  }
+
+  /** Reviews the down-scale of `name` from `from` to `to`, as an update of the stored object. */
+  async downscale(name: string, from: number, to: number): Promise<Verdict> {
+    return this.review(this.prepareDownscale, await this.downscaleRequest(name, from, to));
+  }
+
+  /** The request that {@link downscale} reviews. */
+  async downscaleRequest(name: string, from: number, to: number): Promise<AdmissionRequest> {
+    const stored = await this.admin.get(resourceTypes.statefulSets, { namespace: 'test', name });
+    const withReplicas = (replicas: number): JsonObject => ({
+      ...stored,
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      spec: { ...(stored['spec'] as JsonObject), replicas },
+    });
+    return updateRequest(withReplicas(from), withReplicas(to), { name });
+  }
+
+  /** The annotation of the last down-scale of a stored set. */
+  async lastDownscale(name: string): Promise<string | undefined> {
+    const stored = await this.admin.get(resourceTypes.statefulSets, { namespace: 'test', name });
+    return stored.metadata.annotations?.['grafana.com/last-downscale'];
+  }
+
+  /** The data of the zone tracker's ConfigMap; undefined when there is none. */
+  async zones(): Promise<JsonObject | undefined> {
+    const { items } = await this.admin.list(resourceTypes.configMaps, { namespace: 'test' });
+    const map = items.find(({ metadata }) => metadata.name === 'tracker');
+    return map === undefined ? undefined : ((map['data'] ?? {}) as JsonObject);
+  }
+
+  /** Stores the ConfigMap of the zone tracker. */
+  async storeZones(
+    data: Readonly<Record<string, string>>,
+    labels: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const body = { metadata: { name: 'tracker', labels }, data };
+    await this.admin.create(resourceTypes.configMaps, { namespace: 'test' }, { body });
+  }
+
+  #faulty(inner: Transport): Transport {
+    return {
+      request: async (request) => {
+        this.requests.push(`${request.method} ${request.path.split('?', 1)[0] ?? ''}`);
+        await this.beforeRequest(request);
+        const fault = this.fault(request);
+        if (fault === undefined) return inner.request(request);
+        if (fault === 'reset') throw new TransportError('the connection was reset', 'connection');
+        return fault === 'hang' ? hang(request) : answerOf(fault);
+      },
+      stream: (request) => inner.stream(request),
+      close: () => inner.close(),
+    };
+  }
+}
+
+function hang({ signal }: TransportRequest): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = (): void => reject(new TransportError('the call was aborted', 'aborted'));
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function answerOf(fault: {
+  readonly status: number;
+  readonly object?: JsonObject;
+}): TransportResponse {
+  const { status, object } = fault;
+  if (object === undefined) return refusal(status);
+  return { status, headers: {}, body: Buffer.from(JSON.stringify(object)) };
+}
+
+function refusal(status: number): TransportResponse {
+  const reason = status === 403 ? 'Forbidden' : 'InternalError';
+  const text = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code: status };
+  const body = Buffer.from(JSON.stringify({ ...text, message: `refused with ${status}` }));
+  return { status, headers: { 'content-type': 'application/json' }, body };
+}
+
+/** A log that nobody reads. */
+export const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  with: () => silentLogger,
+};
+
+/** `span` milliseconds before {@link T0}, as the annotation has it. */
+export function ago(span: number): string {
+  return formatRfc3339(after(T0, millis(-span)));
+}

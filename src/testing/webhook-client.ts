@@ -1,0 +1,44 @@
+import { Agent, request } from 'undici';
+
+/** An HTTP answer. */
+export interface PostedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** Posts to a webhook server on 127.0.0.1 as the API server does: TLS verified, by the name `localhost`. */
+export class WebhookClient {
+  readonly #agent: Agent;
+  readonly #origin: string;
+
+  /** @param connections connections that are kept open; 0: each request gets its own */
+  constructor(port: number, ca: string, connections = 1) {
+    const connect = { ca, servername: 'localhost' };
+    this.#agent = new Agent({
+      connect,
+      connections: Math.max(1, connections),
+      pipelining: connections === 0 ? 0 : 1,
+    });
+    this.#origin = `https://127.0.0.1:${port}`;
+  }
+
+  async post(
+    path: string,
+    body: string | Buffer,
+    headers: Readonly<Record<string, string>> = { 'content-type': 'application/json' },
+  ): Promise<PostedAnswer> {
+    const answer = await request(`${this.#origin}${path}`, {
+      method: 'POST',
+      headers: { ...headers },
+      body,
+      dispatcher: this.#agent,
+    });
+    const { statusCode: status, headers: received } = answer;
+    return { status, headers: received, text: await answer.body.text() };
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+}

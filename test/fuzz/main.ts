@@ -1,0 +1,62 @@
+/**
+ * Posts generated bodies to every webhook and holds the answers to FUZZ-1 and FUZZ-2.
+ *
+ *     npm run fuzz -- [--count 200000] [--seed 1]
+ *
+ * A body that breaks a rule is kept in test/fuzz/corpus, which `npm test` posts again.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import { FuzzDesk, type FuzzTarget } from './fuzz-desk.ts';
+import { type FuzzInput, nextInput } from './review-inputs.ts';
+
+/** CPU time that one body may take, in milliseconds (FUZZ-1). */
+const maxCpu = 100;
+
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '200000' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+
+const desk = new FuzzDesk();
+let failures = 0;
+for (const [name, target] of Object.entries(desk.targets)) failures += await fuzz(name, target);
+process.exitCode = failures === 0 ? 0 : 1;
+
+async function fuzz(name: string, target: FuzzTarget): Promise<number> {
+  const count = Number(values.count);
+  const random = new SeededRandom(Number(values.seed)).derive(name);
+  const start = performance.now();
+  let failed = 0;
+  let slowest = 0;
+  for (let at = 0; at < count; at += 1) {
+    const input = nextInput(random);
+    const before = process.cpuUsage();
+    const problem = await desk.problem(target, input);
+    const { user, system } = process.cpuUsage(before);
+    const cpu = (user + system) / 1_000;
+    slowest = Math.max(slowest, cpu);
+    const what = problem ?? (cpu > maxCpu ? `it took ${cpu.toFixed(0)} ms of CPU` : undefined);
+    if (what === undefined) continue;
+    failed += 1;
+    if (failed <= 10) report(name, input, what);
+  }
+  const took = (performance.now() - start) / 1_000;
+  process.stdout.write(
+    `${name}: ${count} bodies in ${took.toFixed(0)} s, ${failed} failed, slowest ${slowest.toFixed(0)} ms of CPU\n`,
+  );
+  return failed;
+}
+
+function report(name: string, { body, made }: FuzzInput, what: string): void {
+  const folder = join(import.meta.dirname, 'corpus');
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, 12);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${name}-${hash}.body`), body);
+  process.stdout.write(`${name}: ${what}: ${made}: corpus/${name}-${hash}.body\n`);
+}
