@@ -29,6 +29,16 @@ export type FactDetail =
       readonly image: string;
     }
   | { readonly kind: 'updated'; readonly pods: number; readonly revision: string }
+  | {
+      readonly kind: 'scaled';
+      /** Name of the StatefulSet. */
+      readonly set: string;
+      readonly from: number;
+      readonly to: number;
+      /** A user of the API server. */
+      readonly by: string;
+      readonly because: Because | undefined;
+    }
   | { readonly kind: 'waits'; readonly because: Because }
   | { readonly kind: 'note'; readonly text: string };
 
@@ -42,8 +52,6 @@ export function factText(fact: FactDetail): string {
       return `all ${fact.pods} pods are ready`;
     case 'wanted':
       return `wants revision ${shortRevision(fact.revision)} (${fact.image})`;
-    case 'deleted':
-      return deletionText(fact);
     case 'ready':
       return `${fact.pod}  ready on ${shortRevision(fact.revision)}`;
     case 'unready':
@@ -52,6 +60,9 @@ export function factText(fact: FactDetail): string {
       return `${fact.pod}  ${fact.trouble}: ${fact.image}`;
     case 'updated':
       return `done: all ${fact.pods} pods run ${shortRevision(fact.revision)}`;
+    case 'deleted':
+    case 'scaled':
+      return actionText(fact);
     case 'waits':
       return `waits: ${fact.because.message} (${fact.because.reason})`;
     case 'note':
@@ -61,11 +72,17 @@ export function factText(fact: FactDetail): string {
   }
 }
 
-function deletionText({ pod, by, because }: Extract<FactDetail, { kind: 'deleted' }>): string {
+/** What somebody did, and why as far as that is known. */
+function actionText(fact: Extract<FactDetail, { kind: 'deleted' | 'scaled' }>): string {
+  const { by, because } = fact;
+  const what =
+    fact.kind === 'deleted'
+      ? `${fact.pod}  deleted by`
+      : `from ${fact.from} to ${fact.to} pods, by`;
   const who =
     by === operatorUser ? 'the operator' : by.replace(/^system:serviceaccount:[^:]+:/, '');
   const why = because === undefined ? '' : `: ${because.message} (${because.reason})`;
-  return `${pod}  deleted by ${who}${why}`;
+  return `${what} ${who}${why}`;
 }
 
 /** A line for a plain log: `  3.21 s  zone-a  ingester-zone-a-0  ready on 6f7c9d`. */
