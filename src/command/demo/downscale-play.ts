@@ -150,10 +150,15 @@ export class DownscalePlay {
 
   #observe(commit: Commit): void {
     if (commit.namespace !== demoNamespace) return;
-    const { resource, name, after, before } = commit;
+    const { resource, name, after } = commit;
     if (resource === 'pods' && after === undefined) this.#options.pods.forget(name);
     if (resource === templates) this.#reported = numberAt(after, 'status', 'replicas') ?? 0;
-    if (resource !== 'statefulsets.apps' || before === undefined || after === undefined) return;
+    if (resource === 'statefulsets.apps') this.#observeSet(commit);
+  }
+
+  #observeSet(commit: Commit): void {
+    const { before, after } = commit;
+    if (before === undefined || after === undefined) return;
     const from = numberAt(before, 'spec', 'replicas') ?? 1;
     const to = numberAt(after, 'spec', 'replicas') ?? 1;
     if (to < from) this.#shrunk(commit, from, to);

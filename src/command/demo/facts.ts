@@ -53,9 +53,8 @@ export function factText(fact: FactDetail): string {
     case 'wanted':
       return `wants revision ${shortRevision(fact.revision)} (${fact.image})`;
     case 'ready':
-      return `${fact.pod}  ready on ${shortRevision(fact.revision)}`;
     case 'unready':
-      return `${fact.pod}  no longer ready`;
+      return readinessText(fact);
     case 'broken':
       return `${fact.pod}  ${fact.trouble}: ${fact.image}`;
     case 'updated':
@@ -70,6 +69,12 @@ export function factText(fact: FactDetail): string {
     default:
       return assertNever(fact);
   }
+}
+
+function readinessText(fact: Extract<FactDetail, { kind: 'ready' | 'unready' }>): string {
+  const what =
+    fact.kind === 'ready' ? `ready on ${shortRevision(fact.revision)}` : 'no longer ready';
+  return `${fact.pod}  ${what}`;
 }
 
 /** What somebody did, and why as far as that is known. */
