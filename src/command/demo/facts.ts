@@ -47,21 +47,16 @@ export const operatorUser = 'system:serviceaccount:demo:rollout-operator';
 
 /** What `fact` says, without time and zone. */
 export function factText(fact: FactDetail): string {
+  if ('pod' in fact) return podText(fact);
   switch (fact.kind) {
     case 'installed':
       return `all ${fact.pods} pods are ready`;
     case 'wanted':
       return `wants revision ${shortRevision(fact.revision)} (${fact.image})`;
-    case 'ready':
-    case 'unready':
-      return readinessText(fact);
-    case 'broken':
-      return `${fact.pod}  ${fact.trouble}: ${fact.image}`;
     case 'updated':
       return `done: all ${fact.pods} pods run ${shortRevision(fact.revision)}`;
-    case 'deleted':
     case 'scaled':
-      return actionText(fact);
+      return `from ${fact.from} to ${fact.to} pods, by ${actorText(fact)}`;
     case 'waits':
       return `waits: ${fact.because.message} (${fact.because.reason})`;
     case 'note':
@@ -71,23 +66,26 @@ export function factText(fact: FactDetail): string {
   }
 }
 
-function readinessText(fact: Extract<FactDetail, { kind: 'ready' | 'unready' }>): string {
-  const what =
-    fact.kind === 'ready' ? `ready on ${shortRevision(fact.revision)}` : 'no longer ready';
-  return `${fact.pod}  ${what}`;
+function podText(fact: Extract<FactDetail, { readonly pod: string }>): string {
+  switch (fact.kind) {
+    case 'deleted':
+      return `${fact.pod}  deleted by ${actorText(fact)}`;
+    case 'ready':
+      return `${fact.pod}  ready on ${shortRevision(fact.revision)}`;
+    case 'unready':
+      return `${fact.pod}  no longer ready`;
+    case 'broken':
+      return `${fact.pod}  ${fact.trouble}: ${fact.image}`;
+    default:
+      return assertNever(fact);
+  }
 }
 
-/** What somebody did, and why as far as that is known. */
-function actionText(fact: Extract<FactDetail, { kind: 'deleted' | 'scaled' }>): string {
-  const { by, because } = fact;
-  const what =
-    fact.kind === 'deleted'
-      ? `${fact.pod}  deleted by`
-      : `from ${fact.from} to ${fact.to} pods, by`;
+/** Who did it, and why as far as that is known. */
+function actorText({ by, because }: Extract<FactDetail, { kind: 'deleted' | 'scaled' }>): string {
   const who =
     by === operatorUser ? 'the operator' : by.replace(/^system:serviceaccount:[^:]+:/, '');
-  const why = because === undefined ? '' : `: ${because.message} (${because.reason})`;
-  return `${what} ${who}${why}`;
+  return because === undefined ? who : `${who}: ${because.message} (${because.reason})`;
 }
 
 /** A line for a plain log: `  3.21 s  zone-a  ingester-zone-a-0  ready on 6f7c9d`. */
