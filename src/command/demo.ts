@@ -6,8 +6,8 @@ import { type DemoOptions, parseDemoArguments, type Scenario } from './demo/demo
 import { type Display, LineDisplay, PictureDisplay } from './demo/display.ts';
 import { type Interruption, listenForInterruption } from './demo/interruption.ts';
 import { type Key, Keyboard } from './demo/keyboard.ts';
-import { Play } from './demo/play.ts';
-import { demoNamespace, Stage } from './demo/stage.ts';
+import { keysOf, openShow, type Show, scenarioAfter } from './demo/show.ts';
+import { demoNamespace } from './demo/stage.ts';
 
 /**
  * Plays a rollout: an embedded cluster, the manifests of `examples/`, the real operator (architecture §7).
@@ -62,40 +62,36 @@ class Demo {
 
   async #runOn(display: Display): Promise<number> {
     const { signal } = this.#interruption;
-    display.phase('installing the three zones of examples/ingester', undefined);
-    const stage = await Stage.open({
+    const folder = exampleOf(this.#options.scenario);
+    display.phase(`installing the three zones of examples/${folder}`, undefined);
+    const show = await openShow({
       clock: this.#clock,
       log: this.#log(),
       options: this.#options,
       onFact: (fact) => display.fact(fact),
+      onPhase: (phase, startedAt) => display.phase(phase, startedAt),
+      signal,
     });
     try {
-      display.show(stage);
-      const play = new Play({
-        clock: this.#clock,
-        stage,
-        speed: this.#options.speed,
-        onPhase: (phase, startedAt) => display.phase(phase, startedAt),
-        signal,
-      });
-      await play.install();
+      display.show(show.stage);
+      await show.install();
       const code = this.#isInteractive
-        ? await this.#interact(play, display)
-        : await this.#once(play, display);
+        ? await this.#interact(show, display)
+        : await this.#once(show, display);
       return code;
     } finally {
-      await stage.close();
+      await show.close();
     }
   }
 
-  async #once(play: Play, display: Display): Promise<number> {
-    const summary = await play.run(this.#options.scenario);
+  async #once(show: Show, display: Display): Promise<number> {
+    const summary = await show.run(this.#options.scenario);
     display.summary(summary);
     return summary.isKept ? 0 : 1;
   }
 
   /** Plays what the keys ask for, until one asks to quit. */
-  async #interact(play: Play, display: Display): Promise<number> {
+  async #interact(show: Show, display: Display): Promise<number> {
     const { signal } = this.#interruption;
     let next: ((key: Key) => void) | undefined;
     const keyboard = new Keyboard((key) => {
@@ -105,13 +101,13 @@ class Demo {
     try {
       let scenario: Scenario = this.#options.scenario;
       while (!signal.aborted) {
-        await this.#tryOnce(play, display, scenario);
+        await this.#tryOnce(show, display, scenario);
         const key = await new Promise<Key>((resolve) => {
           next = resolve;
           if (signal.aborted) resolve('quit');
           else signal.addEventListener('abort', () => resolve('quit'), { once: true });
         });
-        scenario = key === 'break' ? 'broken-image' : 'rollout';
+        scenario = scenarioAfter(scenario, key);
       }
       return this.#interruptedCode();
     } finally {
@@ -120,9 +116,9 @@ class Demo {
   }
 
   /** A run that fails is shown, and a further one may be tried. */
-  async #tryOnce(play: Play, display: Display, scenario: Scenario): Promise<void> {
+  async #tryOnce(show: Show, display: Display, scenario: Scenario): Promise<void> {
     try {
-      display.summary(await play.run(scenario));
+      display.summary(await show.run(scenario));
     } catch (error) {
       if (!this.#interruption.signal.aborted) display.failure(sentenceOf(error));
     }
@@ -135,9 +131,7 @@ class Demo {
 
   #display(): Display {
     if (!process.stdout.isTTY) return new LineDisplay();
-    const keys = this.#isInteractive
-      ? ['', 'Enter: roll the next version    b: a broken image    q: quit']
-      : [];
+    const keys = this.#isInteractive ? ['', keysOf(this.#options.scenario)] : [];
     return new PictureDisplay(this.#clock, (kubeconfig) => [
       'The cluster is real enough for kubectl; in a second terminal:',
       ...commandsToTry(kubeconfig).map((command) => `  ${command}`),
@@ -152,6 +146,11 @@ class Demo {
     };
     return createLogger({ format: 'logfmt', level: 'warn', clock: this.#clock, sink });
   }
+}
+
+/** The folder of `examples/` that `scenario` plays on. */
+function exampleOf(scenario: Scenario): string {
+  return scenario === 'delayed-downscale' ? 'ingester-delayed-downscale' : 'ingester';
 }
 
 function commandsToTry(kubeconfig: string): readonly string[] {

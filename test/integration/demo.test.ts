@@ -107,6 +107,48 @@ describe('the demo as a process', () => {
     assert.match(replaced ?? '', /ingester-zone-a-0 {2}deleted by the operator/);
   });
 
+  test('demo shrinks three zones one after the other, and no pod before its delay', async () => {
+    const scenario = ['--scenario=delayed-downscale', '--speed=10', '--pods=4'];
+    const demo = new Program(['demo', '--once', ...scenario], folder);
+    const output = (): string => demo.lines.join('\n');
+    assert.equal(await demo.exitCode(), 0, output());
+    const [time = '', asked = '', delay = '', zones = '', stay] = demo.lines.slice(-5);
+    const order = '(?:, then )?zone-[abc]';
+    assert.match(
+      time,
+      new RegExp(`^the down-scale took ${seconds}: (?:${order}){3} went from 4 to 1 `),
+    );
+    assert.match(
+      asked,
+      /^9 pods were asked to prepare, in \d+ calls; ingester-zone-a-1 said not yet /,
+    );
+    assert.match(delay, /^no pod went before its delay of 400ms: the soonest, ingester-zone-/);
+    assert.match(zones, /^no two zones shrank within 600ms: the closest were /);
+    assert.equal(stay, 'of the 3 pods that stay, none is prepared to go');
+    assert.match(
+      output(),
+      /zone-b {2}waits: ingester-zone-b does not .* \(MinimumTimeNotElapsed\)\n/,
+    );
+    assert.match(output(), /zone-a {2}waits: Pod "ingester-zone-a-\d" .* \(DownscaleDelayed\)\n/);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  test('demo of a down-scale ends with 130 after SIGINT and leaves nothing behind', async () => {
+    const scenario = ['--scenario=delayed-downscale', '--speed=10', '--pods=2'];
+    const demo = new Program(['demo', ...scenario], folder);
+    await demo.line(/from 2 to 1 pods, by the operator/);
+    demo.kill('SIGINT');
+    assert.equal(await demo.exitCode(), 130, demo.lines.join('\n'));
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  test('demo refuses a limit of unavailable pods where no pod is replaced', async () => {
+    const args = ['--scenario=delayed-downscale', '--max-unavailable=1'];
+    const demo = new Program(['demo', ...args], folder);
+    assert.equal(await demo.exitCode(), 2);
+    assert.equal(demo.lines.length, 1);
+  });
+
   for (const [signal, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],

@@ -1,14 +1,21 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
+import { millis } from '#base/units.ts';
 import { discoverTypes } from '#embedded-cluster/controllers/discover-types.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
 import { inOrderOfCreation, parseManifests } from './manifest.ts';
 
-/** The manifests that the demo installs. */
-export const exampleFolder: string = join(import.meta.dirname, '../../../examples/ingester');
+const examples = join(import.meta.dirname, '../../../examples');
+
+/** The manifests of a group that rolls. */
+export const exampleFolder: string = join(examples, 'ingester');
+
+/** The manifests of a group that an autoscaler scales. */
+export const downscaleFolder: string = join(examples, 'ingester-delayed-downscale');
 
 /** All objects of the `.yaml` files of `folder`, in the order in which to create them. @throws {Error} naming what is wrong */
 export async function readManifests(folder: string): Promise<readonly JsonObject[]> {
@@ -38,4 +45,24 @@ export async function createAll(client: Client, objects: readonly JsonObject[]):
     const namespace = textAt(object, 'metadata', 'namespace') || 'default';
     await client.create(type, type.isNamespaced ? { namespace } : {}, { body: object });
   }
+}
+
+/** How often the server is asked whether it serves a new type. */
+const discoveryPause = millis(20);
+
+/** Creates `definitions` of custom resources, and waits until the server serves them. */
+export async function install(
+  client: Client,
+  definitions: readonly JsonObject[],
+  clock: Clock,
+): Promise<void> {
+  if (definitions.length === 0) return;
+  await createAll(client, definitions);
+  const wanted = definitions.map((definition) => textAt(definition, 'spec', 'names', 'kind'));
+  for (let tries = 0; tries < 500; tries += 1) {
+    const kinds = new Set((await discoverTypes(client)).map(({ type }) => type.kind));
+    if (wanted.every((kind) => kinds.has(kind))) return;
+    await clock.sleep(discoveryPause);
+  }
+  throw new Error(`Cannot go on: the cluster does not serve ${wanted.join(', ')} after 10 s`);
 }

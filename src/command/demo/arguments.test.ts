@@ -21,6 +21,10 @@ const demoCases: Record<string, { args: readonly string[]; want: object }> = {
     args: ['--once', '--scenario', 'broken-image'],
     want: { ...usual, isOnce: true, scenario: 'broken-image' },
   },
+  'scales as many pods, as fast as wanted': {
+    args: ['--scenario=delayed-downscale', '--pods=2', '--speed=4'],
+    want: { ...usual, scenario: 'delayed-downscale', pods: 2, speed: 4 },
+  },
   'lets the last of two win': { args: ['--pods=1', '--pods=2'], want: { ...usual, pods: 2 } },
 };
 
@@ -47,7 +51,15 @@ const refusals: Record<string, { args: readonly string[]; text: string }> = {
   'an option without its value': { args: ['--pods'], text: '--pods needs a value\n' },
   'an unknown scenario': {
     args: ['--scenario=fire'],
-    text: '--scenario must be rollout or broken-image: got "fire"\n',
+    text: '--scenario must be rollout, broken-image or delayed-downscale: got "fire"\n',
+  },
+  'a limit where no pod is replaced': {
+    args: ['--scenario=delayed-downscale', '--max-unavailable=2'],
+    text: '--max-unavailable and --scenario delayed-downscale exclude each other: it replaces no pod\n',
+  },
+  'a single pod where one has to go': {
+    args: ['--scenario=delayed-downscale', '--pods=1'],
+    text: '--pods must be an integer from 2 to 500: got "1"\n',
   },
   'a half pod': {
     args: ['--pods=1.5'],

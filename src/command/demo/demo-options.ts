@@ -1,7 +1,9 @@
 import { type GivenOptions, numberOption, parseArguments } from './arguments.ts';
 
 /** What is played. */
-export type Scenario = 'rollout' | 'broken-image';
+export type Scenario = 'rollout' | 'broken-image' | 'delayed-downscale';
+
+const scenarios: readonly Scenario[] = ['rollout', 'broken-image', 'delayed-downscale'];
 
 /** What a person asks of the demo. */
 export interface DemoOptions {
@@ -29,10 +31,15 @@ on it, changes the pod template and shows how the zones roll: one after the othe
 
   --once                 end by itself: exit 0 when the rollout is done, 1 with the reason when not
                          (so it is anyway when the output is no terminal)
-  --scenario NAME        rollout (default), or broken-image: an image that cannot be pulled, and the recovery
+  --scenario NAME        rollout (default);
+                         broken-image: an image that cannot be pulled, and the recovery;
+                         delayed-downscale: an autoscaler takes pods away from the three zones of
+                         examples/ingester-delayed-downscale/, zone by zone, and each pod is asked first
   --speed N              divide all delays by N, from 0.1 to 100 (default 1)
-  --pods N               pods of each zone, from 1 to 500 (default 6)
-  --max-unavailable N    pods of one zone that may be unavailable at once, from 1 to 500 (default 2)
+  --pods N               pods of each zone, from 1 to 500 (default 6); at least 2 for
+                         delayed-downscale, where up to 3 of them go
+  --max-unavailable N    pods of one zone that may be unavailable at once, from 1 to 500 (default 2);
+                         not for delayed-downscale, which replaces no pod
   --help                 this text
 `;
 
@@ -52,16 +59,25 @@ export function parseDemoArguments(args: readonly string[]): DemoArguments {
   const { options } = parsed;
   if (options.has('help')) return { kind: 'exit', code: 0, text: demoHelp };
   const scenario = options.get('scenario') ?? 'rollout';
-  if (scenario !== 'rollout' && scenario !== 'broken-image') {
-    return refused(`--scenario must be rollout or broken-image: got "${scenario}"`);
+  const known = scenarios.find((name) => name === scenario);
+  if (known === undefined) {
+    const wanted = 'rollout, broken-image or delayed-downscale';
+    return refused(`--scenario must be ${wanted}: got "${scenario}"`);
   }
-  return withNumbers(options, scenario);
+  if (known === 'delayed-downscale' && options.has('max-unavailable')) {
+    return refused(
+      '--max-unavailable and --scenario delayed-downscale exclude each other: it replaces no pod',
+    );
+  }
+  return withNumbers(options, known);
 }
 
 function withNumbers(options: GivenOptions, scenario: Scenario): DemoArguments {
   const speed = numberOption(options, 'speed', { min: 0.1, max: 100, isInteger: false });
   if (typeof speed === 'string') return refused(speed);
-  const pods = numberOption(options, 'pods', { min: 1, max: 500, isInteger: true });
+  // One pod stays, and one goes.
+  const fewest = scenario === 'delayed-downscale' ? 2 : 1;
+  const pods = numberOption(options, 'pods', { min: fewest, max: 500, isInteger: true });
   if (typeof pods === 'string') return refused(pods);
   const limit = { min: 1, max: 500, isInteger: true };
   const maxUnavailable = numberOption(options, 'max-unavailable', limit);

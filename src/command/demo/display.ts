@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '#base/clock.ts';
 import { type Millis, millis } from '#base/units.ts';
 import { type Fact, factLine } from './facts.ts';
-import { screenLines } from './screen.ts';
+import { type ScreenState, screenLines } from './screen.ts';
 import type { Stage } from './stage.ts';
 import type { Summary } from './summary.ts';
 import { LivePicture } from './terminal.ts';
@@ -116,22 +116,33 @@ export class PictureDisplay implements Display {
 
   #draw(): void {
     const stage = this.#stage;
-    const startedAt = this.#startedAt;
-    const clock =
-      stage === undefined || startedAt === undefined
-        ? undefined
-        : { elapsed: millis(stage.elapsed - startedAt), limit: stage.physicalLimit };
     const state = {
       phase: this.#phase,
-      clock,
-      zones: stage?.observer.zones ?? [],
-      because: stage?.narrator.reason,
+      ...stateOf(stage, this.#startedAt),
       summary: this.#summary,
       facts: this.#isOver ? [] : this.#facts,
       hints: stage === undefined || this.#isOver ? [] : this.#hints(stage.kubeconfig),
     };
     this.#picture.draw(screenLines(state, this.#picture.size));
   }
+}
+
+/** What `stage` has to show, `startedAt` being when what is played began. */
+function stateOf(
+  stage: Stage | undefined,
+  startedAt: Millis | undefined,
+): Pick<ScreenState, 'clock' | 'zones' | 'because' | 'next'> {
+  if (stage === undefined) return { clock: undefined, zones: [], because: undefined };
+  const { scene, observer, narrator, elapsed, physicalLimit } = stage;
+  const clock =
+    startedAt === undefined
+      ? undefined
+      : {
+          elapsed: millis(elapsed - startedAt),
+          limit: scene.isRollout ? physicalLimit : undefined,
+        };
+  const { zones } = observer;
+  return { clock, zones, because: narrator.reason, next: scene.next?.(zones) };
 }
 
 /** Whether the terminal shows colours and nobody asked for none (NO_COLOR). */

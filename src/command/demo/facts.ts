@@ -29,6 +29,16 @@ export type FactDetail =
       readonly image: string;
     }
   | { readonly kind: 'updated'; readonly pods: number; readonly revision: string }
+  | {
+      readonly kind: 'scaled';
+      /** Name of the StatefulSet. */
+      readonly set: string;
+      readonly from: number;
+      readonly to: number;
+      /** A user of the API server. */
+      readonly by: string;
+      readonly because: Because | undefined;
+    }
   | { readonly kind: 'waits'; readonly because: Because }
   | { readonly kind: 'note'; readonly text: string };
 
@@ -37,21 +47,16 @@ export const operatorUser = 'system:serviceaccount:demo:rollout-operator';
 
 /** What `fact` says, without time and zone. */
 export function factText(fact: FactDetail): string {
+  if ('pod' in fact) return podText(fact);
   switch (fact.kind) {
     case 'installed':
       return `all ${fact.pods} pods are ready`;
     case 'wanted':
       return `wants revision ${shortRevision(fact.revision)} (${fact.image})`;
-    case 'deleted':
-      return deletionText(fact);
-    case 'ready':
-      return `${fact.pod}  ready on ${shortRevision(fact.revision)}`;
-    case 'unready':
-      return `${fact.pod}  no longer ready`;
-    case 'broken':
-      return `${fact.pod}  ${fact.trouble}: ${fact.image}`;
     case 'updated':
       return `done: all ${fact.pods} pods run ${shortRevision(fact.revision)}`;
+    case 'scaled':
+      return `from ${fact.from} to ${fact.to} pods, by ${actorText(fact)}`;
     case 'waits':
       return `waits: ${fact.because.message} (${fact.because.reason})`;
     case 'note':
@@ -61,11 +66,26 @@ export function factText(fact: FactDetail): string {
   }
 }
 
-function deletionText({ pod, by, because }: Extract<FactDetail, { kind: 'deleted' }>): string {
+function podText(fact: Extract<FactDetail, { readonly pod: string }>): string {
+  switch (fact.kind) {
+    case 'deleted':
+      return `${fact.pod}  deleted by ${actorText(fact)}`;
+    case 'ready':
+      return `${fact.pod}  ready on ${shortRevision(fact.revision)}`;
+    case 'unready':
+      return `${fact.pod}  no longer ready`;
+    case 'broken':
+      return `${fact.pod}  ${fact.trouble}: ${fact.image}`;
+    default:
+      return assertNever(fact);
+  }
+}
+
+/** Who did it, and why as far as that is known. */
+function actorText({ by, because }: Extract<FactDetail, { kind: 'deleted' | 'scaled' }>): string {
   const who =
     by === operatorUser ? 'the operator' : by.replace(/^system:serviceaccount:[^:]+:/, '');
-  const why = because === undefined ? '' : `: ${because.message} (${because.reason})`;
-  return `${pod}  deleted by ${who}${why}`;
+  return because === undefined ? who : `${who}: ${because.message} (${because.reason})`;
 }
 
 /** A line for a plain log: `  3.21 s  zone-a  ingester-zone-a-0  ready on 6f7c9d`. */

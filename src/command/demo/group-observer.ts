@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
-import { objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { numberAt, objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import { DisruptionProof } from './disruption-proof.ts';
 import type { Fact, FactDetail } from './facts.ts';
@@ -37,6 +37,11 @@ export class GroupObserver {
   /** The zones, by the names of their sets; those whose sets are not stored yet are left out. */
   get zones(): readonly ZoneView[] {
     return this.#options.sets.flatMap((name) => this.#zones.get(name) ?? []);
+  }
+
+  /** How many pods of the group are stored, those of no place included. */
+  get podCount(): number {
+    return this.#pods.size;
   }
 
   /** Whether all sets are stored and meet `test`. */
@@ -125,6 +130,12 @@ function readinessDetail(pod: string, after: JsonObject): FactDetail {
 function setDetails(commit: Commit, before: ZoneView | undefined, zone: ZoneView): FactDetail[] {
   if (before === undefined || commit.after === undefined) return [];
   const details: FactDetail[] = [];
+  const from = numberAt(commit.before, 'spec', 'replicas') ?? 1;
+  const to = numberAt(commit.after, 'spec', 'replicas') ?? 1;
+  if (from !== to) {
+    const { name: set, user: by } = commit;
+    details.push({ kind: 'scaled', set, from, to, by, because: undefined });
+  }
   if (zone.target !== before.target) {
     const image = imageOf(objectAt(commit.after, 'spec', 'template'));
     details.push({ kind: 'wanted', revision: zone.target, image });

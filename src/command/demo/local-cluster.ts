@@ -31,6 +31,8 @@ export interface LocalClusterOptions {
 /** An API server on 127.0.0.1 with controllers, a scheduler and kubelets, and a kubeconfig of its administrator. */
 export interface LocalCluster {
   readonly eventLog: EmbeddedCluster['eventLog'];
+  /** Webhooks of this process. */
+  readonly webhooks: EmbeddedCluster['webhooks'];
   readonly url: string;
   /** Path of the kubeconfig; mode 0600, gone after {@link close}. */
   readonly kubeconfig: string;
@@ -70,7 +72,8 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     ends.push(() => transport.close());
     const client = createClient({ transport, clock, timeout: millis(10_000), userAgent: 'demo' });
     const { url } = listener;
-    return { eventLog: cluster.eventLog, url, kubeconfig: file.path, connect: open, client, close };
+    const { eventLog, webhooks } = cluster;
+    return { eventLog, webhooks, url, kubeconfig: file.path, connect: open, client, close };
   } catch (error) {
     await close();
     throw error;

@@ -27,10 +27,13 @@ function deleted(pod: string, by = operatorUser): Fact {
   return { at: millis(0), zone: 'a', kind: 'deleted', pod, by, because: undefined };
 }
 
-function narrator(): { readonly told: string[]; readonly it: PlanNarrator } {
+function narrator(waitsOf: 'group' | 'set' = 'group'): {
+  readonly told: string[];
+  readonly it: PlanNarrator;
+} {
   const told: string[] = [];
   const onFact = (fact: Fact): number => told.push(factText(fact));
-  return { told, it: new PlanNarrator({ onFact, zoneOf: (name) => name }) };
+  return { told, it: new PlanNarrator({ onFact, zoneOf: (name) => name, waitsOf }) };
 }
 
 test('PlanNarrator gives a deletion the reason of its plan, and keeps what follows in order', () => {
@@ -102,3 +105,33 @@ for (const [fact, { plans, want }] of Object.entries(holds)) {
     assert.deepEqual(told, want);
   });
 }
+
+test('PlanNarrator gives a scaling the reason of its plan', () => {
+  const { told, it } = narrator('set');
+  const by = operatorUser;
+  const fact = { kind: 'scaled', set: 'a', from: 6, to: 4, by, because: undefined } as const;
+  it.happened({ at: millis(0), zone: 'a', ...fact });
+  assert.deepEqual(told, []);
+  const because = { reason: 'ScaledToReference', message: '4 are asked for' } as const;
+  it.planned(plan({ kind: 'scale', set, from: 6, to: 4, takes: 2, because }), millis(1));
+  assert.deepEqual(told, [
+    'from 6 to 4 pods, by the operator: 4 are asked for (ScaledToReference)',
+  ]);
+});
+
+test('PlanNarrator tells the first wait of each set, anew for another pod or reason', () => {
+  const { told, it } = narrator('set');
+  const delayed = (pod: string, left: string): Decision =>
+    hold('DownscaleDelayed', `Pod "${pod}" may go in ${left}`);
+  it.planned(plan(delayed('a-5', '4s'), hold('ZoneOrder', 'b first')), millis(0));
+  it.planned(plan(delayed('a-5', '3s')), millis(1));
+  it.planned(plan(delayed('a-4', '2s')), millis(2));
+  it.planned(plan(), millis(3));
+  it.planned(plan(hold('ZoneNotReady', 'a-4 goes')), millis(4));
+  it.planned(plan(delayed('a-4', '1s')), millis(5));
+  assert.deepEqual(told, [
+    'waits: Pod "a-5" may go in 4s (DownscaleDelayed)',
+    'waits: Pod "a-4" may go in 2s (DownscaleDelayed)',
+    'waits: Pod "a-4" may go in 1s (DownscaleDelayed)',
+  ]);
+});

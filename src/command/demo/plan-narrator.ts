@@ -1,6 +1,6 @@
 import type { Because } from '#base/because.ts';
 import type { Millis } from '#base/units.ts';
-import type { Plan } from '#control/decision.ts';
+import type { Decision, Plan } from '#control/decision.ts';
 import { type Hold, primaryHold } from '#control/primary-hold.ts';
 import { type Fact, operatorUser } from './facts.ts';
 
@@ -8,6 +8,8 @@ import { type Fact, operatorUser } from './facts.ts';
 export interface PlanNarratorOptions {
   readonly onFact: (fact: Fact) => void;
   readonly zoneOf: (set: string) => string;
+  /** Whose waits are told: one for the whole group, or one for each set. @default 'group' */
+  readonly waitsOf?: 'group' | 'set';
 }
 
 /**
@@ -19,7 +21,8 @@ export class PlanNarrator {
   /** Facts from the first deletion without a plan on: they stay in their order. */
   #untold: Fact[] = [];
   #reason: Because | undefined;
-  #lastHold = '';
+  /** What was last told of a wait, by uid of the set; for the group under the empty text. */
+  readonly #lastHolds = new Map<string, string>();
 
   constructor(options: PlanNarratorOptions) {
     this.#options = options;
@@ -30,28 +33,33 @@ export class PlanNarrator {
     return this.#reason;
   }
 
+  /** Whether something happened that waits for its plan. */
+  get isBehind(): boolean {
+    return this.#untold.length > 0;
+  }
+
   /** Takes in a fact from the server's side. */
   happened(fact: Fact): void {
-    const isUnexplained = fact.kind === 'deleted' && fact.by === operatorUser;
-    if (isUnexplained || this.#untold.length > 0) this.#untold.push(fact);
+    if (isUnexplained(fact) || this.#untold.length > 0) this.#untold.push(fact);
     else this.#options.onFact(fact);
   }
 
   /** Takes in the plan of a pass that has ended. */
   planned({ decisions }: Plan, at: Millis): void {
-    const deletions = decisions.filter((decision) => decision.kind === 'delete-pod');
-    const becauseOf = new Map(deletions.map(({ pod, because }) => [pod.name, because]));
-    this.#explain(becauseOf);
-    const hold = primaryHold(decisions);
-    this.#reason = deletions[0]?.because ?? hold?.because;
-    // What else is held while pods go is no news: the deletions say what is going on.
-    if (deletions.length > 0) return;
-    const key = hold === undefined ? '' : holdKey(hold);
-    if (hold !== undefined && key !== this.#lastHold) {
-      const zone = this.#options.zoneOf(hold.set.name);
-      this.#options.onFact({ at, zone, kind: 'waits', because: hold.because });
+    const actions = new Map<string, Because>();
+    for (const decision of decisions) {
+      if (decision.kind === 'delete-pod') actions.set(decision.pod.name, decision.because);
+      if (decision.kind === 'scale') actions.set(decision.set.name, decision.because);
     }
-    this.#lastHold = key;
+    this.#explain(actions);
+    const hold = primaryHold(decisions);
+    const [first] = actions.values();
+    this.#reason = first ?? hold?.because;
+    if (this.#options.waitsOf === 'set') return this.#tellEach(decisions, at);
+    // What else is held while pods go is no news: the deletions say what is going on.
+    if (actions.size > 0) return;
+    if (hold === undefined) this.#lastHolds.clear();
+    else this.#tellHold('', { hold, key: holdKey(hold) }, at);
   }
 
   /** Tells what has no plan yet; nothing more will come. */
@@ -59,12 +67,51 @@ export class PlanNarrator {
     this.#explain(new Map());
   }
 
-  #explain(becauseOf: ReadonlyMap<string, Because>): void {
-    for (const fact of this.#untold.splice(0)) {
-      const isDeletion = fact.kind === 'deleted' && fact.by === operatorUser;
-      this.#options.onFact(isDeletion ? { ...fact, because: becauseOf.get(fact.pod) } : fact);
+  #tellEach(decisions: readonly Decision[], at: Millis): void {
+    const holds = new Map<string, Hold>();
+    for (const decision of decisions) {
+      if (decision.kind !== 'hold' || decision.because.reason === 'ZoneNotReady') continue;
+      // The first one is about its replicas; why it could not be rolled comes after it.
+      if (!holds.has(decision.set.uid)) holds.set(decision.set.uid, decision);
+    }
+    for (const uid of this.#lastHolds.keys()) if (!holds.has(uid)) this.#lastHolds.delete(uid);
+    for (const [uid, hold] of holds) {
+      // Another pod to wait for is news; that time goes by is none.
+      const key = `${hold.because.reason} ${/"[^"]*"/.exec(hold.because.message)?.[0] ?? ''}`;
+      this.#tellHold(uid, { hold, key }, at);
     }
   }
+
+  #tellHold(
+    whose: string,
+    { hold, key }: { readonly hold: Hold; readonly key: string },
+    at: Millis,
+  ): void {
+    if (this.#lastHolds.get(whose) === key) return;
+    this.#lastHolds.set(whose, key);
+    const zone = this.#options.zoneOf(hold.set.name);
+    this.#options.onFact({ at, zone, kind: 'waits', because: hold.because });
+  }
+
+  #explain(becauseOf: ReadonlyMap<string, Because>): void {
+    for (const fact of this.#untold.splice(0)) {
+      const told = isUnexplained(fact)
+        ? { ...fact, because: becauseOf.get(subjectOf(fact)) }
+        : fact;
+      this.#options.onFact(told);
+    }
+  }
+}
+
+/** Something that the operator did, whose plan has still to come. */
+type Unexplained = Extract<Fact, { kind: 'deleted' | 'scaled' }>;
+
+function isUnexplained(fact: Fact): fact is Unexplained {
+  return (fact.kind === 'deleted' || fact.kind === 'scaled') && fact.by === operatorUser;
+}
+
+function subjectOf(fact: Unexplained): string {
+  return fact.kind === 'deleted' ? fact.pod : fact.set;
 }
 
 /** Pods on their way, in the words of the operator. */

@@ -9,10 +9,12 @@ import { nextStep, type PodCell, type ZoneView } from './zone-view.ts';
 export interface ScreenState {
   /** What is being played, such as `rolling out registry.example/ingester:2.11.0`. */
   readonly phase: string;
-  /** Since the rollout under way began, and below which it cannot end; undefined when none is. */
-  readonly clock: { readonly elapsed: Millis; readonly limit: Millis } | undefined;
+  /** Since what is played began, and below which a rollout cannot end; undefined when nothing is played. */
+  readonly clock: { readonly elapsed: Millis; readonly limit: Millis | undefined } | undefined;
   readonly zones: readonly ZoneView[];
   readonly because: Because | undefined;
+  /** What comes next, where it is no rollout. */
+  readonly next?: string | undefined;
   /** The last lines of a run that has ended; replace reason and next step. */
   readonly summary: readonly string[];
   /** Oldest first. */
@@ -65,6 +67,12 @@ function headLines({ phase, clock, zones }: ScreenState): readonly StyledLine[] 
   const cells = zones.flatMap((zone) => zone.cells);
   const updated = cells.filter(({ isUpdated }) => isUpdated).length;
   if (clock === undefined) return [title, []];
+  if (clock.limit === undefined) {
+    return [
+      title,
+      [span(`  ${cells.length} pods`), span(`, ${secondsText(clock.elapsed)}`, 'faint')],
+    ];
+  }
   const progress = `  ${updated} of ${cells.length} pods updated`;
   const time = `, ${secondsText(clock.elapsed)} (physical limit ${secondsText(clock.limit)})`;
   return [title, [span(progress), span(time, 'faint')]];
@@ -132,7 +140,10 @@ function summaryLines(summary: readonly string[], columns: number): readonly Sty
     .map((line) => [span('  '), span(line, 'bold')]);
 }
 
-function reasonLines({ because, zones }: ScreenState, columns: number): readonly StyledLine[] {
+function reasonLines(
+  { because, zones, next }: ScreenState,
+  columns: number,
+): readonly StyledLine[] {
   const message =
     because === undefined ? 'nothing to do' : `${because.message} (${because.reason})`;
   const lines = wrap(message, { width: columns - 9, most: shownReasonLines });
@@ -145,7 +156,7 @@ function reasonLines({ because, zones }: ScreenState, columns: number): readonly
     ]),
     [
       span('  next   ', 'bold'),
-      span(zones.length === 0 ? 'the zones are installed' : nextStep(zones)),
+      span(zones.length === 0 ? 'the zones are installed' : (next ?? nextStep(zones))),
     ],
   ];
 }

@@ -6,19 +6,21 @@ import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import { readConfig } from '#config/read-config.ts';
 import type { Plan } from '#control/decision.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { Commit } from '#embedded-cluster/event-log.ts';
+import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { runOperator } from '#operator.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { podHttpOf } from '../pod-http.ts';
-import { createAll, exampleFolder, readManifests } from './apply-manifests.ts';
-import type { DemoOptions } from './demo-options.ts';
+import { createAll, install, readManifests } from './apply-manifests.ts';
 import { type Fact, operatorUser } from './facts.ts';
 import { GroupObserver } from './group-observer.ts';
 import { type LocalCluster, startLocalCluster } from './local-cluster.ts';
-import { changed, imagePatch, isGroupMember, setImage } from './manifest.ts';
+import { imagePatch, isGroupMember, setImage } from './manifest.ts';
 import { PlanNarrator } from './plan-narrator.ts';
+import type { Scene } from './scene.ts';
 import { delaysAt, physicalLimit, restartOf } from './timing.ts';
 
 /** The namespace of the examples. */
@@ -28,7 +30,9 @@ export const demoNamespace = 'demo';
 export interface StageOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly options: DemoOptions;
+  readonly scene: Scene;
+  /** Divides the delays of pods. */
+  readonly speed: number;
   readonly onFact: (fact: Fact) => void;
 }
 
@@ -46,8 +50,9 @@ export class Stage {
   readonly #sets: readonly JsonObject[];
   readonly #startedAt: Monotonic;
   readonly #waiters = new Set<Waiter>();
+  readonly #listeners: ((commit: Commit) => void)[] = [];
   readonly #ending = new AbortController();
-  #hasRolled = false;
+  #isPlaying = false;
   #isIdle = false;
   #operator: Promise<void> = Promise.resolve();
 
@@ -65,6 +70,7 @@ export class Stage {
     this.#startedAt = parts.startedAt;
     this.narrator = new PlanNarrator({
       onFact: options.onFact,
+      waitsOf: options.scene.isRollout ? 'group' : 'set',
       zoneOf: (set) => this.observer.zones.find((zone) => zone.set === set)?.zone ?? set,
     });
     this.observer = new GroupObserver({
@@ -76,20 +82,19 @@ export class Stage {
 
   /** Starts the cluster, then installs the group and starts the operator at once, as `kubectl apply` would. */
   static async open(options: StageOptions): Promise<Stage> {
-    const { clock, log } = options;
+    const { clock, log, scene, speed } = options;
     const startedAt = clock.monotonic();
-    const { pods, maxUnavailable, speed } = options.options;
-    const manifests = (await readManifests(exampleFolder)).map((object) =>
-      changed(object, { pods, maxUnavailable }),
-    );
+    const manifests = (await readManifests(scene.folder)).map((object) => scene.change(object));
     const cluster = await startLocalCluster({ clock, log, delays: delaysAt(speed) });
     const sets = manifests.filter(isGroupMember);
     const stage = new Stage(options, { cluster, sets, startedAt });
     try {
       cluster.eventLog.onCommit((commit) => {
         stage.observer.observe(commit, stage.elapsed);
+        for (const listener of stage.#listeners) listener(commit);
         stage.#wake();
       });
+      await install(cluster.client, scene.definitions, clock);
       stage.#operator = stage.#startOperator();
       // It is awaited when the stage closes, and whoever waits meanwhile gets its failure.
       stage.#operator.catch(() => undefined);
@@ -99,6 +104,36 @@ export class Stage {
       await stage.close();
       throw error;
     }
+  }
+
+  /** What the group is. */
+  get scene(): Scene {
+    return this.#options.scene;
+  }
+
+  /** Acts as the cluster's administrator. */
+  get client(): Client {
+    return this.#cluster.client;
+  }
+
+  /** Webhooks of this process, which the API server can ask. */
+  get webhooks(): LocalCluster['webhooks'] {
+    return this.#cluster.webhooks;
+  }
+
+  /** Calls `listener` at each commit, once the observer knows of it. */
+  onCommit(listener: (commit: Commit) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Tells a fact of the demo's own. */
+  note(zone: string, text: string): void {
+    this.narrator.happened({ at: this.elapsed, zone, kind: 'note', text });
+  }
+
+  /** From now on what the operator waits for is news. */
+  begin(): void {
+    this.#isPlaying = true;
   }
 
   /** Path of a kubeconfig for the cluster. */
@@ -129,12 +164,12 @@ export class Stage {
   /** The time below which no rollout of the group can come. */
   get physicalLimit(): Millis {
     const zones = this.observer.zones.map(({ cells, limit }) => ({ pods: cells.length, limit }));
-    return physicalLimit(zones, restartOf(delaysAt(this.#options.options.speed)));
+    return physicalLimit(zones, restartOf(delaysAt(this.#options.speed)));
   }
 
   /** Gives the pod template of every zone another image. */
   async changeImage(image: string): Promise<void> {
-    this.#hasRolled = true;
+    this.begin();
     for (const set of this.#sets) {
       const key = { namespace: demoNamespace, name: textAt(set, 'metadata', 'name') };
       const body = { kind: 'strategic', document: imagePatch(set, image) } as const;
@@ -201,7 +236,7 @@ export class Stage {
   #planned(plan: Plan): void {
     if (this.#ending.signal.aborted) return;
     this.#isIdle = plan.decisions.every(({ kind }) => kind === 'warn');
-    if (this.#hasRolled) this.narrator.planned(plan, this.elapsed);
+    if (this.#isPlaying) this.narrator.planned(plan, this.elapsed);
     this.#wake();
   }
 
@@ -216,7 +251,7 @@ export class Stage {
     const transport = this.#cluster.connect({ name: operatorUser, groups });
     const { config } = outcome;
     const metrics = createOperatorMetrics(createMetricsRegistry());
-    const podHttp = podHttpOf(config, { clock, log, metrics, env: {} });
+    const podHttp = podHttpOf(config, { clock, log, metrics, env: this.scene.podEnv });
     try {
       await runOperator(
         {

@@ -1,0 +1,32 @@
+import type { JsonObject } from '#base/json.ts';
+import type { Environment } from '#kubernetes/proxy.ts';
+import { exampleFolder } from './apply-manifests.ts';
+import { changed, type ManifestChanges } from './manifest.ts';
+import type { ZoneView } from './zone-view.ts';
+
+/** What is installed for a scenario, and how its pods are reached. */
+export interface Scene {
+  /** Folder of its manifests. */
+  readonly folder: string;
+  /** Custom resources that have to be served before the manifests are applied. */
+  readonly definitions: readonly JsonObject[];
+  /** `HTTP_PROXY` and the like, for the operator's calls of pods. */
+  readonly podEnv: Environment;
+  /** Whether what is played is a rollout; otherwise the zones are scaled. */
+  readonly isRollout: boolean;
+  /** What the demo changes in a manifest. */
+  change(object: JsonObject): JsonObject;
+  /** What comes next; absent where it is a rollout. */
+  next?(zones: readonly ZoneView[]): string;
+}
+
+/** The group that rolls. */
+export function rolloutScene(changes: ManifestChanges): Scene {
+  return {
+    folder: exampleFolder,
+    definitions: [],
+    podEnv: {},
+    isRollout: true,
+    change: (object) => changed(object, changes),
+  };
+}

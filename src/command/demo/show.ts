@@ -1,0 +1,89 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { AnsweringPods } from './answering-pods.ts';
+import type { DemoOptions, Scenario } from './demo-options.ts';
+import { DownscalePlay } from './downscale-play.ts';
+import { DownscaleScene, downscaleTimesAt } from './downscale-scene.ts';
+import type { Fact } from './facts.ts';
+import type { Key } from './keyboard.ts';
+import { type OnPhase, Play } from './play.ts';
+import { rolloutScene } from './scene.ts';
+import { Stage } from './stage.ts';
+import type { Summary } from './summary.ts';
+
+/** Ports of a {@link Show}. */
+export interface ShowOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly options: DemoOptions;
+  readonly onFact: (fact: Fact) => void;
+  readonly onPhase: OnPhase;
+  readonly signal: AbortSignal;
+}
+
+/** A stage with its scenarios. */
+export interface Show {
+  readonly stage: Stage;
+  /** Waits until the group is installed. */
+  install(): Promise<void>;
+  /** Plays `scenario`, which is one of those that the stage is made for. */
+  run(scenario: Scenario): Promise<Summary>;
+  /** Leaves nothing behind. */
+  close(): Promise<void>;
+}
+
+/** Sets the stage for the scenario of `options`. */
+export function openShow(show: ShowOptions): Promise<Show> {
+  return show.options.scenario === 'delayed-downscale' ? openDownscale(show) : openRollout(show);
+}
+
+/** What is played after `key`, in a demo of `scenario`. */
+export function scenarioAfter(scenario: Scenario, key: Key): Scenario {
+  if (scenario === 'delayed-downscale') return scenario;
+  return key === 'break' ? 'broken-image' : 'rollout';
+}
+
+/** What the keys do in a demo of `scenario`. */
+export function keysOf(scenario: Scenario): string {
+  return scenario === 'delayed-downscale'
+    ? 'Enter: all pods back, and down again    q: quit'
+    : 'Enter: roll the next version    b: a broken image    q: quit';
+}
+
+async function openRollout({ options, ...ports }: ShowOptions): Promise<Show> {
+  const { speed } = options;
+  const stage = await Stage.open({ ...ports, scene: rolloutScene(options), speed });
+  const play = new Play({ ...ports, stage, speed });
+  return {
+    stage,
+    install: () => play.install(),
+    run: (scenario) => play.run(scenario),
+    close: () => stage.close(),
+  };
+}
+
+async function openDownscale({ options, ...ports }: ShowOptions): Promise<Show> {
+  const { speed } = options;
+  let play: DownscalePlay | undefined;
+  const pods = new AnsweringPods({ clock: ports.clock, onCall: (call) => play?.called(call) });
+  try {
+    const proxy = await pods.listen();
+    const times = downscaleTimesAt(speed);
+    const scene = new DownscaleScene({ proxy, times, pods: options.pods });
+    const stage = await Stage.open({ ...ports, scene, speed });
+    const opened = new DownscalePlay({ ...ports, stage, scene, pods });
+    play = opened;
+    return {
+      stage,
+      install: () => opened.install(),
+      run: () => opened.run(),
+      close: async () => {
+        await stage.close();
+        await pods.close();
+      },
+    };
+  } catch (error) {
+    await pods.close();
+    throw error;
+  }
+}
