@@ -42,28 +42,70 @@ function afterString(text: Uint8Array, start: number): number {
   }
 }
 
+/** Marks of YAML that are read: a parser takes about 15 µs for each, and longer where tags and anchors pile up. */
+const maxMarks = 6_000;
+
+/** Characters that begin something in YAML wherever they stand; others only before a blank. */
+const marks: ReadonlySet<number> = new Set(Buffer.from('\n,[]{}&*!#|>%@`"\''));
+const marksBeforeBlank: ReadonlySet<number> = new Set(Buffer.from('-?:'));
+
+/** Levels of YAML within one another on one line: what the parser takes grows with their cube. */
+const maxYamlNesting = 64;
+/** Blanks before the first character of a line, which bounds nesting by indentation. */
+const maxIndentation = 256;
+
 /**
- * Whether YAML `text` may nest deeper than {@link maxNesting}: by brackets, wherever they stand, or by `- - -` and
- * `? ? ?` on one line. Indentation alone cannot within 256 KiB.
+ * Why YAML `text` is not parsed, as a clause after "it": it may nest deeply, or has so much structure that parsing would
+ * hold up everybody else (FUZZ-1). Keys that are no scalars (`? `) are refused, as no object has any.
  */
-export function isYamlTooDeep(text: Uint8Array): boolean {
+export function yamlProblem(text: Uint8Array): string | undefined {
   let brackets = 0;
-  let indicators = 0;
+  let count = 0;
+  let line: Line = newLine;
   for (let at = 0; at < text.length; at += 1) {
-    const byte = text[at];
+    const byte = text[at] ?? 0;
+    if (isMark(byte, text[at + 1])) count += 1;
     brackets += levelsOf(byte);
-    if (byte === NEWLINE) indicators = 0;
-    else if (isIndicator(byte) && text[at + 1] === SPACE) indicators += 1;
-    if (brackets > maxNesting || indicators > maxNesting) return true;
+    line = byte === NEWLINE ? newLine : lineAfter(line, byte, text[at + 1]);
+    if (brackets > maxYamlNesting || line.isWrong) return 'nests too deep for YAML';
+    if (count > maxMarks) return `has more than the ${maxMarks} marks that YAML may have here`;
   }
-  return false;
+  return undefined;
 }
 
-function levelsOf(byte: number | undefined): -1 | 0 | 1 {
+/** A line up to some character. */
+interface Line {
+  /** Blanks and dashes so far; -1 once something else has begun. */
+  readonly lead: number;
+  readonly dashes: number;
+  readonly isWrong: boolean;
+}
+
+const newLine: Line = Object.freeze({ lead: 0, dashes: 0, isWrong: false });
+const begunLine: Line = Object.freeze({ lead: -1, dashes: 0, isWrong: false });
+
+function lineAfter(line: Line, byte: number, next: number | undefined): Line {
+  if (line.lead < 0) return line;
+  const isDash = byte === DASH && isBlank(next);
+  if (byte === QUESTION && isBlank(next)) return { ...line, isWrong: true };
+  if (!isDash && byte !== SPACE) return begunLine;
+  const lead = line.lead + 1;
+  const dashes = line.dashes + (isDash ? 1 : 0);
+  return { lead, dashes, isWrong: lead > maxIndentation || dashes > maxYamlNesting };
+}
+
+/** What is wrong with a text that nests too deep, as a clause after "it". */
+export const tooDeep: string = `nests deeper than ${maxNesting} levels`;
+
+function isMark(byte: number, next: number | undefined): boolean {
+  return marks.has(byte) || (marksBeforeBlank.has(byte) && isBlank(next));
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === SPACE || byte === NEWLINE || byte === undefined;
+}
+
+function levelsOf(byte: number): -1 | 0 | 1 {
   if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return 1;
   return byte === CLOSE_BRACE || byte === CLOSE_BRACKET ? -1 : 0;
-}
-
-function isIndicator(byte: number | undefined): boolean {
-  return byte === DASH || byte === QUESTION;
 }

@@ -2,7 +2,7 @@ import { parse as parseYaml } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { isKnownKind } from './known-kinds.ts';
-import { isJsonTooDeep, isYamlTooDeep, maxNesting } from './nesting.ts';
+import { isJsonTooDeep, tooDeep, yamlProblem } from './nesting.ts';
 import { formatKind, kindOf, unknownKindText } from './object-kind.ts';
 import {
   type AdmissionRequest,
@@ -75,7 +75,7 @@ function isBlank(byte: number | undefined): boolean {
 }
 
 function parseJson(body: Buffer): Parsed<JsonValue> {
-  if (isJsonTooDeep(body)) return unread(`it nests deeper than ${maxNesting} levels`);
+  if (isJsonTooDeep(body)) return unread(`it ${tooDeep}`);
   try {
     return valid(JSON.parse(body.toString('utf8')) as JsonValue);
   } catch (error) {
@@ -87,7 +87,8 @@ function parseBlockYaml(body: Buffer): Parsed<JsonValue> {
   if (body.length > maxYaml) {
     return unread(`it is no JSON object, and longer than the ${maxYaml} bytes that YAML may have`);
   }
-  if (isYamlTooDeep(body)) return unread(`it nests deeper than ${maxNesting} levels`);
+  const problem = yamlProblem(body);
+  if (problem !== undefined) return unread(`it ${problem}`);
   try {
     const options = { uniqueKeys: false, logLevel: 'silent' } as const;
     return valid(parseYaml(body.toString('utf8'), options) as JsonValue);

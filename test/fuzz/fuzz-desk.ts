@@ -79,20 +79,9 @@ export class FuzzDesk {
     const answer = await this.#post(target.webhook, input.body);
     this.#forget();
     if (answer.status === 400) return undefined;
-    const review = parsed(answer.body);
-    const response = (review as { readonly response?: unknown } | undefined)?.response;
-    const { allowed, uid } = (response ?? {}) as {
-      readonly allowed?: unknown;
-      readonly uid?: unknown;
-    };
-    if (typeof allowed !== 'boolean') return `the answer is no review: ${answer.body}`;
     // Only JSON is read apart from the operator; YAML is held to a whole answer.
     const asked = parsed(input.body.toString('utf8'));
-    if (asked === undefined) return undefined;
-    const sentUid = (asked as { request?: { uid?: unknown } }).request?.uid ?? '';
-    if (uid !== sentUid) return `the uid is ${String(uid)}, not ${String(sentUid)}`;
-    if (allowed && !target.mayAllow(asked)) return 'it allows what may be governed (FUZZ-2)';
-    return undefined;
+    return wrongAnswer(answer.body, asked) ?? wrongAllowance(answer.body, { target, asked });
   }
 
   /** The answer to `body`, as text; for comparing two. */
@@ -110,6 +99,29 @@ export class FuzzDesk {
       onLeave: () => undefined,
     });
   }
+}
+
+interface Answer {
+  readonly response?: { readonly allowed?: unknown; readonly uid?: unknown };
+}
+
+function wrongAnswer(body: string, asked: unknown): string | undefined {
+  const { allowed, uid } = (parsed(body) as Answer | undefined)?.response ?? {};
+  if (typeof allowed !== 'boolean') return `the answer is no review: ${body}`;
+  if (asked === undefined) return undefined;
+  const sent = (asked as { request?: { uid?: unknown } }).request?.uid ?? '';
+  return uid === sent
+    ? undefined
+    : `the uid is ${JSON.stringify(uid)}, not ${JSON.stringify(sent)}`;
+}
+
+function wrongAllowance(
+  body: string,
+  { target, asked }: { readonly target: FuzzTarget; readonly asked: unknown },
+): string | undefined {
+  const isAllowed = (parsed(body) as Answer | undefined)?.response?.allowed === true;
+  if (!isAllowed || asked === undefined || target.mayAllow(asked)) return undefined;
+  return 'it allows what may be governed (FUZZ-2)';
 }
 
 function isDryRun(review: unknown): boolean {

@@ -208,6 +208,26 @@ function deep(random: SeededRandom): FuzzInput {
   return text(`${depth} levels`, random.below(2) === 0 ? body : `{"request":${body}}`);
 }
 
+/** Up to 256 KiB of YAML that is all structure. */
+function longYaml(random: SeededRandom): FuzzInput {
+  const part = pick(random, [
+    '- a: b\n',
+    'a: 1\n',
+    '&a ',
+    '!a ',
+    '? a\n',
+    '1,',
+    '[],',
+    '#\n',
+    ': ',
+    'x',
+    '"\\n" ',
+  ]);
+  const head = pick(random, ['', 'a: ', 'a: [', '- ']);
+  const length = 1 + random.below(Math.floor((256 * 1_024) / part.length));
+  return text(`YAML of ${length} × ${JSON.stringify(part)}`, head + part.repeat(length));
+}
+
 /** Requests of other operations and subresources. */
 function otherRequest(random: SeededRandom): FuzzInput {
   const review = governedReview();
@@ -233,7 +253,9 @@ const makers: readonly Maker[] = [
 
 /** The next input. Deep ones are rare, as they are long. */
 export function nextInput(random: SeededRandom): FuzzInput {
-  return random.below(200) === 0 ? deep(random) : pick(random, makers)(random);
+  const rare = random.below(400);
+  if (rare > 2) return pick(random, makers)(random);
+  return rare === 0 ? longYaml(random) : deep(random);
 }
 
 function pick<T>(random: SeededRandom, values: readonly T[]): T {

@@ -34,15 +34,17 @@ const replicated = new Set([
 /** The request says that it is about something else, and the old object does not contradict it. */
 function isForeign(request: unknown, old: unknown): boolean {
   const kind = member(request, 'kind');
-  const name = member(kind, 'kind');
-  const isStated = typeof name === 'string' && name !== '';
-  const [group, version] = [member(kind, 'group') ?? '', member(kind, 'version') ?? ''];
-  if (isStated && replicated.has(`${String(group)}/${String(version)}/${name}`)) return false;
-  if (isNothing(old)) return isStated;
-  const [apiVersion, oldKind] = [member(old, 'apiVersion'), member(old, 'kind')];
-  const isNamed = typeof apiVersion === 'string' && typeof oldKind === 'string';
-  if (!isNamed || apiVersion === '' || oldKind === '') return false;
-  return !replicated.has(`${apiVersion}/${oldKind}`);
+  const name = textOf(kind, 'kind');
+  const stated = `${textOf(kind, 'group')}/${textOf(kind, 'version')}/${name}`;
+  if (replicated.has(stated)) return false;
+  if (isNothing(old)) return name !== '';
+  const [apiVersion, oldKind] = [textOf(old, 'apiVersion'), textOf(old, 'kind')];
+  return apiVersion !== '' && oldKind !== '' && !replicated.has(`${apiVersion}/${oldKind}`);
+}
+
+function textOf(value: unknown, name: string): string {
+  const text = member(value, name);
+  return typeof text === 'string' ? text : '';
 }
 
 /** The labels of the old object can be read, and do not ask for anything. */

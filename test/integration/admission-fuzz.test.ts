@@ -8,7 +8,7 @@ import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import { FuzzDesk } from '../fuzz/fuzz-desk.ts';
 import { nextInput } from '../fuzz/review-inputs.ts';
 
-const count = 4_000;
+const count = 2_000;
 const corpus = fileURLToPath(new URL('../fuzz/corpus/*.body', import.meta.url));
 const desk = new FuzzDesk();
 
