@@ -12,6 +12,8 @@ import {
   operatorPermissions,
   roleRules,
   webhookCertificatePermissions,
+  webhookClusterPermissions,
+  webhookPermissions,
 } from '#operator-permissions.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
 
@@ -33,14 +35,17 @@ export function deployFiles(version: string): Readonly<Record<string, string>> {
       metadata: { name },
     }),
     'webhook-certificate-cluster-role.yaml': `${header}${reasons(forCluster)}${stringify(certificateClusterRole)}`,
-    'webhook-certificate-role.yaml': `${header}${reasons(inNamespace)}${stringify(certificateRole)}---\n${stringify(certificateRoleBinding)}`,
+    'webhook-certificate-role.yaml': `${header}${reasons(inNamespace)}${roleWithBinding(`${name}-webhook-cert-secret-role`, inNamespace)}`,
+    'webhook-role.yaml': `${header}${reasons(webhookPermissions)}${roleWithBinding(`${name}-webhook-role`, webhookPermissions)}`,
   };
 }
 
-const forCluster = webhookCertificatePermissions.filter(
-  ({ isClusterScoped = false }) => isClusterScoped,
-);
-const inNamespace = webhookCertificatePermissions.filter((each) => !forCluster.includes(each));
+const isForCluster = ({ isClusterScoped = false }: Permission): boolean => isClusterScoped;
+const inNamespace = webhookCertificatePermissions.filter((each) => !isForCluster(each));
+const forCluster = [
+  ...webhookCertificatePermissions.filter(isForCluster),
+  ...webhookClusterPermissions,
+];
 
 /** Its binding names the namespace of the account, so it is written where that is known. */
 const certificateClusterRole = {
@@ -48,22 +53,6 @@ const certificateClusterRole = {
   kind: 'ClusterRole',
   metadata: { name: `${name}-webhook-cert-update-role` },
   rules: roleRules(forCluster),
-};
-
-const certificateRoleName = `${name}-webhook-cert-secret-role`;
-const certificateRole = {
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'Role',
-  metadata: { name: certificateRoleName },
-  rules: roleRules(inNamespace),
-};
-
-const certificateRoleBinding = {
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'RoleBinding',
-  metadata: { name: certificateRoleName },
-  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: certificateRoleName },
-  subjects: [{ kind: 'ServiceAccount', name }],
 };
 
 const role = {
@@ -80,6 +69,21 @@ const roleBinding = {
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
   subjects: [{ kind: 'ServiceAccount', name }],
 };
+
+/** A Role with its binding to the account of the operator, as two documents. */
+function roleWithBinding(roleName: string, permissions: readonly Permission[]): string {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const metadata = { name: roleName };
+  const webhookRole = { apiVersion, kind: 'Role', metadata, rules: roleRules(permissions) };
+  const binding = {
+    apiVersion,
+    kind: 'RoleBinding',
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: roleName },
+    subjects: [{ kind: 'ServiceAccount', name }],
+  };
+  return `${stringify(webhookRole)}---\n${stringify(binding)}`;
+}
 
 function deployment(version: string): object {
   const fieldRef = { fieldPath: 'metadata.namespace' };

@@ -1,5 +1,5 @@
 /** Levels of arrays and objects within one another that are read (D-29). */
-export const maxNesting = 1_000;
+const maxNesting = 1_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
