@@ -103,6 +103,10 @@ export class DownscalePlay {
     const startedAt = stage.elapsed;
     const rules = `${formatGoDuration(delay)} after each pod's word, ${formatGoDuration(minimumTime)} between zones`;
     onPhase(`from ${from} to ${podsText(to)} in each zone: ${rules}`, startedAt);
+    stage.note(
+      '',
+      `a webhook of the demo notes ${LAST_DOWNSCALE}; this version of the operator has none`,
+    );
     await this.#scale(to);
     const scaledAt = await this.#until(`all zones have ${to} pods`, () => this.#have(to));
     const isTold = (): boolean => stage.isIdle && !stage.narrator.isBehind;
