@@ -136,7 +136,7 @@ describe('the demo as a process', () => {
   test('demo of a down-scale ends with 130 after SIGINT and leaves nothing behind', async () => {
     const scenario = ['--scenario=delayed-downscale', '--speed=10', '--pods=2'];
     const demo = new Program(['demo', ...scenario], folder);
-    await demo.line(/from 2 to 1 pods, by the operator/);
+    await demo.line(/from 2 to 1 replicas, by the operator/);
     demo.kill('SIGINT');
     assert.equal(await demo.exitCode(), 130, demo.lines.join('\n'));
     assert.deepEqual(await readdir(folder), []);

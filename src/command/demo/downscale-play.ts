@@ -18,7 +18,7 @@ import {
 } from './last-downscale-webhook.ts';
 import type { OnPhase } from './play.ts';
 import { demoNamespace, patienceFor, type Stage } from './stage.ts';
-import type { Summary } from './summary.ts';
+import { podsText, type Summary } from './summary.ts';
 import { isComplete, isSettled } from './zone-view.ts';
 
 const replicaTemplates: ResourceType = {
@@ -102,12 +102,16 @@ export class DownscalePlay {
     this.#proof.reset();
     const startedAt = stage.elapsed;
     const rules = `${formatGoDuration(delay)} after each pod's word, ${formatGoDuration(minimumTime)} between zones`;
-    onPhase(`from ${from} to ${to} pods in each zone: ${rules}`, startedAt);
+    onPhase(`from ${from} to ${podsText(to)} in each zone: ${rules}`, startedAt);
+    stage.note(
+      '',
+      `a webhook of the demo notes ${LAST_DOWNSCALE}; this version of the operator has none`,
+    );
     await this.#scale(to);
     const scaledAt = await this.#until(`all zones have ${to} pods`, () => this.#have(to));
     const isTold = (): boolean => stage.isIdle && !stage.narrator.isBehind;
     await this.#until('the operator sees that nothing is left to do', isTold);
-    onPhase(`every zone has ${to} pods`, undefined);
+    onPhase(`every zone has ${podsText(to)}`, undefined);
     const stillPrepared = stage.observer.zones
       .flatMap(({ cells }) => cells.map(({ pod }) => pod))
       .filter((pod) => pods.preparedAt(pod) !== undefined);
@@ -142,7 +146,7 @@ export class DownscalePlay {
     }
     stage.note(
       '',
-      `the autoscaler asks ReplicaTemplate "${template.name}" for ${replicas} pods in each zone`,
+      `the autoscaler asks ReplicaTemplate "${template.name}" for ${podsText(replicas)} in each zone`,
     );
     const body = { ...scale, spec: { replicas } };
     await stage.client.replace(replicaTemplates, template, { body, subresource: 'scale', signal });

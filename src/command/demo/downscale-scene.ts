@@ -7,6 +7,7 @@ import { replicaTemplateDefinition } from '#replica-coordination/replica-templat
 import { downscaleFolder } from './apply-manifests.ts';
 import { changed, isGroupMember } from './manifest.ts';
 import type { Scene } from './scene.ts';
+import { podsText } from './summary.ts';
 import type { ZoneView } from './zone-view.ts';
 
 const DELAY = 'grafana.com/rollout-delayed-downscale';
@@ -84,6 +85,6 @@ export class DownscaleScene implements Scene {
     const behind = zones.filter(({ cells }) => cells.length !== wanted).map(({ zone }) => zone);
     if (wanted === undefined || behind.length === 0)
       return 'nothing: every zone has what is wanted';
-    return `${behind.join(', then ')} ${behind.length === 1 ? 'goes' : 'go'} to ${wanted} pods`;
+    return `${behind.join(', then ')} ${behind.length === 1 ? 'goes' : 'go'} to ${podsText(wanted)}`;
   }
 }

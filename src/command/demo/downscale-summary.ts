@@ -2,7 +2,7 @@ import { formatGoDuration } from '#base/go-duration.ts';
 import type { Millis } from '#base/units.ts';
 import type { DownscaleProof } from './downscale-proof.ts';
 import { secondsText } from './facts.ts';
-import type { Summary } from './summary.ts';
+import { podsText, type Summary } from './summary.ts';
 
 /** What a finished down-scale comes to. */
 export interface DownscaleOutcome {
@@ -35,7 +35,7 @@ export function summarizeDownscale(outcome: DownscaleOutcome): Summary {
   ];
   const { took, from, to, proof } = outcome;
   const order = proof.zones.join(', then ');
-  const time = `the down-scale took ${secondsText(took)}: ${order} went from ${from} to ${to} pods each`;
+  const time = `the down-scale took ${secondsText(took)}: ${order} went from ${from} to ${podsText(to)} each`;
   return {
     isKept: verdicts.every(({ isKept }) => isKept),
     lines: [time, ...verdicts.map(({ line }) => line)],

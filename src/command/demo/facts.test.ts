@@ -25,7 +25,7 @@ const cases: Record<string, { fact: FactDetail; want: string }> = {
   },
   'says who scaled a set and why': {
     fact: { kind: 'scaled', set: 'db', from: 6, to: 4, by: operatorUser, because },
-    want: 'from 6 to 4 pods, by the operator: db-0 runs db-1a (PodOutdated)',
+    want: 'from 6 to 4 replicas, by the operator: db-0 runs db-1a (PodOutdated)',
   },
   'shortens a revision to its hash': {
     fact: { kind: 'ready', pod: 'db-0', revision: 'db-6f7c9d' },

@@ -56,7 +56,7 @@ export function factText(fact: FactDetail): string {
     case 'updated':
       return `done: all ${fact.pods} pods run ${shortRevision(fact.revision)}`;
     case 'scaled':
-      return `from ${fact.from} to ${fact.to} pods, by ${actorText(fact)}`;
+      return `from ${fact.from} to ${fact.to} replicas, by ${actorText(fact)}`;
     case 'waits':
       return `waits: ${fact.because.message} (${fact.because.reason})`;
     case 'note':

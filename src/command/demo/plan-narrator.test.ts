@@ -115,7 +115,7 @@ test('PlanNarrator gives a scaling the reason of its plan', () => {
   const because = { reason: 'ScaledToReference', message: '4 are asked for' } as const;
   it.planned(plan({ kind: 'scale', set, from: 6, to: 4, takes: 2, because }), millis(1));
   assert.deepEqual(told, [
-    'from 6 to 4 pods, by the operator: 4 are asked for (ScaledToReference)',
+    'from 6 to 4 replicas, by the operator: 4 are asked for (ScaledToReference)',
   ]);
 });
 

@@ -71,6 +71,7 @@ function brokenVerdict({ proof, brokenImage }: Outcome): readonly Verdict[] {
   return [{ isKept, line }];
 }
 
-function podsText(count: number): string {
+/** `1 pod`, `2 pods`. */
+export function podsText(count: number): string {
   return count === 1 ? '1 pod' : `${count} pods`;
 }
