@@ -1,4 +1,4 @@
-import { type AdmissionOptions, runAdmission } from '#admission/run-admission.ts';
+import type { AdmissionOptions } from '#admission/run-admission.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
@@ -49,7 +49,11 @@ export function startAdmission(
     admission.onListening?.(port);
     resolve();
   };
-  const run = runAdmission({ ...admission, config, clock, log, clients, onListening }, signal);
+  const given = { ...admission, config, clock, log, clients, onListening };
+  // Loaded here only: without webhooks the operator is ready sooner.
+  const run = import('#admission/run-admission.ts').then(({ runAdmission }) =>
+    runAdmission(given, signal),
+  );
   // Whoever awaits `run` gets the failure; nobody may wait for what will not listen.
   run.catch(reject);
   listening.catch(() => undefined);

@@ -55,6 +55,43 @@ test('withoutSpec() leaves out the managed fields where they are the last of the
   assert.deepEqual(shown(followed), wanted(followed));
 });
 
+test('withoutSpec() leaves out annotations, whatever stands in their texts', () => {
+  const hard = [
+    '',
+    '"}',
+    'ends with \\\\',
+    'ends with "',
+    '\\\\"},"ownerReferences":[{"uid":"x"}]',
+    'é漢',
+  ];
+  for (const text of hard) {
+    const rest = { ownerReferences: [{ uid: 'o', controller: true }] };
+    const metadata = {
+      name: 'a-0',
+      labels: { a: text },
+      annotations: { a: text, b: text },
+      ...rest,
+    };
+    const { annotations, ...shown } = metadata;
+    const object = { metadata, spec: {}, status: { phase: 'Running' } };
+    assert.deepEqual(parsed({ type: 'ADDED', object }), {
+      type: 'ADDED',
+      object: { ...object, metadata: shown, spec: null },
+    });
+    assert.ok(annotations.a === text);
+  }
+});
+
+test('withoutSpec() leaves the mark that ends a streaming list', () => {
+  const annotations = { 'k8s.io/initial-events-end': 'true' };
+  const metadata = { resourceVersion: '7', creationTimestamp: null, annotations };
+  const object = { kind: 'Pod', metadata, spec: { containers: null }, status: {} };
+  assert.deepEqual(parsed({ type: 'BOOKMARK', object }), {
+    type: 'BOOKMARK',
+    object: { ...object, spec: null },
+  });
+});
+
 const wholes: Record<string, unknown> = {
   'a status alone': { type: 'ERROR', object: { kind: 'Status', status: 'Failure', code: 410 } },
   'an object without a status': { type: 'ADDED', object: { metadata: {}, spec: { a: 1 } } },
@@ -87,9 +124,12 @@ test('withoutSpec() changes nothing but the spec of any pod', () => {
   assertProperty(
     property(pod, (object) => {
       const whole = JSON.parse(JSON.stringify({ type: 'MODIFIED', object })) as typeof object;
+      const { metadata, ...others } = (whole as unknown as { object: typeof object }).object;
+      const { annotations, ...kept } = metadata;
+      const isEmpty = Object.keys(annotations).length === 0;
       const wanted = {
         ...whole,
-        object: { ...(whole as unknown as { object: object }).object, spec: null },
+        object: { ...others, metadata: isEmpty ? metadata : kept, spec: null },
       };
       assert.deepEqual(parsed(whole), wanted);
     }),

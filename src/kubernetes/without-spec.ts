@@ -3,13 +3,18 @@ import { Buffer } from 'node:buffer';
 const specBegins = Buffer.from('"spec":{');
 const statusBegins = Buffer.from(',"status":{');
 const managedFieldsBegin = Buffer.from(',"managedFields":[');
+const annotationsBegin = Buffer.from(',"annotations":{"');
+/** The annotation by which a bookmark ends a streaming list (LW-9). */
+const listEnds = Buffer.from('k8s.io/initial-events-end');
 const uidBegins = Buffer.from('"uid":"');
 /** What stands before the spec where an array is the last member of the metadata. */
 const arrayEndsMetadata = Buffer.from(']},');
 
+const backslash = 0x5c;
+
 /**
- * The text of one watch event without the object's spec and its managed fields, where these can be cut out without
- * parsing; else the whole.
+ * The text of one watch event without the object's spec, annotations and managed fields, where these can be cut out
+ * without parsing; else the whole.
  *
  * Most of a pod is its spec, and parsing it only to drop it is most of what filling a cache costs. Inside a JSON
  * string every quote is escaped, so both marks are found between values only. The API server writes the members of
@@ -28,8 +33,29 @@ export function withoutSpec(line: Buffer): string {
   if (spec < 0 || status < spec) return line.toString('utf8');
   const head = line.subarray(0, spec);
   const managed = managedFieldsAtEnd(head);
-  const metadata = managed < 0 ? head.toString('utf8') : `${head.toString('utf8', 0, managed)}},`;
+  const metadata =
+    managed < 0 ? withoutAnnotations(head) : `${withoutAnnotations(head.subarray(0, managed))}},`;
   return `${metadata}"spec":null${line.toString('utf8', status)}`;
+}
+
+/** The text of `head` without the annotations of the metadata: a flat map of texts, so that its end can be seen. The mark of a bookmark stays. */
+function withoutAnnotations(head: Buffer): string {
+  const begin = head.indexOf(annotationsBegin);
+  if (begin < 0) return head.toString('utf8');
+  const end = endOfMap(head, begin + annotationsBegin.length);
+  if (end < 0 || head.subarray(begin, end).includes(listEnds)) return head.toString('utf8');
+  return `${head.toString('utf8', 0, begin)}${head.toString('utf8', end)}`;
+}
+
+/** Index behind the first `"}` from `from` on whose quote ends a text; -1 when there is none. */
+function endOfMap(head: Buffer, from: number): number {
+  for (let at = head.indexOf('"}', from); at >= 0; at = head.indexOf('"}', at + 1)) {
+    let before = at;
+    while (head[before - 1] === backslash) before -= 1;
+    // An even number of backslashes are characters of the text; an odd one leaves the quote escaped.
+    if ((at - before) % 2 === 0) return at + 2;
+  }
+  return -1;
 }
 
 /** Where the managed fields begin, if nothing of the metadata follows them up to the end of `head`; else -1. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
-import { isAlreadyExists } from '#kubernetes/api-error.ts';
+import { isAlreadyExists, isConflict } from '#kubernetes/api-error.ts';
 import { resourcePath } from '#kubernetes/resource-path.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
@@ -66,7 +66,7 @@ async function mirror(env: Env): Promise<void> {
   for (const zone of env.zones) await annotate(env, zone, annotations);
 }
 
-/** As an autoscaler: the scale is read, and put back with another count. */
+/** As an autoscaler: the scale is read, and put back with another count; anew where the object moved meanwhile. */
 async function autoscale(
   env: Env,
   { type, name }: { readonly type: ResourceType; readonly name: string },
@@ -74,10 +74,17 @@ async function autoscale(
 ): Promise<void> {
   const key = { namespace: env.namespace, name };
   const path = resourcePath(type, { ...key, subresource: 'scale' });
-  const scale = await env.run(env.admin.raw({ method: 'GET', path }));
-  assert.ok(isJsonObject(scale));
-  const body = { ...scale, spec: { replicas } };
-  await env.run(env.admin.replace(type, key, { body, subresource: 'scale' }));
+  for (;;) {
+    const scale = await env.run(env.admin.raw({ method: 'GET', path }));
+    assert.ok(isJsonObject(scale));
+    const body = { ...scale, spec: { replicas } };
+    try {
+      await env.run(env.admin.replace(type, key, { body, subresource: 'scale' }));
+      return;
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+  }
 }
 
 interface Counts {
