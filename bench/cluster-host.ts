@@ -12,8 +12,11 @@ import type { Delays } from '#embedded-cluster/kubelet/delays.ts';
 import { type Kubelet, startKubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
-import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import {
+  replicaTemplateDefinition,
+  replicaTemplates,
+} from '#replica-coordination/replica-template.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { follow, type Judge } from '#testing/judge.ts';
@@ -119,7 +122,11 @@ export class ClusterHost implements ClusterCommands {
 
   async mirror({ delayed }: { readonly delayed: number }): Promise<{ readonly proxy: string }> {
     const client = this.#client();
-    await client.create(definitions, {}, { body: replicaTemplateDefinition });
+    await client.create(
+      resourceTypes.customResourceDefinitions,
+      {},
+      { body: replicaTemplateDefinition },
+    );
     await this.#served();
     const first = this.#sets.length - delayed;
     const places = new Map(this.#sets.map(({ name }, place) => [name, place]));
@@ -309,22 +316,6 @@ export class ClusterHost implements ClusterCommands {
     return violations.map((violation) => JSON.stringify(violation));
   }
 }
-
-const definitions: ResourceType = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  isNamespaced: false,
-};
-
-const replicaTemplates: ResourceType = {
-  group: 'rollout-operator.grafana.com',
-  version: 'v1',
-  plural: 'replicatemplates',
-  kind: 'ReplicaTemplate',
-  isNamespaced: true,
-};
 
 const delays = {
   'grafana.com/rollout-delayed-downscale': '1h',

@@ -1,4 +1,5 @@
 /** The cluster of a bench, in a process of its own; started by cluster.ts and told what to do by messages. */
+import { errorOf } from '#base/error-of.ts';
 import type { AnswerMessage, CommandMessage } from './cluster-commands.ts';
 import { ClusterHost } from './cluster-host.ts';
 
@@ -18,7 +19,7 @@ process.on('message', (message: CommandMessage) => {
   run(message).then(
     (value) => answer({ id, value }),
     (error: unknown) => {
-      answer({ id, error: error instanceof Error ? error.message : String(error) });
+      answer({ id, error: errorOf(error).message });
     },
   );
 });

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { getRequestListener } from '@hono/node-server';
+import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import { type AdmissionAppOptions, admissionApp, admissionRoutes } from './admission-app.ts';
-import { errorOf } from './error-of.ts';
 
 /** A certificate with its chain, and its key, as PEM. */
 export interface KeyAndCertificate {
@@ -179,13 +179,13 @@ function lengthOf(header: number | string | readonly string[] | undefined): numb
 }
 
 function certificateError(cause: unknown): Error {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = errorOf(cause).message;
   return new Error(`Cannot use the certificate of the webhook server: ${why}`, { cause });
 }
 
 function listenError(port: number, cause: unknown): Error {
   const isInUse = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = errorOf(cause).message;
   const reason = isInUse ? 'the port is in use by another program' : why;
   return new Error(`Cannot serve webhooks on port ${port}: ${reason}`, { cause });
 }

@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import { isForbidden } from '#kubernetes/api-error.ts';
 import type { Verdict } from './review.ts';
 
@@ -6,7 +7,7 @@ import type { Verdict } from './review.ts';
  * it, with the failure as its cause.
  */
 export function denyForFailure(message: string, error: unknown): Verdict {
-  const cause = error instanceof Error ? error.message : String(error);
+  const cause = errorOf(error).message;
   const isRefused = isForbidden(error);
   return {
     isAllowed: false,

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Instant, seconds } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -6,7 +7,6 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { parseTimestamp } from '#replica-coordination/timestamp.ts';
 import type { Deadline } from './deadline.ts';
 import { denyForFailure } from './dependency.ts';
-import { errorOf } from './error-of.ts';
 import { minimumTimeProblem, type SiblingTime, type TimeProblem } from './minimum-time.ts';
 import { LAST_DOWNSCALE, type PreparedSet } from './prepared-set.ts';
 import { deny, type Verdict } from './review.ts';

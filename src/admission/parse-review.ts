@@ -1,4 +1,5 @@
 import { parse as parseYaml } from 'yaml';
+import { errorOf } from '#base/error-of.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { isKnownKind } from './known-kinds.ts';
@@ -99,7 +100,7 @@ function parseBlockYaml(body: Buffer): Parsed<JsonValue> {
 
 /** Parsers quote the input in their messages: a line of it is enough. */
 function firstLineOf(error: unknown): string {
-  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+  const [line = ''] = errorOf(error).message.split('\n', 1);
   return line.slice(0, 300);
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
@@ -10,7 +11,6 @@ import type { Deadline } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
 import type { DownscaleRecord, RecordedDownscale } from './downscale-record.ts';
 import { downscaleText, PREPARE_DOWNSCALE, refusalText, type Shrinkage } from './downscale-text.ts';
-import { errorOf } from './error-of.ts';
 import { formatKind, kindOf } from './object-kind.ts';
 import type { Places } from './places.ts';
 import { isOneUnstated, nilWarning, replicaChange, type Wording } from './plan-replica-change.ts';

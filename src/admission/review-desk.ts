@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
 import { type RunningDeadline, spanOf, startDeadline } from './deadline.ts';
-import { errorOf } from './error-of.ts';
 import { parseReview } from './parse-review.ts';
 import type { AdmissionRequest, Review, ReviewContext, Verdict, Webhook } from './review.ts';
 import { reviewAnswer } from './review-answer.ts';
@@ -96,7 +96,7 @@ export class ReviewDesk {
 
 /** A fault of this program: what may be governed is not let through (HOOK-1). */
 function failed(error: unknown): Verdict {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorOf(error).message;
   return {
     isAllowed: false,
     message: 'the admission webhook failed',

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -12,7 +13,6 @@ import {
 } from './admission-server.ts';
 import { Claims } from './claims.ts';
 import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
-import { errorOf } from './error-of.ts';
 import { collectFailurePolicies } from './failure-policy.ts';
 import { noDownscale } from './no-downscale.ts';
 import { budgetsNotAccepted, podEvictionWithoutBudgets } from './not-built.ts';

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import { after, type Instant, instant, millis, minutes, seconds } from '#base/units.ts';
@@ -258,8 +259,4 @@ function ownAuthority({ body, pem }: PemBlock): readonly Authority[] {
     // Somebody's text in the form of a certificate is not ours to keep.
     return [];
   }
-}
-
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

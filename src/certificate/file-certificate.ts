@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { invalid, type Parsed } from '#base/parsed.ts';
 import { type Millis, seconds } from '#base/units.ts';
@@ -110,7 +111,7 @@ async function readPair({
     try {
       texts.push(await read(path));
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorOf(error).message;
       return invalid(path, `must be a readable file: ${why}`);
     }
   }

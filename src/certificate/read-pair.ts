@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { errorOf } from '#base/error-of.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { type Instant, instant } from '#base/units.ts';
 import type { Authority, Leaf } from './api.ts';
@@ -34,7 +35,7 @@ export function checkPair(pair: KeyPair, paths: PairPaths): Parsed<CheckedPair> 
       );
     }
   } catch (error) {
-    return invalid(paths.key, `must be a PEM private key: ${messageOf(error)}`);
+    return invalid(paths.key, `must be a PEM private key: ${errorOf(error).message}`);
   }
   return valid({ cert: pair.cert, key: pair.key, chain, notAfter: earliestExpiry(chain) });
 }
@@ -90,7 +91,7 @@ function parseCertificates(text: string, path: string): Parsed<readonly FoundCer
       })),
     );
   } catch (error) {
-    return invalid(path, `must hold PEM certificates: ${messageOf(error)}`);
+    return invalid(path, `must hold PEM certificates: ${errorOf(error).message}`);
   }
 }
 
@@ -112,8 +113,4 @@ function earliestExpiry(chain: readonly X509Certificate[]): Instant {
 
 function dnsNamesOf({ subjectAltName = '' }: X509Certificate): readonly string[] {
   return [...subjectAltName.matchAll(/DNS:([^,\s"]+)/g)].map(([, name = '']) => name);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

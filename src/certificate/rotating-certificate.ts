@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { after, type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import { errorPolicy, isForbidden, isUnauthorized } from '#kubernetes/api-error.ts';
@@ -204,7 +205,7 @@ export class RotatingCertificate {
   }
 
   #report(message: string, error: unknown): void {
-    const err = error instanceof Error ? error : new Error(String(error));
+    const err = errorOf(error);
     if (this.#problem === err.message) return;
     this.#problem = err.message;
     this.#options.log.error(message, { err });

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
@@ -40,7 +41,7 @@ export async function clusterCommand(args: readonly string[]): Promise<number> {
     else await runCluster(parsed.options);
     return 0;
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${errorOf(error).message}\n`);
     return 1;
   }
 }

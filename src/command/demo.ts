@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
@@ -52,7 +53,7 @@ class Demo {
       return await this.#runOn(display);
     } catch (error) {
       if (this.#interruption.signal.aborted) return this.#interruptedCode();
-      display.failure(sentenceOf(error));
+      display.failure(errorOf(error).message);
       for (const line of this.#warnings) process.stderr.write(`${line}\n`);
       return 1;
     } finally {
@@ -120,7 +121,7 @@ class Demo {
     try {
       display.summary(await show.run(scenario));
     } catch (error) {
-      if (!this.#interruption.signal.aborted) display.failure(sentenceOf(error));
+      if (!this.#interruption.signal.aborted) display.failure(errorOf(error).message);
     }
   }
 
@@ -159,8 +160,4 @@ function commandsToTry(kubeconfig: string): readonly string[] {
     `kubectl -n ${demoNamespace} get pods -w`,
     `kubectl -n ${demoNamespace} delete pod ingester-zone-b-0`,
   ];
-}
-
-function sentenceOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

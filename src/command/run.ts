@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
 import { readConfig } from '#config/read-config.ts';
@@ -48,7 +49,7 @@ export async function runCommand(
     await serve(outcome.config, findCluster);
     return 0;
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${errorOf(error).message}\n`);
     return 1;
   }
 }

@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import type { Parsed } from '#base/parsed.ts';
 import { invalid, valid } from '#base/parsed.ts';
 
@@ -13,7 +14,7 @@ export function parseUserAgentPattern(text: string, path: string): Parsed<RegExp
   try {
     return valid(new RegExp(source, flags));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorOf(error).message;
     return invalid(path, `must hold regular expressions: got ${JSON.stringify(text)} (${reason})`);
   }
 }

@@ -1,11 +1,15 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Monotonic } from '#base/units.ts';
-import { ApiError, isConflict, isNotFound, isOutcomeUnknown } from '#kubernetes/api-error.ts';
+import {
+  isConflict,
+  isNotFound,
+  isOutcomeUnknown,
+  isRequestFailure,
+} from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Freshness } from '#kubernetes/freshness.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { TransportError } from '#kubernetes/transport.ts';
 import { ageOf, type Basis, isFresh, StaleBasisError, type TypeBasis } from './basis.ts';
 import type { DeletePod, PodRef } from './decision.ts';
 import type { OpenDisruptions } from './open-disruptions.ts';
@@ -113,8 +117,7 @@ function settleFailed(pod: PodRef, error: unknown, open: OpenDisruptions): void 
 /** Whether `error` tells that the server did nothing, although the request was handed to the connection. */
 function isWithoutEffect(error: unknown): boolean {
   if (error instanceof StaleBasisError || error instanceof OverruledError) return true;
-  const isAnswer = error instanceof ApiError || error instanceof TransportError;
-  return isAnswer && !isOutcomeUnknown(error);
+  return isRequestFailure(error) && !isOutcomeUnknown(error);
 }
 
 /** Thrown by `recheck` when a deletion may not be sent any more; the key is planned again. */

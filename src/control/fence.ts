@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import { type Monotonic, monotonic, seconds } from '#base/units.ts';
 import { isConflict, isForbidden, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -132,7 +133,7 @@ export class Fence {
           const touch = await this.#touchOne(next, signal);
           if (touch !== undefined) touches.push(touch);
         } catch (failure) {
-          error ??= failure instanceof Error ? failure : new Error(String(failure));
+          error ??= errorOf(failure);
         }
         if (error !== undefined || !this.#canTouch) waiting.length = 0;
       }

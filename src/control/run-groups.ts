@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis } from '#base/units.ts';
 import type { Change } from '#kubernetes/informer.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
@@ -51,7 +52,7 @@ export async function runGroups(ports: GroupPorts, signal: AbortSignal): Promise
       report: (key, error) =>
         log.error('reconcile ended with a fault of this program', {
           key,
-          err: error instanceof Error ? error : new Error(String(error)),
+          err: errorOf(error),
         }),
       isFatal: (error) => error instanceof RevisionWentBackError,
     },

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { errorOf } from '#base/error-of.ts';
 import { ADMINISTRATOR } from './administrator.ts';
 import type { Listener, User } from './cluster.ts';
 import { type ApiAnswer, PROTOBUF_TYPE, type WholeAnswer } from './rest/api-request.ts';
@@ -43,7 +44,7 @@ export class HttpListener implements Listener {
     this.url = `${ca === undefined ? 'http' : 'https'}://127.0.0.1:${portOf(server.address())}`;
     server.on('request', (request, response) => {
       this.#serve(request, response).catch((error: unknown) => {
-        response.destroy(error instanceof Error ? error : new Error(String(error)));
+        response.destroy(errorOf(error));
       });
     });
   }

@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
 import type { CallOptions, Client } from './client.ts';
 
@@ -40,7 +41,7 @@ export async function canI(
   try {
     return answerOf(await client.raw({ method: 'POST', path: REVIEWS, body }, options));
   } catch (error) {
-    return { kind: 'unknown', reason: error instanceof Error ? error.message : String(error) };
+    return { kind: 'unknown', reason: errorOf(error).message };
   }
 }
 

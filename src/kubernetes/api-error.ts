@@ -1,4 +1,5 @@
 import { assertNever } from '#base/assert-never.ts';
+import { errorOf } from '#base/error-of.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import { TransportError } from './transport.ts';
@@ -149,6 +150,11 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 500;
 }
 
+/** Whether `error` is how a request ended, by an answer or without one, and no fault of this program. */
+export function isRequestFailure(error: unknown): error is ApiError | TransportError {
+  return error instanceof ApiError || error instanceof TransportError;
+}
+
 /** What to do with a key whose reconcile threw. */
 export type ErrorPolicy =
   /** The object is gone as was wanted. */
@@ -166,7 +172,7 @@ export type ErrorPolicy =
 export function errorPolicy(error: unknown): ErrorPolicy {
   if (error instanceof TransportError) return { kind: 'backoff' };
   if (!(error instanceof ApiError)) {
-    return { kind: 'bug', error: error instanceof Error ? error : new Error(String(error)) };
+    return { kind: 'bug', error: errorOf(error) };
   }
   if (error.call.verb === 'delete' && error.status === 404) return { kind: 'done' };
   switch (error.retry) {

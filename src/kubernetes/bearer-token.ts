@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
 import {
   type Transport,
@@ -130,7 +131,7 @@ class Authorised implements Transport {
     try {
       return await read();
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = errorOf(cause).message;
       throw new TransportError(
         `Cannot ${request.method} ${request.path}: ${why}, it was not sent`,
         'not-sent',

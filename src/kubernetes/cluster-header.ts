@@ -7,7 +7,7 @@ import {
   type TransportStream,
 } from './transport.ts';
 
-/** A request that the peer's cluster check turned away (ME-8). */
+/** A request that a peer's cluster check turned away (ME-8). */
 export interface ClusterRejection {
   /** The cluster that we named in the request. */
   readonly requestCluster: string;
@@ -65,7 +65,7 @@ class ClusterHeader implements Transport {
   }
 
   #check(request: TransportRequest, body: Uint8Array): void {
-    const rejection = rejectionOf(body, this.#options.cluster);
+    const rejection = clusterRejectionOf(Buffer.from(body).toString(), this.#options.cluster);
     if (rejection === undefined) return;
     this.#options.onRejected?.(rejection);
     const { route, message } = rejection;
@@ -76,12 +76,16 @@ class ClusterHeader implements Transport {
   }
 }
 
-function rejectionOf(body: Uint8Array, requestCluster: string): ClusterRejection | undefined {
+/** The rejection that the body of a 511 is; undefined for that of someone else, such as a captive portal (X6). */
+export function clusterRejectionOf(
+  body: string,
+  requestCluster: string,
+): ClusterRejection | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(body).toString());
+    value = JSON.parse(body);
   } catch {
-    // A 511 of someone else, such as a captive portal; it stays an ordinary answer.
+    // It stays an ordinary answer.
     return undefined;
   }
   if (!isJsonObject(value)) return undefined;

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import {
@@ -218,7 +219,7 @@ class AggregatingRecorder implements EventRecorder {
       if (this.#refused.delete(series.note.about.namespace)) this.#reportRefused();
       return undefined;
     } catch (error) {
-      const seen = error instanceof Error ? error : new Error(String(error));
+      const seen = errorOf(error);
       // An Event lives an hour at the server; one that is gone is written anew.
       return series.isCreated || !isNotFound(seen) ? seen : new MissingNamespace(seen);
     }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import { rereadCredentials } from './bearer-token.ts';
 import { type ConnectionSettings, ConnectionSettingsError } from './connection.ts';
 import type { Environment } from './proxy.ts';
@@ -72,7 +73,7 @@ async function readMounted(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorOf(cause).message;
     throw new ConnectionSettingsError(
       `Cannot reach the cluster from inside as the service-account file "${path}" cannot be read (${why}): check automountServiceAccountToken`,
       { cause },

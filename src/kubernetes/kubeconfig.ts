@@ -3,6 +3,7 @@ import type { RequestOptions } from 'node:https';
 import { dirname } from 'node:path';
 import type { Cluster, Context, KubeConfig, User } from '@kubernetes/client-node';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import { type Credentials, rereadCredentials, staticCredentials } from './bearer-token.ts';
 import { type ConnectionSettings, ConnectionSettingsError } from './connection.ts';
 import type { TlsSettings } from './undici-transport.ts';
@@ -200,6 +201,6 @@ function refused(path: string, why: string, cause?: unknown): ConnectionSettings
 }
 
 function firstLine(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorOf(error).message;
   return text.trim().split('\n', 1)[0] ?? text;
 }

@@ -25,11 +25,6 @@ export function retryAfterOf(error: unknown): Millis {
   return millis(typeof span === 'number' ? span : 0);
 }
 
-/** What `error` says, for the end of a sentence. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 function memberOf(error: unknown, name: string): unknown {
   if (typeof error !== 'object' || error === null) return undefined;
   const value: unknown = Reflect.get(error, name);

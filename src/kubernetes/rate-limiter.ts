@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import { type Millis, type Monotonic, millis } from '#base/units.ts';
 import {
   type Transport,
@@ -66,7 +67,7 @@ class RateLimited implements Transport {
       return withoutWait(request, millis(clock.monotonic() - start));
     } catch (cause) {
       onLimited?.(group);
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = errorOf(cause).message;
       throw new TransportError(
         `Cannot ${request.method} ${request.path}: the client-side rate limiter of API group "${group}" gave no token: ${why}, it was not sent`,
         'not-sent',
@@ -145,7 +146,7 @@ class TokenBucket {
     return new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
         const reason: unknown = signal?.reason;
-        waiter.refuse(reason instanceof Error ? reason : new Error(String(reason)));
+        waiter.refuse(errorOf(reason));
       };
       const leave = (): void => {
         this.#waiting.delete(waiter);

@@ -1,10 +1,10 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { Client, ListQuery, WatchQuery } from './client.ts';
 import type { InformerProblem, InformerReason } from './informer.ts';
 import {
   isStreamingRefused,
-  messageOf,
   needsRelist,
   ReflectorBackoff,
   retryAfterOf,
@@ -306,7 +306,7 @@ export class Reflector {
     // A type that nobody changes has no bookmarks either where etcd reports no progress: silence alone is no trouble,
     // and if it is, the list that follows fails and says so.
     const isSilent = error instanceof WatchSilentError;
-    const message = `Cannot ${verb} ${this.#subject()}: ${messageOf(error)}`;
+    const message = `Cannot ${verb} ${this.#subject()}: ${errorOf(error).message}`;
     if (isListing || !isSilent) this.#report(reason, message, error);
     if (isSilent || error instanceof WatchDecodeError) this.#fruitless += 1;
     if (!needsRelist(error) && this.#fruitless < maxFruitless) return;

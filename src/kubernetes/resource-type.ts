@@ -44,6 +44,9 @@ export const resourceTypes = Object.freeze({
   controllerRevisions: served('apps/v1', 'controllerrevisions', 'ControllerRevision'),
   podDisruptionBudgets: served('policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget'),
   leases: served('coordination.k8s.io/v1', 'leases', 'Lease'),
+  customResourceDefinitions: clusterScoped(
+    served('apiextensions.k8s.io/v1', 'customresourcedefinitions', 'CustomResourceDefinition'),
+  ),
   validatingWebhookConfigurations: clusterScoped(
     served(
       'admissionregistration.k8s.io/v1',

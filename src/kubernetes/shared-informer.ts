@@ -1,9 +1,9 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Millis } from '#base/units.ts';
 import type { Client } from './client.ts';
 import type { Cached, Change, Informer, InformerProblem, Lister } from './informer.ts';
 import { InformerFreshness } from './informer-freshness.ts';
-import { messageOf } from './list-watch-failure.ts';
 import type { KubernetesObject } from './object.ts';
 import { type Indexers, ObjectCache } from './object-cache.ts';
 import { type ListedAt, Reflector, type ReflectorTarget } from './reflector.ts';
@@ -145,7 +145,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
         handler(change);
       } catch (cause) {
         const { namespace, name } = change.object;
-        const message = `A handler of ${this.type.plural} failed on "${namespace}/${name}": ${messageOf(cause)}`;
+        const message = `A handler of ${this.type.plural} failed on "${namespace}/${name}": ${errorOf(cause).message}`;
         this.#options.report({ reason: 'HandlerFailed', message, cause });
       }
     }
@@ -153,7 +153,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
 
   #refused({ metadata }: KubernetesObject, cause: unknown): void {
     const name = `"${metadata.namespace ?? ''}/${metadata.name}"`;
-    const message = `Cannot project ${this.type.kind} ${name}, which counts as missing: ${messageOf(cause)}`;
+    const message = `Cannot project ${this.type.kind} ${name}, which counts as missing: ${errorOf(cause).message}`;
     this.#options.report({ reason: 'ProjectionFailed', message, cause });
   }
 

@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { type buildConnector, Client } from 'undici';
+import { errorOf } from '#base/error-of.ts';
 import type { Hop } from './redirect.ts';
 
 type Done = Parameters<buildConnector.connector>[1];
@@ -89,7 +90,7 @@ export class PodLine {
       if (statusCode === 200) this.#connect(target, done, socket);
       else done(new Error(`the proxy ${proxy.host} answered CONNECT with ${statusCode}`), null);
     } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)), null);
+      done(errorOf(error), null);
     }
   }
 }

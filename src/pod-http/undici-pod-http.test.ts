@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
+import type { ClusterRejection } from '#kubernetes/cluster-header.ts';
 import { FakePodHttp } from '#testing/fake-pod-http.ts';
 import { ManualClock } from '#testing/manual-clock.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { podCall, podHttpContract } from '#testing/pod-http-contract.ts';
 import { ScriptedHttpServer } from '#testing/scripted-http-server.ts';
 import type { Script } from '#testing/transport-contract.ts';
-import type { PodClusterRejection } from './cluster-check.ts';
 import type { PodCall, PodRoundTrip } from './pod-http.ts';
 import { createPodHttp, type PodHttpOptions } from './undici-pod-http.ts';
 
@@ -252,7 +252,7 @@ test('createPodHttp() turns the 511 of a cluster check into a failure, and leave
     '/portal': { kind: 'answer', status: 511, body },
   };
   await served(script, async (_, url) => {
-    const rejections: PodClusterRejection[] = [];
+    const rejections: ClusterRejection[] = [];
     const podHttp = createPodHttp({ ...direct, onRejected: (each) => rejections.push(each) });
     assert.equal((await podHttp.call(callTo(url, '/check'))).kind, 'wrong-cluster');
     assert.deepEqual(rejections, [{ requestCluster: 'test', route: 'prepare', message: 'wrong' }]);

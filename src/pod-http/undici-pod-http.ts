@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import { type Millis, millis } from '#base/units.ts';
+import { type ClusterRejection, clusterRejectionOf } from '#kubernetes/cluster-header.ts';
 import { type Environment, proxyFor } from '#kubernetes/proxy.ts';
 import { CallLanes } from './call-lanes.ts';
-import { clusterRejectionOf, type PodClusterRejection } from './cluster-check.ts';
 import type { PodAnswer, PodCall, PodHttp, PodRoundTrip } from './pod-http.ts';
 import { type HopAnswer, roundTrip } from './pod-round-trip.ts';
 import { withoutUser } from './pod-url.ts';
@@ -24,7 +24,7 @@ export interface PodHttpOptions {
   /** Told of every round trip (ME-7). */
   readonly observe?: (trip: PodRoundTrip) => void;
   /** Told of every call that a cluster check turned away (ME-8). */
-  readonly onRejected?: (rejection: PodClusterRejection) => void;
+  readonly onRejected?: (rejection: ClusterRejection) => void;
 }
 
 /** HTTP to pods over the network: a connection per request, open no longer than it. */
@@ -106,7 +106,7 @@ class UndiciPodHttp implements PodHttp {
     for (let hops = 1; ; hops += 1) {
       const answer = await this.#send(hop, call, ending);
       if (answer.kind !== 'answered') return failed(call, answer);
-      const rejection = clusterRejectionOf(answer, this.#options.cluster);
+      const rejection = this.#rejectionIn(answer);
       if (rejection !== undefined) return this.#rejected(call, rejection);
       const next = redirectOf(hop, answer);
       if (next === undefined) return { kind: 'answered', status: answer.status, body: answer.body };
@@ -131,7 +131,14 @@ class UndiciPodHttp implements PodHttp {
     return { ...answer, why: `no whole answer within ${timeout ?? 0} ms` };
   }
 
-  #rejected(call: PodCall, rejection: PodClusterRejection): PodAnswer {
+  /** The 511 of a cluster check says so in JSON; any other 511 stays an ordinary answer (X6). */
+  #rejectionIn(answer: Extract<HopAnswer, { kind: 'answered' }>): ClusterRejection | undefined {
+    const { status, contentType, body } = answer;
+    if (status !== 511 || !/^application\/json\b/i.test(contentType)) return undefined;
+    return clusterRejectionOf(body, this.#options.cluster);
+  }
+
+  #rejected(call: PodCall, rejection: ClusterRejection): PodAnswer {
     this.#options.onRejected?.(rejection);
     const why = `the cluster check of route "${rejection.route}" turned it away: ${rejection.message}`;
     return failed(call, { kind: 'wrong-cluster', why, isSent: true });

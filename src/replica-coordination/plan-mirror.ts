@@ -2,9 +2,10 @@ import type { Parsed } from '#base/parsed.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import { because } from '#control/refs.ts';
 import { forcedReplicasOf, type Reference, referenceId } from './api.ts';
+import type { DelayedDownscaleVerdict } from './delayed-downscale-snapshot.ts';
 import { waitForMinimumTime } from './plan-minimum-time.ts';
 import { hold, type Moment, scaleTo, settled, type Wish } from './plan-wish.ts';
-import type { DelayVerdict, ReferenceState } from './snapshot.ts';
+import type { ReferenceState } from './snapshot.ts';
 
 /** What a set wants that mirrors the replicas of another resource (SC-30…SC-37 with KW-14, KW-23). */
 export function planMirror(
@@ -59,7 +60,7 @@ function delayed(snapshot: SetSnapshot, target: Target, { group }: Moment): Wish
   return { ...judged(snapshot, target, verdict), requeue };
 }
 
-function judged(snapshot: SetSnapshot, target: Target, verdict: DelayVerdict): Wish {
+function judged(snapshot: SetSnapshot, target: Target, verdict: DelayedDownscaleVerdict): Wish {
   const { set } = snapshot;
   if (verdict.kind === 'settled') return settled;
   if (verdict.kind === 'hold') return hold(set, verdict.because, verdict.until);

@@ -11,7 +11,7 @@ import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import { because } from '#control/refs.ts';
 import { PlanReporter } from '#control/report-plan.ts';
 import type { ScaleWrites } from '#control/scale-writes.ts';
-import { ApiError, isOutcomeUnknown } from '#kubernetes/api-error.ts';
+import { ApiError, isOutcomeUnknown, isRequestFailure } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
@@ -108,7 +108,7 @@ export class ReplicaCoordination implements GroupCapability {
       const end = await this.#pass(work, signal);
       return end.endsPass ? end : (this.#open(sets, end) ?? end);
     } catch (error) {
-      if (error instanceof RevisionWentBackError || !isFailure(error)) throw error;
+      if (error instanceof RevisionWentBackError || !isRequestFailure(error)) throw error;
       const { group } = parseGroupKey(work.key);
       this.#ports.log.warn('scaling step failed', { group, err: error });
       return { ...(open ?? idle), error };
@@ -117,14 +117,14 @@ export class ReplicaCoordination implements GroupCapability {
 
   async #pass(work: GroupWork, signal: AbortSignal): Promise<GroupEnd> {
     const { key, sets } = work;
-    const { references, again } = await this.#references(work, signal);
+    const { states, again } = await this.#ports.references.read(key, sets, signal);
     let zoneTracker: ZoneTracker =
       this.#ports.zoneTracker === undefined ? { kind: 'off' } : { kind: 'unread' };
     let round = this.#round();
     const plan = (state: GroupState): Plan => {
       // Each state is asked for anew whom to call; the last one counts.
       round = this.#round();
-      const snapshot = this.#snapshot(state, { references, zoneTracker, delays: round });
+      const snapshot = this.#snapshot(state, { references: states, zoneTracker, delays: round });
       return planCoordination(snapshot, this.#ports.clock.now());
     };
     const view = new GroupView({ ...this.#ports, key, plan });
@@ -140,17 +140,6 @@ export class ReplicaCoordination implements GroupCapability {
     const isInVain = written.kind === 'refused' || written.kind === 'outdated';
     if (!isInVain) await this.#writeBack(secured.plan, signal);
     return endOf(secured.plan, again, written);
-  }
-
-  async #references(
-    { key, sets }: GroupWork,
-    signal: AbortSignal,
-  ): Promise<{
-    readonly references: CoordinationSnapshot['references'];
-    readonly again: Instant | undefined;
-  }> {
-    const { states, again } = await this.#ports.references.read(key, sets, signal);
-    return { references: states, again };
   }
 
   #snapshot(
@@ -202,7 +191,7 @@ export class ReplicaCoordination implements GroupCapability {
       this.#wakeWhenSeen(work.key, answered, signal);
       return { kind: 'scaled' };
     } catch (error) {
-      if (!isFailure(error)) throw error;
+      if (!isRequestFailure(error)) throw error;
       const hasMoved = await this.#settle({ scale, error, startedAt }, signal);
       return hasMoved ? { kind: 'outdated' } : this.#refused(work.key, scale, error);
     }
@@ -227,7 +216,7 @@ export class ReplicaCoordination implements GroupCapability {
       if (!isSame) writes.answered(scale, set.metadata.resourceVersion);
       return !isSame;
     } catch (failure) {
-      if (!isFailure(failure)) throw failure;
+      if (!isRequestFailure(failure)) throw failure;
       writes.unanswered(scale, startedAt);
       return false;
     }
@@ -302,10 +291,6 @@ function endOf(plan: Plan, again: Instant | undefined, written: Written): GroupE
 function withRequeue(plan: Plan, at: Instant | undefined): Plan {
   if (at === undefined || (plan.requeue.kind === 'at' && plan.requeue.at <= at)) return plan;
   return { ...plan, requeue: { kind: 'at', at } };
-}
-
-function isFailure(error: unknown): error is Error {
-  return error instanceof ApiError || error instanceof TransportError;
 }
 
 /** Whether the request may still be under way; an answer, whatever it says, ends it. */

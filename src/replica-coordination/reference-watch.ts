@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { canI } from '#kubernetes/access-review.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -71,7 +72,7 @@ export class ReferenceWatch {
     try {
       await this.#informer.run(ending);
     } catch (error) {
-      this.#fatal = error instanceof Error ? error : new Error(String(error));
+      this.#fatal = errorOf(error);
       for (const { name } of this.#informer.lister.list()) this.#ports.changed(name);
     }
   }

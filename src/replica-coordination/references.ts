@@ -1,17 +1,17 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import { after, type Instant, type Millis, type Monotonic, millis } from '#base/units.ts';
 import type { ObjectRef, WriteBack } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
-import { ApiError, isForbidden, isNotFound } from '#kubernetes/api-error.ts';
+import { isForbidden, isNotFound, isRequestFailure } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { ScalableKinds } from '#kubernetes/discovery.ts';
 import type { Lister } from '#kubernetes/informer.ts';
 import { resourcePath } from '#kubernetes/resource-path.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 import { newerRevision } from '#kubernetes/revision.ts';
-import { TransportError } from '#kubernetes/transport.ts';
 import { groupKey, groupOf } from '#statefulset/group.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -138,7 +138,7 @@ export class References {
       return true;
     } catch (error) {
       signal.throwIfAborted();
-      const err = error instanceof Error ? error : new Error(String(error));
+      const err = errorOf(error);
       log.warn('cannot update the status of a mirrored resource', { ...fields, err });
       if (isForbidden(error)) {
         this.#forbidden.add(typeId(type));
@@ -313,10 +313,6 @@ function typeId({ group, version, plural }: ResourceType): string {
 
 function isSameSet(one: ReadonlySet<string> | undefined, other: ReadonlySet<string>): boolean {
   return (one?.size ?? 0) === other.size && [...other].every((each) => one?.has(each) === true);
-}
-
-function isRequestFailure(error: unknown): error is Error {
-  return error instanceof ApiError || error instanceof TransportError;
 }
 
 /** The counts of a Scale; an absent number is 0, as Go leaves zero out. */

@@ -1,6 +1,16 @@
 import type { JsonObject } from '#base/json.ts';
+import type { ResourceType } from '#kubernetes/resource-type.ts';
 
-const group = 'rollout-operator.grafana.com';
+/** ReplicaTemplates, as the API serves them once {@link replicaTemplateDefinition} is installed. */
+export const replicaTemplates: ResourceType = Object.freeze({
+  group: 'rollout-operator.grafana.com',
+  version: 'v1',
+  plural: 'replicatemplates',
+  kind: 'ReplicaTemplate',
+  isNamespaced: true,
+});
+
+const { group, version, plural, kind } = replicaTemplates;
 
 const scale = {
   specReplicasPath: '.spec.replicas',
@@ -44,20 +54,20 @@ const schema: JsonObject = {
 export const replicaTemplateDefinition: JsonObject = Object.freeze({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: `replicatemplates.${group}` },
+  metadata: { name: `${plural}.${group}` },
   spec: {
     group,
     scope: 'Namespaced',
     names: {
-      kind: 'ReplicaTemplate',
+      kind,
       listKind: 'ReplicaTemplateList',
-      plural: 'replicatemplates',
+      plural,
       singular: 'replicatemplate',
       categories: ['all'],
     },
     versions: [
       {
-        name: 'v1',
+        name: version,
         served: true,
         storage: true,
         additionalPrinterColumns: [

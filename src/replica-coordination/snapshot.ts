@@ -1,10 +1,12 @@
 import type { Because } from '#base/because.ts';
 import type { Parsed } from '#base/parsed.ts';
-import type { Instant, Monotonic } from '#base/units.ts';
+import type { Instant } from '#base/units.ts';
 import type { ObjectRef, Requeue } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import type { Reason } from '#control/reasons.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
+
+import type { DelayedDownscaleVerdict } from './delayed-downscale-snapshot.ts';
 
 /** What is known of a resource whose replicas are mirrored. */
 export type ReferenceState =
@@ -34,26 +36,13 @@ export type ZoneTracker =
   /** By name of the set; never scaled down when absent. */
   | { readonly kind: 'read'; readonly times: ReadonlyMap<string, Parsed<Instant>> };
 
-/** Whether the pods of a set let it be scaled now, and how far (spec §4.4). */
-export type DelayVerdict =
-  | { readonly kind: 'settled' }
-  | {
-      readonly kind: 'scale';
-      readonly to: number;
-      /** When the oldest answer of a pod came that this rests on; undefined where it rests on none. */
-      readonly provenAt: Monotonic | undefined;
-      /** Undefined where the delay has no say. */
-      readonly because: Because<Reason> | undefined;
-    }
-  | { readonly kind: 'hold'; readonly until?: Instant; readonly because: Because<Reason> };
-
 /** Delayed down-scale, as far as one plan may ask. Pure: what it answers is part of the snapshot. */
 export interface Delays {
   /** Asked once of each set whose reference is known, also where `wanted` is its count (D-22). */
   verdict(
     set: SetSnapshot,
     wanted: number,
-  ): { readonly verdict: DelayVerdict; readonly requeue: Requeue };
+  ): { readonly verdict: DelayedDownscaleVerdict; readonly requeue: Requeue };
 }
 
 /** A write that must not be repeated before `until`: it was refused, or somebody undoes it again and again. */

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
 import { invalid } from '#base/parsed.ts';
@@ -36,7 +37,7 @@ export async function readZoneTracker(
   } catch (error) {
     // Nobody has been scaled down yet.
     if (isNotFound(error)) return { kind: 'read', times: new Map() };
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorOf(error).message;
     return { kind: 'unreadable', message, until: after(clock.now(), interval) };
   }
 }

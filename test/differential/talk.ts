@@ -1,6 +1,8 @@
 /* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the conversation */
 /** Scripted conversations with an API server, and what was said in them (LN-3). */
+
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import type { Method, Transport } from '#kubernetes/transport.ts';
@@ -57,7 +59,7 @@ export async function hold(
   try {
     await conversation(recording);
   } catch (error) {
-    recording.note('broke off', { error: error instanceof Error ? error.message : String(error) });
+    recording.note('broke off', { error: errorOf(error).message });
   }
   recording.end();
   return recording;

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { LogFields, Logger } from '#base/logger.ts';
 import { type Instant, instant, type Millis, millis, minutes } from '#base/units.ts';
@@ -82,9 +83,7 @@ export class KeptLines implements Logger {
   }
 
   #keep(level: string, message: string, fields: LogFields): void {
-    const texts = Object.entries(fields).map(
-      ([key, value]) => `${key}=${value instanceof Error ? value.message : String(value)}`,
-    );
+    const texts = Object.entries(fields).map(([key, value]) => `${key}=${errorOf(value).message}`);
     this.lines.push([level, message, ...texts].join(' '));
   }
 }
@@ -329,7 +328,7 @@ class RunningReplica implements Replica {
     this.name = name;
     this.transport = world.cluster.transport({ client: name, user: name });
     this.#ended = this.#run(world, options).catch((error: unknown) => {
-      this.#failure = error instanceof Error ? error : new Error(String(error));
+      this.#failure = errorOf(error);
     });
   }
 

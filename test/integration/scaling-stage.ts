@@ -2,28 +2,14 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
 import { resourcePath } from '#kubernetes/resource-path.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
+import {
+  replicaTemplateDefinition,
+  replicaTemplates,
+} from '#replica-coordination/replica-template.ts';
 import type { World } from '#testing/world.ts';
 import { NAMESPACE, setName } from '#testing/world-group.ts';
 
 const PREFIX = 'grafana.com/';
-
-/** The type of the objects whose replicas sets mirror here. */
-export const replicaTemplates: ResourceType = {
-  group: 'rollout-operator.grafana.com',
-  version: 'v1',
-  plural: 'replicatemplates',
-  kind: 'ReplicaTemplate',
-  isNamespaced: true,
-};
-
-const definitions: ResourceType = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  isNamespaced: false,
-};
 
 /** Annotations that make a set follow `zone`. */
 export function follow(zone: string): JsonObject {
@@ -52,7 +38,7 @@ export async function annotateSet(
 /** Installs ReplicaTemplate, and creates one that asks for `replicas`. */
 export async function createTemplate(world: World, name: string, replicas: number): Promise<void> {
   const definition = { body: replicaTemplateDefinition };
-  await world.run(world.admin.create(definitions, {}, definition));
+  await world.run(world.admin.create(resourceTypes.customResourceDefinitions, {}, definition));
   // The server serves a new type a moment later.
   await world.clock.advance(seconds(5));
   const { group, version, kind } = replicaTemplates;

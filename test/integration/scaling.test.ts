@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { type Instant, minutes, seconds } from '#base/units.ts';
+import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { numberAt } from '#testing/json-path.ts';
 import { World } from '#testing/world.ts';
 import { images } from '#testing/world-group.ts';
@@ -15,7 +16,6 @@ import {
   follow,
   mirror,
   replicasOf,
-  replicaTemplates,
   reportedBy,
   untilScaled,
 } from './scaling-stage.ts';

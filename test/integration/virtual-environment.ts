@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { LogFields, Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
@@ -54,9 +55,7 @@ export class KeptLog implements Logger {
   }
 
   #keep(level: string, message: string, fields: LogFields): void {
-    const texts = Object.entries(fields).map(
-      ([key, value]) => `${key}=${value instanceof Error ? value.message : String(value)}`,
-    );
+    const texts = Object.entries(fields).map(([key, value]) => `${key}=${errorOf(value).message}`);
     this.lines.push([level, message, ...texts].join(' '));
   }
 }

@@ -1,8 +1,10 @@
 /** One namespace of a real cluster, in which a scenario runs. */
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
@@ -172,7 +174,7 @@ export class NamespaceEnv implements RealEnv {
         try {
           if (holds()) end(resolve);
         } catch (error) {
-          end(() => reject(error instanceof Error ? error : new Error(String(error))));
+          end(() => reject(errorOf(error)));
         }
       };
       const stop = recorded.onCommit((commit) => {

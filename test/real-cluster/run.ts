@@ -6,10 +6,12 @@
  * The control plane is the cluster of `TEST_KUBECONFIG` if `--context` names one of its contexts, else started from the
  * binaries in `KUBEBUILDER_ASSETS`, else from those in the cache folder, which are built there with Go when missing.
  */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { errorOf } from '#base/error-of.ts';
 import { findBinaries, type VersionName, versionsOf } from './binaries.ts';
 import { chosenCluster } from './existing-cluster.ts';
 
@@ -44,7 +46,7 @@ async function main(args: readonly string[]): Promise<number> {
     }
     return worst;
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${errorOf(error).message}\n`);
     return 1;
   }
 }

@@ -5,26 +5,13 @@ import { seconds } from '#base/units.ts';
 import { isAlreadyExists, isConflict } from '#kubernetes/api-error.ts';
 import { resourcePath } from '#kubernetes/resource-path.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
+import {
+  replicaTemplateDefinition,
+  replicaTemplates,
+} from '#replica-coordination/replica-template.ts';
 import type { Env } from './env.ts';
 import { images, setImage, setName } from './group.ts';
 import type { Scenario } from './rollouts.ts';
-
-const replicaTemplates: ResourceType = {
-  group: 'rollout-operator.grafana.com',
-  version: 'v1',
-  plural: 'replicatemplates',
-  kind: 'ReplicaTemplate',
-  isNamespaced: true,
-};
-
-const definitions: ResourceType = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  isNamespaced: false,
-};
 
 const MIRROR = 'grafana.com/rollout-mirror-replicas-from-resource';
 
@@ -44,7 +31,13 @@ async function follow(env: Env): Promise<void> {
 /** Every zone mirrors one ReplicaTemplate, which asks for what they have. */
 async function mirror(env: Env): Promise<void> {
   try {
-    await env.run(env.admin.create(definitions, {}, { body: replicaTemplateDefinition }));
+    await env.run(
+      env.admin.create(
+        resourceTypes.customResourceDefinitions,
+        {},
+        { body: replicaTemplateDefinition },
+      ),
+    );
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }

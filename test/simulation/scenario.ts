@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { completionBound } from '#testing/invariants/completion.ts';
 import type { World, WorldOptions } from '#testing/world.ts';
 import { GROUP, images, NAMESPACE, setName, setOf } from '#testing/world-group.ts';
@@ -11,7 +12,6 @@ import {
   createTemplate,
   follow,
   mirror,
-  replicaTemplates,
   untilScaled,
 } from '../integration/scaling-stage.ts';
 

@@ -2,9 +2,11 @@
  * `npm run sweep`: tells each story of scenario.ts once with each fault at each call and event (SWEEP-1), then with
  * many orders of events. Prints a line for each class of faults, and for each failure the command that tells it again.
  */
+
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { errorOf } from '#base/error-of.ts';
 import { seconds } from '#base/units.ts';
 import { faultName } from './fault.ts';
 import { fuzzed } from './fuzz.ts';
@@ -142,7 +144,7 @@ async function run(): Promise<number> {
   try {
     options = readOptions();
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    process.stderr.write(`${errorOf(error).message}\n\n${usage}`);
     return 2;
   }
   return (await main(options)) === 0 ? 0 : 1;

@@ -5,7 +5,7 @@ import { instant, type Millis, millis } from '#base/units.ts';
 import { numberAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import { resourcePath } from '#kubernetes/resource-path.ts';
-import type { ResourceType } from '#kubernetes/resource-type.ts';
+import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import type { AnsweringPods, PodCall } from './answering-pods.ts';
 import { createAll } from './apply-manifests.ts';
 import { DownscaleProof } from './downscale-proof.ts';
@@ -20,14 +20,6 @@ import type { OnPhase } from './play.ts';
 import { demoNamespace, patienceFor, type Stage } from './stage.ts';
 import { podsText, type Summary } from './summary.ts';
 import { isComplete, isSettled } from './zone-view.ts';
-
-const replicaTemplates: ResourceType = {
-  group: 'rollout-operator.grafana.com',
-  version: 'v1',
-  plural: 'replicatemplates',
-  kind: 'ReplicaTemplate',
-  isNamespaced: true,
-};
 
 /** The object that the example's zones mirror. */
 const template = { namespace: demoNamespace, name: 'ingester' };

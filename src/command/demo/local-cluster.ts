@@ -4,6 +4,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import type { Listener, User } from '#embedded-cluster/cluster.ts';
@@ -110,7 +111,7 @@ async function writeKubeconfig(text: string, wanted: string | undefined): Promis
     await writeFile(path, text, { mode: 0o600, flag: 'wx' });
   } catch (cause) {
     if (folder !== undefined) removeNow();
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorOf(cause).message;
     throw new Error(`Cannot write the kubeconfig ${path}: ${why}`, { cause });
   }
   process.on('exit', removeNow);

@@ -1,5 +1,6 @@
 import { Agent, type RequestOptions, request } from 'node:https';
 import { isIP } from 'node:net';
+import { errorOf } from '#base/error-of.ts';
 import type { DialledCall, WebhookDialer } from './webhook-dialer.ts';
 import type { WebhookReply } from './webhook-hosts.ts';
 
@@ -107,7 +108,7 @@ function namesIn(sentence: string): string {
 /** What the API server's client says of `error`: its words are in the messages of refusals (ER-1). */
 function goText(error: unknown, { address, serverName }: DialledCall): string {
   const code = codeOf(error);
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorOf(error).message;
   const unverified = 'tls: failed to verify certificate: x509:';
   if (UNKNOWN_AUTHORITY.has(code)) return `${unverified} certificate signed by unknown authority`;
   switch (code) {

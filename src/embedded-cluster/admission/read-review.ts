@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { textField, textsField } from '#embedded-cluster/json-fields.ts';
 import { typeText } from './admission-review.ts';
@@ -92,7 +93,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorOf(error).message;
     throw new CallFailure(
       `failed to call webhook: couldn't get version/kind; json parse error: ${why}`,
       { cause: error },
@@ -126,7 +127,7 @@ function patchOf(response: JsonObject): readonly JsonValue[] {
   try {
     patch = JSON.parse(Buffer.from(encoded, 'base64').toString());
   } catch (error) {
-    throw undecodable(error instanceof Error ? error.message : String(error));
+    throw undecodable(errorOf(error).message);
   }
   const list: JsonValue = asJson(patch);
   if (!isJsonArray(list)) throw undecodable('it is no list of operations');

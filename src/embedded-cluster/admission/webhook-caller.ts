@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
 import { objectField, textField } from '#embedded-cluster/json-fields.ts';
@@ -40,7 +41,7 @@ export class WebhookCaller {
       const answer = this.#send(target, { path: `${target.path}${query}`, body }, ending.signal);
       return await Promise.race([answer, late.promise]);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorOf(error).message;
       const failed = `failed to call webhook: Post "${target.url}${query}": ${why}`;
       throw new CallFailure(failed, { cause: error });
     } finally {
@@ -79,7 +80,7 @@ function located(client: JsonObject): WebhookTarget {
   try {
     return targetOf(client);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorOf(error).message;
     throw new CallFailure(`could not get REST client: ${why}`, { cause: error });
   }
 }

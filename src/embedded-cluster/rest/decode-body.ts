@@ -1,4 +1,5 @@
 import { parse as parseYaml } from 'yaml';
+import { errorOf } from '#base/error-of.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { textField } from '#embedded-cluster/json-fields.ts';
 import { decodeProtobuf } from '#embedded-cluster/protobuf/decode-protobuf.ts';
@@ -48,7 +49,7 @@ function jsonText(call: ApiCall): string {
     // The aliases of one body are limited by the library: a small text cannot grow without bounds.
     return JSON.stringify(parseYaml(body)) ?? '';
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorOf(error).message;
     throw badRequest(`the object provided is not valid YAML: ${why}`);
   }
 }

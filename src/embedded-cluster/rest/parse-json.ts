@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import type { JsonValue } from '#base/json.ts';
 import { badRequest } from '#embedded-cluster/status-errors.ts';
 
@@ -6,7 +7,7 @@ export function parseJson(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorOf(error).message;
     throw badRequest(`the object provided is not valid JSON: ${why}`);
   }
 }

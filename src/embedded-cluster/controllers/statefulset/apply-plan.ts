@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kubernetes/api-error.ts';
@@ -89,7 +90,7 @@ async function createPod(io: ApplyIo, set: SetView, body: JsonObject): Promise<v
     await io.client.create(resourceTypes.pods, key, { body });
   } catch (error) {
     if (isAlreadyExists(error)) return;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorOf(error).message;
     const message = `create Pod ${name} in StatefulSet ${set.name} failed error: ${why}`;
     note(io, set, ['FailedCreate', message]);
     throw error;
