@@ -9,7 +9,7 @@ import { NAMESPACE } from '#testing/world-group.ts';
 import { ask } from './ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from './env.ts';
 
-const features: ReadonlySet<Feature> = new Set(['history', 'disturbance', 'virtualTime']);
+const features: ReadonlySet<Feature> = new Set(['history', 'disturbance', 'zoneLabels']);
 
 /** An {@link Env} on the embedded cluster in virtual time. */
 export async function embeddedEnv(
