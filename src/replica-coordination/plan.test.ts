@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { invalid, valid } from '#base/parsed.ts';
-import { after, millis, seconds } from '#base/units.ts';
+import { after, millis, minutes, seconds } from '#base/units.ts';
 import {
   coordination,
   deeds,
@@ -11,7 +11,7 @@ import {
   reference,
   type ZoneSpec,
 } from '#testing/coordination.ts';
-import { podView, T0 } from '#testing/views.ts';
+import { podView, readySince, T0 } from '#testing/views.ts';
 import { planCoordination } from './plan.ts';
 import type { CoordinationSnapshot, Delays, ReferenceState } from './snapshot.ts';
 
@@ -261,6 +261,21 @@ const safety: Record<string, Case> = {
     rest: { leaving: new Set(['ingester-zone-a-0-uid']) },
     does: ['b: hold ZoneBeingChanged'],
   },
+  'does not shrink a zone while a pod of another one starts, although no rollout shows (EXCL-1)': {
+    zones: {
+      a: { replicas: 2, ready: 1, starting: [0] },
+      b: { replicas: 3, annotations: follows('a') },
+    },
+    does: ['b: hold ZoneBeingChanged'],
+  },
+  'does not shrink a zone while a pod of another one is not yet ready for minReadySeconds (EXCL-1)':
+    {
+      zones: {
+        a: { replicas: 2, set: { spec: { minReady: minutes(61) } } },
+        b: { replicas: 3, annotations: follows('a') },
+      },
+      does: ['b: hold ZoneBeingChanged'],
+    },
   'shrinks a zone that loses nothing by it, whatever the others do (D-11)': {
     zones: {
       a: { replicas: 2, ready: 1, unready: [0], set: prev },
@@ -578,6 +593,15 @@ test('planCoordination() counts the available pods that go with spec.ordinals.st
   };
   const [decision] = planCoordination(coordination(zones), T0).decisions;
   assert.equal(decision?.kind === 'scale' ? decision.takes : undefined, 1);
+});
+
+test('planCoordination() looks again when the pods of another zone that are ready are available', () => {
+  const zones = {
+    a: { replicas: 2, set: { spec: { minReady: minutes(61) } } },
+    b: { replicas: 3, annotations: follows('a') },
+  };
+  const { requeue } = planCoordination(coordination(zones), T0);
+  assert.deepEqual(requeue, { kind: 'at', at: after(readySince, minutes(61)) });
 });
 
 test('planCoordination() holds for a pod of another zone that has not started', () => {
