@@ -220,6 +220,7 @@ export class World {
     return judge(this.cluster.eventLog, {
       ours: (user) => user === OPERATOR_USER,
       statements: this.statements,
+      podCalls: this.fleet.calls,
       end: this.clock.now(),
       ...options,
     });
