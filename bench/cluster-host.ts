@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import type { User } from '#embedded-cluster/cluster.ts';
 import {
@@ -13,15 +12,19 @@ import { type Kubelet, startKubelet } from '#embedded-cluster/kubelet/start-kube
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import {
-  replicaTemplateDefinition,
-  replicaTemplates,
-} from '#replica-coordination/replica-template.ts';
+import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { follow, type Judge } from '#testing/judge.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
+import {
+  autoscale,
+  createReplicaTemplate,
+  delayAnnotations,
+  installReplicaTemplates,
+  mirrorAnnotations,
+} from '#testing/scaling.ts';
 import type {
   Access,
   ClusterCommands,
@@ -122,11 +125,7 @@ export class ClusterHost implements ClusterCommands {
 
   async mirror({ delayed }: { readonly delayed: number }): Promise<{ readonly proxy: string }> {
     const client = this.#client();
-    await client.create(
-      resourceTypes.customResourceDefinitions,
-      {},
-      { body: replicaTemplateDefinition },
-    );
+    await installReplicaTemplates(client);
     await this.#served();
     const first = this.#sets.length - delayed;
     const places = new Map(this.#sets.map(({ name }, place) => [name, place]));
@@ -134,13 +133,12 @@ export class ClusterHost implements ClusterCommands {
       const key = { namespace, name };
       const set = await client.get(resourceTypes.statefulSets, key);
       const { replicas } = set['spec'] as unknown as { readonly replicas: number };
-      const body = templateOf(name, replicas);
-      await client.create(replicaTemplates, { namespace }, { body });
+      await createReplicaTemplate(client, key, replicas);
       const document = { status: { replicas } };
       const status = { body: { kind: 'merge', document }, subresource: 'status' } as const;
       await client.patch(replicaTemplates, key, status);
       const isDelayed = (places.get(name) ?? 0) >= first;
-      const annotations = { ...mirrors(name), ...(isDelayed && delays) };
+      const annotations = { ...mirrorAnnotations(name), ...(isDelayed && delayAnnotations('1h')) };
       const write = { body: { kind: 'merge', document: { metadata: { annotations } } } } as const;
       await client.patch(resourceTypes.statefulSets, key, write);
     });
@@ -158,8 +156,11 @@ export class ClusterHost implements ClusterCommands {
     const chosen = this.#sets.slice(0, sets);
     this.#scales.taken();
     this.#turn += 1;
+    const client = this.#client();
     const change = ({ name }: SetName, place: number): Promise<void> =>
-      this.#rescaleOne(name, (place + this.#turn) % 2 === 0 ? 1 : -1);
+      autoscale(client, { type: replicaTemplates, namespace, name }, (replicas) =>
+        (place + this.#turn) % 2 === 0 ? replicas + 1 : replicas - 1,
+      );
     const start = this.#clock.monotonic();
     if (perSecond === 'all at once') {
       await Promise.all(chosen.map(change));
@@ -178,19 +179,6 @@ export class ClusterHost implements ClusterCommands {
   podCalls(): Promise<number> {
     const calls = this.#fleet.calls.splice(0);
     return Promise.resolve(calls.length);
-  }
-
-  /** As an autoscaler: the scale is read, and put back with another count. */
-  async #rescaleOne(name: string, by: number): Promise<void> {
-    const client = this.#client();
-    const key = { namespace, name };
-    const template = await client.get(replicaTemplates, key);
-    const { replicas } = template['spec'] as unknown as { readonly replicas: number };
-    const { resourceVersion } = template.metadata;
-    const metadata = { name, namespace, resourceVersion };
-    const kind = { apiVersion: 'autoscaling/v1', kind: 'Scale' };
-    const body = { ...kind, metadata, spec: { replicas: replicas + by } };
-    await client.replace(replicaTemplates, key, { body, subresource: 'scale' });
   }
 
   async #served(): Promise<void> {
@@ -315,29 +303,6 @@ export class ClusterHost implements ClusterCommands {
     const violations = this.#judge?.violations ?? [];
     return violations.map((violation) => JSON.stringify(violation));
   }
-}
-
-const delays = {
-  'grafana.com/rollout-delayed-downscale': '1h',
-  'grafana.com/rollout-prepare-delayed-downscale-url': 'http://pod/prepare',
-};
-
-function mirrors(name: string): Readonly<Record<string, string>> {
-  const key = 'grafana.com/rollout-mirror-replicas-from-resource';
-  return {
-    [`${key}-name`]: name,
-    [`${key}-kind`]: 'ReplicaTemplate',
-    [`${key}-api-version`]: 'rollout-operator.grafana.com/v1',
-  };
-}
-
-function templateOf(name: string, replicas: number): JsonObject {
-  return {
-    apiVersion: 'rollout-operator.grafana.com/v1',
-    kind: 'ReplicaTemplate',
-    metadata: { name, namespace },
-    spec: { replicas },
-  };
 }
 
 function delaysOf({ milliseconds, jitter }: RestartOptions): Partial<Delays> {

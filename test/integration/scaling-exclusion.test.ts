@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
+import { forceAnnotation } from '#testing/scaling.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { images } from '#testing/world-group.ts';
 import { assertKept, eventReasons } from './rollout-stage.ts';
 import { annotateSet, follow, replicasOf } from './scaling-stage.ts';
-
-const FORCE = 'grafana.com/rollout-force-replicas';
 
 /** Long enough to tell a pod that has just become ready from one that is available. */
 const settling: WorldOptions = { spec: { minReadySeconds: 3 } };
@@ -41,17 +40,17 @@ const ways: Readonly<Record<string, Way>> = {
   },
   'shrinks, and grows again before its pod is gone': {
     go: async (world) => {
-      await annotateSet(world, 'a', { [FORCE]: '1' });
+      await annotateSet(world, 'a', forceAnnotation(1));
       await world.clock.runUntil(() => replicasOf(world)[0] === 1);
-      await annotateSet(world, 'a', { [FORCE]: null });
+      await annotateSet(world, 'a', forceAnnotation(undefined));
     },
   },
   'shrinks, and a person has it grow again': {
     go: async (world) => {
-      await annotateSet(world, 'a', { [FORCE]: '1' });
+      await annotateSet(world, 'a', forceAnnotation(1));
       await world.clock.runUntil(() => replicasOf(world)[0] === 1);
       await world.patchSet('a', {
-        metadata: { annotations: { [FORCE]: null } },
+        metadata: { annotations: forceAnnotation(undefined) },
         spec: { replicas: 2 },
       });
     },
@@ -60,7 +59,7 @@ const ways: Readonly<Record<string, Way>> = {
     go: async (world) => {
       await world.setImage(images.new, ['a']);
       await world.clock.advance(seconds(0.05));
-      await annotateSet(world, 'a', { [FORCE]: '3' });
+      await annotateSet(world, 'a', forceAnnotation(3));
       await world.setImage(images.old, ['a']);
     },
   },
@@ -81,7 +80,7 @@ for (const [name, { options, go }] of Object.entries(ways)) {
       const world = await startedWorld(options);
       await go(world);
       await world.clock.advance(seconds(moment));
-      await annotateSet(world, 'b', { [FORCE]: '1' });
+      await annotateSet(world, 'b', forceAnnotation(1));
       await world.clock.runUntil(() => replicasOf(world)[1] === 1, { maxVirtual: minutes(5) });
       await world.clock.advance(minutes(1));
       assertKept(world);
@@ -94,7 +93,7 @@ test('a zone shrinks although a pod of another one, which was available before, 
   const world = await startedWorld();
   world.kubelet.behaviours.add({ behave: 'neverReady', match: { name: 'ingester-zone-a-0' } });
   await world.clock.advance(seconds(30));
-  await annotateSet(world, 'b', { [FORCE]: '1' });
+  await annotateSet(world, 'b', forceAnnotation(1));
   await world.clock.runUntil(() => replicasOf(world)[1] === 1, { maxVirtual: minutes(5) });
   assert.ok(!eventReasons(world, 'ingester-zone-b').includes('ZoneBeingChanged'));
   assertKept(world);

@@ -4,6 +4,7 @@ import type { JsonObject } from '#base/json.ts';
 import { type Instant, minutes, seconds } from '#base/units.ts';
 import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { numberAt } from '#testing/json-path.ts';
+import { delayAnnotations, mirrorAnnotations } from '#testing/scaling.ts';
 import { World } from '#testing/world.ts';
 import { images } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
@@ -14,7 +15,6 @@ import {
   autoscaleSet,
   createTemplate,
   follow,
-  mirror,
   replicasOf,
   reportedBy,
   untilScaled,
@@ -43,7 +43,7 @@ test('[scenario 44] two followers go down and up with a leader that an autoscale
 test('[scenario 51] three sets mirror a ReplicaTemplate down and up, and report to it', async () => {
   const world = await World.create();
   await createTemplate(world, 'ingester', 3);
-  for (const zone of world.zones) await annotateSet(world, zone, mirror('ingester'));
+  for (const zone of world.zones) await annotateSet(world, zone, mirrorAnnotations('ingester'));
   await world.readyOperator();
   const target = { type: replicaTemplates, name: 'ingester' };
   await world.clock.advance(seconds(10));
@@ -61,7 +61,7 @@ test('[scenario 51] three sets mirror a ReplicaTemplate down and up, and report 
 test('a change of a mirrored resource is acted on in the same instant (KW-15)', async () => {
   const world = await World.create({ zones: ['a'], flags: ['-reconcile.interval=0'] });
   await createTemplate(world, 'ingester', 3);
-  await annotateSet(world, 'a', mirror('ingester'));
+  await annotateSet(world, 'a', mirrorAnnotations('ingester'));
   await world.readyOperator();
   await world.clock.advance(seconds(30));
   const before = world.clock.now();
@@ -117,17 +117,12 @@ test('an operator that is killed while it scales leaves nothing half done', asyn
   await world.close();
 });
 
-const delay = {
-  'grafana.com/rollout-delayed-downscale': '1h',
-  'grafana.com/rollout-prepare-delayed-downscale-url': 'http://pod/prepare-delayed-downscale',
-};
-
 /** Three zones of three that mirror a ReplicaTemplate, and ask their pods an hour before they go. */
 async function delayedWorld(): Promise<World> {
   const world = await World.create();
   await createTemplate(world, 'ingester', 3);
   for (const zone of world.zones)
-    await annotateSet(world, zone, { ...mirror('ingester'), ...delay });
+    await annotateSet(world, zone, { ...mirrorAnnotations('ingester'), ...delayAnnotations('1h') });
   return world;
 }
 

@@ -12,6 +12,8 @@ import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Method, Transport } from '#kubernetes/transport.ts';
 import { type Judgement, judge } from '#testing/judge.ts';
+import { PodFleet } from '#testing/pod-fleet.ts';
+import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { type DisruptionStatement, statementOf } from '#testing/statement.ts';
 import { ask } from '../scenarios/ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from '../scenarios/env.ts';
@@ -80,7 +82,10 @@ export class NamespaceEnv implements RealEnv {
   readonly maxUnavailable: number;
   readonly role: RoleName;
   readonly log: JsonObject[] = [];
+  readonly pods: PodFleet;
   readonly #parts: Parts;
+  readonly #podServer: PodFleetServer;
+  #proxy: URL | undefined;
   readonly #statements: DisruptionStatement[] = [];
   readonly #operators: Program[] = [];
   readonly #wakers = new Set<() => void>();
@@ -92,6 +97,8 @@ export class NamespaceEnv implements RealEnv {
     this.replicas = options.replicas ?? 3;
     this.maxUnavailable = options.maxUnavailable ?? 2;
     this.role = options.role ?? 'ours';
+    this.pods = new PodFleet(parts.plane.clock);
+    this.#podServer = new PodFleetServer(this.pods, parts.plane.clock);
   }
 
   get namespace(): string {
@@ -203,6 +210,7 @@ export class NamespaceEnv implements RealEnv {
     const number = this.#operators.length + 1;
     const kubeconfig = join(plane.programs.folder, `${namespace}.kubeconfig`);
     await writeFile(kubeconfig, plane.kubeconfig(account.token), { mode: 0o600 });
+    this.#proxy ??= await this.#podServer.listen();
     let isReady = false;
     const program = await plane.programs.start({
       name: `${namespace}-operator-${number}`,
@@ -214,6 +222,7 @@ export class NamespaceEnv implements RealEnv {
         '-server.port=0',
         '-log.format=json',
       ],
+      env: { HTTP_PROXY: this.#proxy.href },
       onLine: (line) => {
         const entry = this.#take(line);
         if (entry?.['msg'] === 'caches synced') isReady = true;
@@ -257,6 +266,7 @@ export class NamespaceEnv implements RealEnv {
         ours: (name) => name === user,
         statements: this.#statements,
         areDeliveriesKnown: false,
+        podCalls: this.pods.calls,
         end: this.#clock.now(),
       },
     );
@@ -276,6 +286,7 @@ export class NamespaceEnv implements RealEnv {
   async close(): Promise<void> {
     this.#parts.kubelet.behaviours.clear();
     await Promise.all(this.#operators.map((program) => program.end('SIGTERM')));
+    if (this.#proxy !== undefined) await this.#podServer.close();
   }
 
   #commits(): readonly StoredCommit[] {

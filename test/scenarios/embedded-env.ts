@@ -4,6 +4,7 @@ import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Method } from '#kubernetes/transport.ts';
 import type { Judgement } from '#testing/judge.ts';
+import type { PodFleet } from '#testing/pod-fleet.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { NAMESPACE } from '#testing/world-group.ts';
 import { ask } from './ask.ts';
@@ -43,6 +44,10 @@ class EmbeddedEnv implements Env {
 
   get kubelet(): Kubelet {
     return this.#world.kubelet;
+  }
+
+  get pods(): PodFleet {
+    return this.#world.fleet;
   }
 
   supports(feature: Feature): boolean {

@@ -5,6 +5,7 @@ import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Method } from '#kubernetes/transport.ts';
 import type { Judgement } from '#testing/judge.ts';
+import type { PodFleet } from '#testing/pod-fleet.ts';
 
 /** What some clusters can do and others cannot; a scenario that needs one is skipped there, visibly (LN-2). */
 export type Feature = keyof typeof features;
@@ -61,6 +62,8 @@ export interface Env {
   /** As an administrator. */
   readonly admin: Client;
   readonly kubelet: Kubelet;
+  /** Answers what operators ask of pods; on every cluster pods do as applications should unless told otherwise (D-32). */
+  readonly pods: PodFleet;
   supports(feature: Feature): boolean;
   /** The newest stored version of an object of the namespace; `resource` as in `statefulsets.apps`. */
   stored(resource: string, name: string): JsonObject | undefined;

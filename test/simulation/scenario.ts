@@ -3,6 +3,7 @@ import { type Millis, millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { completionBound } from '#testing/invariants/completion.ts';
+import { mirrorAnnotations } from '#testing/scaling.ts';
 import type { World, WorldOptions } from '#testing/world.ts';
 import { GROUP, images, NAMESPACE, setName, setOf } from '#testing/world-group.ts';
 import {
@@ -11,7 +12,6 @@ import {
   autoscaleSet,
   createTemplate,
   follow,
-  mirror,
   untilScaled,
 } from '../integration/scaling-stage.ts';
 
@@ -159,7 +159,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'mirrors-shrink',
     play: async (world) => {
       await createTemplate(world, 'ingester', 2);
-      for (const zone of world.zones) await annotateSet(world, zone, mirror('ingester'));
+      for (const zone of world.zones) await annotateSet(world, zone, mirrorAnnotations('ingester'));
       await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 1);
       await untilScaled(world, [1, 1]);
     },
