@@ -28,6 +28,7 @@ import {
 import type {
   Access,
   ClusterCommands,
+  Preparation,
   Requests,
   RestartOptions,
   Rollout,
@@ -69,6 +70,8 @@ export class ClusterHost implements ClusterCommands {
   readonly #fleet = new PodFleet(this.#clock);
   readonly #pods = new PodFleetServer(this.#fleet, this.#clock);
   #turn = 0;
+  #podsPerSet = 0;
+  #isMirrored = false;
   #requests: Record<string, number> = {};
   #sets: readonly SetName[] = [];
   #image = 0;
@@ -102,6 +105,7 @@ export class ClusterHost implements ClusterCommands {
   ): Promise<{ readonly seconds: number; readonly podBytes: number }> {
     const start = this.#clock.monotonic();
     this.#sets = setNames(options);
+    this.#podsPerSet = options.podsPerSet;
     const client = this.#client();
     const now = new Date(this.#clock.now() - 3_600_000).toISOString().replace(/\.\d+Z/, 'Z');
     for (const set of this.#sets) this.#watch.add(set, options.podsPerSet);
@@ -143,6 +147,7 @@ export class ClusterHost implements ClusterCommands {
       await client.patch(resourceTypes.statefulSets, key, write);
     });
     this.#cluster.eventLog.onCommit((commit) => this.#scales.committed(commit));
+    this.#isMirrored = true;
     return { proxy: (await this.#pods.listen()).href };
   }
 
@@ -171,9 +176,32 @@ export class ClusterHost implements ClusterCommands {
         await change(set, place);
       }
     }
-    await Promise.race([this.#scales.done(), this.#tooLong()]);
+    const why = (): string => `${this.#scales.open} sets have not followed`;
+    await Promise.race([this.#scales.done(), this.#tooLong(why)]);
     const wall = this.#clock.monotonic() - start;
     return { took: this.#scales.taken(), wall };
+  }
+
+  async prepare({ answerAfter }: { readonly answerAfter: number }): Promise<Preparation> {
+    const client = this.#client();
+    const behaves = { kind: 'application' } as const;
+    this.#fleet.behave({ kind: 'late', after: millis(answerAfter), behaves });
+    this.#fleet.calls.length = 0;
+    const pods = this.#sets.length * this.#podsPerSet;
+    const start = this.#clock.monotonic();
+    const asked = this.#fleet.received(pods);
+    const type = replicaTemplates;
+    await inTurns(this.#sets, ({ name }) => autoscale(client, { type, namespace, name }, () => 0));
+    await Promise.race([asked, this.#tooLong(() => `Not all of ${pods} pods were asked`)]);
+    const wall = this.#clock.monotonic() - start;
+    const ofSets = this.#sets.map(({ name }) => this.#fleet.mostOpen(`${namespace}/${name}`));
+    return {
+      pods,
+      wall,
+      mostOfSet: Math.max(...ofSets),
+      mostInAll: this.#fleet.mostOpen(),
+      connections: this.#pods.mostConnections,
+    };
   }
 
   podCalls(): Promise<number> {
@@ -194,9 +222,9 @@ export class ClusterHost implements ClusterCommands {
     }
   }
 
-  async #tooLong(): Promise<never> {
+  async #tooLong(why: () => string): Promise<never> {
     await sleep(scalePatience, undefined, { ref: false });
-    throw new Error(`${this.#scales.open} sets have not followed after ${scalePatience} ms`);
+    throw new Error(`${why()} after ${scalePatience} ms`);
   }
 
   async requests(): Promise<Requests> {
@@ -209,7 +237,7 @@ export class ClusterHost implements ClusterCommands {
     await this.#kubelet?.stop();
     await this.#controllers?.stop();
     await this.#opened?.close();
-    if (this.#turn > 0) await this.#pods.close();
+    if (this.#isMirrored) await this.#pods.close();
   }
 
   async roll({
