@@ -151,7 +151,7 @@ export class Judge {
     }
     if (completion !== undefined) found.push(new Completion(this.history, completion));
     if (stalls !== undefined) found.push(new ExplainedStall(this.history, { ...stalls, ours }));
-    if (quiet !== undefined) found.push(new Quiescence(ours, quiet));
+    if (quiet !== undefined) found.push(new Quiescence(ours, quiet, podCalls));
     if (effort !== undefined) found.push(new Effort(ours, effort));
     if (podCalls !== undefined) found.push(new KeptDelay({ ours, podCalls }));
     return found;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import { type Millis, millis, seconds } from '#base/units.ts';
+import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -53,6 +53,9 @@ export interface Parts {
   readonly namespace: string;
   readonly account: OperatorAccount;
 }
+
+/** What may still be written once a scenario is over. */
+const settling = seconds(1);
 
 const features: ReadonlySet<Feature> = new Set(['roles', 'cel']);
 const ownFeatures: ReadonlySet<Feature> = new Set([...features, 'history', 'disturbance']);
@@ -255,7 +258,8 @@ export class NamespaceEnv implements RealEnv {
     return new Set(removals.map(({ uid }) => uid));
   }
 
-  async judge(): Promise<Judgement> {
+  async judge(quiet?: Millis): Promise<Judgement> {
+    const from = quiet === undefined ? undefined : await this.#rest(quiet);
     const entries = await this.audit();
     const mine = this.#commits().filter(({ resource }) => judged.has(resource));
     const commits = attributed(mine, entries);
@@ -267,11 +271,20 @@ export class NamespaceEnv implements RealEnv {
         statements: this.#statements,
         areDeliveriesKnown: false,
         podCalls: this.pods.calls,
+        ...(from !== undefined && { quiet: { from } }),
         end: this.#clock.now(),
       },
     );
     const lost = commits.filter((commit) => commit.user === user && commit.callId === 0);
     return withoutLostCalls(judgement, new Set(lost.map(({ revision }) => revision)));
+  }
+
+  /** Lets what is under way settle, and then `span` pass. @returns when that began */
+  async #rest(span: Millis): Promise<Instant> {
+    await this.#clock.sleep(settling);
+    const from = this.#clock.now();
+    await this.#clock.sleep(span);
+    return from;
   }
 
   async audit(): Promise<readonly AuditEntry[]> {

@@ -12,6 +12,9 @@ import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from '.
 
 const features: ReadonlySet<Feature> = new Set(['history', 'disturbance', 'virtualTime']);
 
+/** What may still be written once a scenario is over. */
+const settling = seconds(5);
+
 /** An {@link Env} on the embedded cluster in virtual time. */
 export async function embeddedEnv(
   options: EnvOptions & Pick<WorldOptions, 'controllers'> = {},
@@ -115,8 +118,14 @@ class EmbeddedEnv implements Env {
     };
   }
 
-  judge(): Promise<Judgement> {
-    return Promise.resolve(this.#world.judge());
+  async judge(quiet?: Millis): Promise<Judgement> {
+    const { clock } = this.#world;
+    if (quiet === undefined) return this.#world.judge();
+    await clock.advance(settling);
+    const from = clock.now();
+    await this.#world.freezeEnvironment();
+    await clock.advance(quiet);
+    return this.#world.judge({ quiet: { from } });
   }
 
   close(): Promise<void> {

@@ -92,8 +92,11 @@ export interface Env {
   pass(span: Millis): Promise<void>;
   /** Starts the operator program; resolves when it is ready. */
   startOperator(): Promise<OperatorHandle>;
-  /** Judges all that has happened in the namespace; throws where there is no history. */
-  judge(): Promise<Judgement>;
+  /**
+   * Judges all that has happened in the namespace; throws where there is no history. With `quiet`, so much time passes
+   * first in which nothing may be written, nor a pod be called (QUIE-1).
+   */
+  judge(quiet?: Millis): Promise<Judgement>;
   /** Ends what the environment started. */
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ import {
   mirrorAnnotations,
 } from '#testing/scaling.ts';
 import type { Env } from './env.ts';
-import { images, setImage, setName } from './group.ts';
+import { images, isComplete, setImage, setName } from './group.ts';
 import type { Scenario } from './rollouts.ts';
 
 async function annotate(env: Env, zone: string, annotations: JsonObject): Promise<void> {
@@ -134,6 +134,7 @@ export const scalings: Readonly<Record<string, Scenario>> = {
       await setImage(env, images.new);
       await scaleTo(env, leader, env.replicas - 1);
       await untilAllHave(env, env.replicas - 1);
+      await env.until('all pods run the new image', () => isComplete(env, images.new));
     },
   },
   'an operator that is killed while a group shrinks leaves it to the next one': {
