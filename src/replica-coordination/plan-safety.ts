@@ -28,7 +28,7 @@ export function safely(wish: ScaleWish, snapshot: SetSnapshot, moment: Moment): 
   if (takes === 0) return wish;
   const unanswered = [...group.unanswered].find(([name]) => name !== set.name);
   if (unanswered !== undefined) {
-    const [name, until] = unanswered;
+    const [name, { until }] = unanswered;
     const message = `${set.name} does not shrink as a request to lower the replicas of ${name} got no answer`;
     return { ...hold(set, because('AwaitingAnswer', message), until), ...keep };
   }

@@ -296,7 +296,7 @@ const safety: Record<string, Case> = {
       b: { replicas: 3, annotations: follows('a') },
       c: { replicas: 3, annotations: follows('a') },
     },
-    rest: { unanswered: new Map([['ingester-zone-b', after(T0, seconds(100))]]) },
+    rest: { unanswered: new Map([['ingester-zone-b', { to: 2, until: after(T0, seconds(100)) }]]) },
     does: ['b: 3 → 2', 'c: hold AwaitingAnswer'],
   },
   'does not repeat a refused write before its time (KW-22)': {
@@ -331,6 +331,19 @@ const delayedA: Delays = {
         : { kind: 'scale', to: wanted, provenAt: undefined, because: undefined },
     requeue: { kind: 'at', at: after(T0, seconds(30)) },
   }),
+};
+
+const unasked: Delays = {
+  verdict: ({ set }) => assert.fail(`${set.name} was asked`),
+};
+
+const delayed = {
+  'rollout-delayed-downscale': '1h',
+  'rollout-prepare-delayed-downscale-url': 'http://pod/prepare',
+};
+
+const unansweredB = {
+  unanswered: new Map([['ingester-zone-b', { to: 1, until: after(T0, seconds(100)) }]]),
 };
 
 const mirroring: Record<string, Case> = {
@@ -427,6 +440,21 @@ const mirroring: Record<string, Case> = {
     },
     rest: { ...known(reference(3, 3)), delays: delayedA },
     does: ['a: hold AwaitingAnswer', 'b: 5 → 3', 'test := 5'],
+  },
+  'tells no pod that it stays while a request to take it has no answer [SCAL-1]': {
+    zones: { b: { replicas: 3, annotations: mirrors(delayed) } },
+    rest: { ...known(reference(3, 3)), ...unansweredB, delays: unasked },
+    does: ['b: hold AwaitingAnswer'],
+  },
+  'tells pods that they stay which no request without an answer takes': {
+    zones: { b: { replicas: 3, annotations: mirrors(delayed) } },
+    rest: { ...known(reference(1, 3)), ...unansweredB },
+    does: ['b: 3 → 1', 'test := 1'],
+  },
+  'lets a set grow whose pods are not asked, whatever has no answer': {
+    zones: { b: { replicas: 3, annotations: mirrors() } },
+    rest: { ...known(reference(4, 4)), ...unansweredB },
+    does: ['b: 3 → 4'],
   },
   'does not report to a resource whose status we may not write, and says so (KW-29)': {
     zones: { b: { replicas: 3, annotations: mirrors() } },

@@ -173,7 +173,10 @@ export class ReplicaCoordination implements GroupCapability {
     const held = sets.find(({ name }) => open.has(name));
     if (held === undefined) return undefined;
     const { namespace, name, uid } = held;
-    const until = open.get(name);
+    const until = open.get(name)?.until;
+    const isSaid = end.plan.decisions.some(
+      (each) => each.set.uid === uid && each.because.reason === 'AwaitingAnswer',
+    );
     const message = `a request to lower the replicas of ${name} got no answer, so it may still be carried out`;
     const hold: Decision = {
       kind: 'hold',
@@ -181,7 +184,7 @@ export class ReplicaCoordination implements GroupCapability {
       because: because('AwaitingAnswer', message),
       ...(until !== undefined && { until }),
     };
-    const decisions = [...end.plan.decisions, hold];
+    const decisions = isSaid ? end.plan.decisions : [...end.plan.decisions, hold];
     const plan = withRequeue({ ...end.plan, decisions }, until);
     return { ...end, plan, endsPass: true };
   }

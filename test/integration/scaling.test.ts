@@ -215,3 +215,24 @@ test('an operator that is killed while pods are asked changes nothing: the pods 
   await assertAtRest(world);
   await world.close();
 });
+
+test('pods that a write without an answer may still take stay prepared until it is settled (D-7) [SCAL-1]', async () => {
+  const world = await delayedWorld();
+  const operator = await world.readyOperator();
+  await autoscale(world, ingester, 2);
+  await world.clock.advance(minutes(59));
+  const match = { client: operator.client, verb: 'patch', resource: 'statefulsets' };
+  const release = world.cluster.faults.add({ match, action: { kind: 'drop', when: 'before' } });
+  const { faults } = world.cluster;
+  await world.clock.runUntil(() => faults.hits.length > 0, { maxVirtual: minutes(5) });
+  await autoscale(world, ingester, 3);
+  release();
+  const pod = 'ingester-zone-a-2';
+  await world.clock.advance(seconds(110));
+  assert.notEqual(world.fleet.preparedSince(pod), undefined);
+  await world.clock.advance(seconds(20));
+  assert.equal(world.fleet.preparedSince(pod), undefined);
+  assert.deepEqual(replicasOf(world), [3, 3, 3]);
+  await assertAtRest(world);
+  await world.close();
+});
