@@ -3,7 +3,7 @@ import { type Millis, millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { completionBound } from '#testing/invariants/completion.ts';
-import { delayAnnotations, mirrorAnnotations } from '#testing/scaling.ts';
+import { delayAnnotations, forceAnnotation, mirrorAnnotations } from '#testing/scaling.ts';
 import type { World, WorldOptions } from '#testing/world.ts';
 import { GROUP, images, NAMESPACE, setName, setOf } from '#testing/world-group.ts';
 import {
@@ -153,6 +153,20 @@ export const scenarios: readonly Scenario[] = [
       await untilScaled(world, [1, 1]);
     },
     removals: 1,
+  },
+  {
+    ...reference,
+    name: 'rolled-back-then-shrinks',
+    play: async (world) => {
+      await annotateSet(world, 'b', follow('a'));
+      await world.setImage(images.new, ['a']);
+      await world.clock.advance(seconds(0.05));
+      await world.setImage(images.old, ['a']);
+      await annotateSet(world, 'b', forceAnnotation(1));
+      await untilScaled(world, [2, 1]);
+    },
+    image: images.old,
+    removals: 2,
   },
   {
     ...reference,
