@@ -66,7 +66,7 @@ async function serve(config: Config, findCluster: FindCluster): Promise<void> {
   let transport: Transport | undefined;
   let podHttp: PodHttp | undefined;
   try {
-    transport = connect(await findCluster(config, clock), { clock, env: process.env });
+    transport = await connect(await findCluster(config, clock), { clock, env: process.env });
     const metrics = createOperatorMetrics(registry);
     const identity = `${process.env['HOSTNAME'] ?? 'rollout-operator'}-${randomUUID()}`;
     podHttp = podHttpOf(config, { clock, log, metrics, env: process.env });
