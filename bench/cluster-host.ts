@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import type { User } from '#embedded-cluster/cluster.ts';
 import {
@@ -13,18 +12,23 @@ import { type Kubelet, startKubelet } from '#embedded-cluster/kubelet/start-kube
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import {
-  replicaTemplateDefinition,
-  replicaTemplates,
-} from '#replica-coordination/replica-template.ts';
+import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { follow, type Judge } from '#testing/judge.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
+import {
+  autoscale,
+  createReplicaTemplate,
+  delayAnnotations,
+  installReplicaTemplates,
+  mirrorAnnotations,
+} from '#testing/scaling.ts';
 import type {
   Access,
   ClusterCommands,
+  Preparation,
   Requests,
   RestartOptions,
   Rollout,
@@ -66,6 +70,8 @@ export class ClusterHost implements ClusterCommands {
   readonly #fleet = new PodFleet(this.#clock);
   readonly #pods = new PodFleetServer(this.#fleet, this.#clock);
   #turn = 0;
+  #podsPerSet = 0;
+  #isMirrored = false;
   #requests: Record<string, number> = {};
   #sets: readonly SetName[] = [];
   #image = 0;
@@ -99,6 +105,7 @@ export class ClusterHost implements ClusterCommands {
   ): Promise<{ readonly seconds: number; readonly podBytes: number }> {
     const start = this.#clock.monotonic();
     this.#sets = setNames(options);
+    this.#podsPerSet = options.podsPerSet;
     const client = this.#client();
     const now = new Date(this.#clock.now() - 3_600_000).toISOString().replace(/\.\d+Z/, 'Z');
     for (const set of this.#sets) this.#watch.add(set, options.podsPerSet);
@@ -122,11 +129,7 @@ export class ClusterHost implements ClusterCommands {
 
   async mirror({ delayed }: { readonly delayed: number }): Promise<{ readonly proxy: string }> {
     const client = this.#client();
-    await client.create(
-      resourceTypes.customResourceDefinitions,
-      {},
-      { body: replicaTemplateDefinition },
-    );
+    await installReplicaTemplates(client);
     await this.#served();
     const first = this.#sets.length - delayed;
     const places = new Map(this.#sets.map(({ name }, place) => [name, place]));
@@ -134,17 +137,17 @@ export class ClusterHost implements ClusterCommands {
       const key = { namespace, name };
       const set = await client.get(resourceTypes.statefulSets, key);
       const { replicas } = set['spec'] as unknown as { readonly replicas: number };
-      const body = templateOf(name, replicas);
-      await client.create(replicaTemplates, { namespace }, { body });
+      await createReplicaTemplate(client, key, replicas);
       const document = { status: { replicas } };
       const status = { body: { kind: 'merge', document }, subresource: 'status' } as const;
       await client.patch(replicaTemplates, key, status);
       const isDelayed = (places.get(name) ?? 0) >= first;
-      const annotations = { ...mirrors(name), ...(isDelayed && delays) };
+      const annotations = { ...mirrorAnnotations(name), ...(isDelayed && delayAnnotations('1h')) };
       const write = { body: { kind: 'merge', document: { metadata: { annotations } } } } as const;
       await client.patch(resourceTypes.statefulSets, key, write);
     });
     this.#cluster.eventLog.onCommit((commit) => this.#scales.committed(commit));
+    this.#isMirrored = true;
     return { proxy: (await this.#pods.listen()).href };
   }
 
@@ -158,8 +161,11 @@ export class ClusterHost implements ClusterCommands {
     const chosen = this.#sets.slice(0, sets);
     this.#scales.taken();
     this.#turn += 1;
+    const client = this.#client();
     const change = ({ name }: SetName, place: number): Promise<void> =>
-      this.#rescaleOne(name, (place + this.#turn) % 2 === 0 ? 1 : -1);
+      autoscale(client, { type: replicaTemplates, namespace, name }, (replicas) =>
+        (place + this.#turn) % 2 === 0 ? replicas + 1 : replicas - 1,
+      );
     const start = this.#clock.monotonic();
     if (perSecond === 'all at once') {
       await Promise.all(chosen.map(change));
@@ -170,27 +176,37 @@ export class ClusterHost implements ClusterCommands {
         await change(set, place);
       }
     }
-    await Promise.race([this.#scales.done(), this.#tooLong()]);
+    const why = (): string => `${this.#scales.open} sets have not followed`;
+    await Promise.race([this.#scales.done(), this.#tooLong(why)]);
     const wall = this.#clock.monotonic() - start;
     return { took: this.#scales.taken(), wall };
+  }
+
+  async prepare({ answerAfter }: { readonly answerAfter: number }): Promise<Preparation> {
+    const client = this.#client();
+    const behaves = { kind: 'application' } as const;
+    this.#fleet.behave({ kind: 'late', after: millis(answerAfter), behaves });
+    this.#fleet.calls.length = 0;
+    const pods = this.#sets.length * this.#podsPerSet;
+    const start = this.#clock.monotonic();
+    const asked = this.#fleet.received(pods);
+    const type = replicaTemplates;
+    await inTurns(this.#sets, ({ name }) => autoscale(client, { type, namespace, name }, () => 0));
+    await Promise.race([asked, this.#tooLong(() => `Not all of ${pods} pods were asked`)]);
+    const wall = this.#clock.monotonic() - start;
+    const ofSets = this.#sets.map(({ name }) => this.#fleet.mostOpen(`${namespace}/${name}`));
+    return {
+      pods,
+      wall,
+      mostOfSet: Math.max(...ofSets),
+      mostInAll: this.#fleet.mostOpen(),
+      connections: this.#pods.mostConnections,
+    };
   }
 
   podCalls(): Promise<number> {
     const calls = this.#fleet.calls.splice(0);
     return Promise.resolve(calls.length);
-  }
-
-  /** As an autoscaler: the scale is read, and put back with another count. */
-  async #rescaleOne(name: string, by: number): Promise<void> {
-    const client = this.#client();
-    const key = { namespace, name };
-    const template = await client.get(replicaTemplates, key);
-    const { replicas } = template['spec'] as unknown as { readonly replicas: number };
-    const { resourceVersion } = template.metadata;
-    const metadata = { name, namespace, resourceVersion };
-    const kind = { apiVersion: 'autoscaling/v1', kind: 'Scale' };
-    const body = { ...kind, metadata, spec: { replicas: replicas + by } };
-    await client.replace(replicaTemplates, key, { body, subresource: 'scale' });
   }
 
   async #served(): Promise<void> {
@@ -206,9 +222,9 @@ export class ClusterHost implements ClusterCommands {
     }
   }
 
-  async #tooLong(): Promise<never> {
+  async #tooLong(why: () => string): Promise<never> {
     await sleep(scalePatience, undefined, { ref: false });
-    throw new Error(`${this.#scales.open} sets have not followed after ${scalePatience} ms`);
+    throw new Error(`${why()} after ${scalePatience} ms`);
   }
 
   async requests(): Promise<Requests> {
@@ -221,7 +237,7 @@ export class ClusterHost implements ClusterCommands {
     await this.#kubelet?.stop();
     await this.#controllers?.stop();
     await this.#opened?.close();
-    if (this.#turn > 0) await this.#pods.close();
+    if (this.#isMirrored) await this.#pods.close();
   }
 
   async roll({
@@ -315,29 +331,6 @@ export class ClusterHost implements ClusterCommands {
     const violations = this.#judge?.violations ?? [];
     return violations.map((violation) => JSON.stringify(violation));
   }
-}
-
-const delays = {
-  'grafana.com/rollout-delayed-downscale': '1h',
-  'grafana.com/rollout-prepare-delayed-downscale-url': 'http://pod/prepare',
-};
-
-function mirrors(name: string): Readonly<Record<string, string>> {
-  const key = 'grafana.com/rollout-mirror-replicas-from-resource';
-  return {
-    [`${key}-name`]: name,
-    [`${key}-kind`]: 'ReplicaTemplate',
-    [`${key}-api-version`]: 'rollout-operator.grafana.com/v1',
-  };
-}
-
-function templateOf(name: string, replicas: number): JsonObject {
-  return {
-    apiVersion: 'rollout-operator.grafana.com/v1',
-    kind: 'ReplicaTemplate',
-    metadata: { name, namespace },
-    spec: { replicas },
-  };
 }
 
 function delaysOf({ milliseconds, jitter }: RestartOptions): Partial<Delays> {

@@ -6,12 +6,14 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import { type Millis, millis, seconds } from '#base/units.ts';
+import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Method, Transport } from '#kubernetes/transport.ts';
 import { type Judgement, judge } from '#testing/judge.ts';
+import { PodFleet } from '#testing/pod-fleet.ts';
+import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { type DisruptionStatement, statementOf } from '#testing/statement.ts';
 import { ask } from '../scenarios/ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from '../scenarios/env.ts';
@@ -52,6 +54,9 @@ export interface Parts {
   readonly account: OperatorAccount;
 }
 
+/** What may still be written once a scenario is over. */
+const settling = seconds(1);
+
 const features: ReadonlySet<Feature> = new Set(['roles', 'cel']);
 const ownFeatures: ReadonlySet<Feature> = new Set([...features, 'history', 'disturbance']);
 
@@ -80,7 +85,10 @@ export class NamespaceEnv implements RealEnv {
   readonly maxUnavailable: number;
   readonly role: RoleName;
   readonly log: JsonObject[] = [];
+  readonly pods: PodFleet;
   readonly #parts: Parts;
+  readonly #podServer: PodFleetServer;
+  #proxy: URL | undefined;
   readonly #statements: DisruptionStatement[] = [];
   readonly #operators: Program[] = [];
   readonly #wakers = new Set<() => void>();
@@ -92,6 +100,8 @@ export class NamespaceEnv implements RealEnv {
     this.replicas = options.replicas ?? 3;
     this.maxUnavailable = options.maxUnavailable ?? 2;
     this.role = options.role ?? 'ours';
+    this.pods = new PodFleet(parts.plane.clock);
+    this.#podServer = new PodFleetServer(this.pods, parts.plane.clock);
   }
 
   get namespace(): string {
@@ -203,6 +213,7 @@ export class NamespaceEnv implements RealEnv {
     const number = this.#operators.length + 1;
     const kubeconfig = join(plane.programs.folder, `${namespace}.kubeconfig`);
     await writeFile(kubeconfig, plane.kubeconfig(account.token), { mode: 0o600 });
+    this.#proxy ??= await this.#podServer.listen();
     let isReady = false;
     const program = await plane.programs.start({
       name: `${namespace}-operator-${number}`,
@@ -214,6 +225,7 @@ export class NamespaceEnv implements RealEnv {
         '-server.port=0',
         '-log.format=json',
       ],
+      env: { HTTP_PROXY: this.#proxy.href },
       onLine: (line) => {
         const entry = this.#take(line);
         if (entry?.['msg'] === 'caches synced') isReady = true;
@@ -246,7 +258,8 @@ export class NamespaceEnv implements RealEnv {
     return new Set(removals.map(({ uid }) => uid));
   }
 
-  async judge(): Promise<Judgement> {
+  async judge(quiet?: Millis): Promise<Judgement> {
+    const from = quiet === undefined ? undefined : await this.#rest(quiet);
     const entries = await this.audit();
     const mine = this.#commits().filter(({ resource }) => judged.has(resource));
     const commits = attributed(mine, entries);
@@ -257,11 +270,21 @@ export class NamespaceEnv implements RealEnv {
         ours: (name) => name === user,
         statements: this.#statements,
         areDeliveriesKnown: false,
+        podCalls: this.pods.calls,
+        ...(from !== undefined && { quiet: { from } }),
         end: this.#clock.now(),
       },
     );
     const lost = commits.filter((commit) => commit.user === user && commit.callId === 0);
     return withoutLostCalls(judgement, new Set(lost.map(({ revision }) => revision)));
+  }
+
+  /** Lets what is under way settle, and then `span` pass. @returns when that began */
+  async #rest(span: Millis): Promise<Instant> {
+    await this.#clock.sleep(settling);
+    const from = this.#clock.now();
+    await this.#clock.sleep(span);
+    return from;
   }
 
   async audit(): Promise<readonly AuditEntry[]> {
@@ -276,6 +299,7 @@ export class NamespaceEnv implements RealEnv {
   async close(): Promise<void> {
     this.#parts.kubelet.behaviours.clear();
     await Promise.all(this.#operators.map((program) => program.end('SIGTERM')));
+    if (this.#proxy !== undefined) await this.#podServer.close();
   }
 
   #commits(): readonly StoredCommit[] {
