@@ -406,7 +406,7 @@ test('startAdmissionServer() names the port that is taken (S9)', async () => {
 
 test('close() answers what is under way, and takes new requests while it drains', async () => {
   const ending = await open({ drain: millis(300) });
-  const busy = new WebhookClient(ending.port, certificate.cert, 2);
+  const busy = new WebhookClient(ending.port, certificate.cert, { connections: 2 });
   const body = JSON.stringify(review());
   const underWay = busy.post('/admission/stuck', body);
   await busy.post(path, body);
