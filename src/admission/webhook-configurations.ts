@@ -21,7 +21,7 @@ interface WebhookStatement {
 
 const statements: readonly WebhookStatement[] = [
   { hook: 'no-downscale', kind: 'ValidatingWebhookConfiguration', sideEffects: 'None' },
-  // Mutating as it has effects: these are called before those that only judge, and never for a change refused by others.
+  // It mutates nothing, but has effects (P16).
   { hook: 'prepare-downscale', kind: 'MutatingWebhookConfiguration', sideEffects: 'NoneOnDryRun' },
 ];
 
