@@ -42,13 +42,13 @@ describe('deployFiles()', () => {
 
   test('leads the API server from the webhook configurations to the port of the Deployment', () => {
     const of = (file: string): unknown[] =>
-      parseAllDocuments(files[file] ?? '').map((document): unknown => document.toJS());
+      parseAllDocuments(files[file] ?? '').map((document) => document.toJS() as unknown);
     const [deployment] = of('deployment-with-webhooks.yaml') as {
       spec: { template: { spec: { containers: { args: string[]; ports: object[] }[] } } };
     }[];
     const [container] = deployment?.spec.template.spec.containers ?? [];
     assert.ok(container?.args.includes('-server-tls.enabled=true'));
-    assert.deepEqual(container.ports[1], { name: 'https', containerPort: 8443 });
+    assert.deepEqual(container?.ports[1], { name: 'https', containerPort: 8443 });
     const [service] = of('webhook-service.yaml') as {
       metadata: { name: string };
       spec: { ports: { port: number; targetPort: string }[] };
@@ -67,8 +67,8 @@ describe('deployFiles()', () => {
   });
 
   test('operatorWithWebhooks() has one Deployment, and names no namespace but the given one', () => {
-    const objects = parseAllDocuments(operatorWithWebhooks('1', 'cells')).map((document): unknown =>
-      document.toJS(),
+    const objects = parseAllDocuments(operatorWithWebhooks('1', 'cells')).map(
+      (document) => document.toJS() as unknown,
     ) as { kind: string; metadata: { name: string } }[];
     const kinds = objects.map(({ kind }) => kind).toSorted();
     assert.deepEqual(kinds, [
