@@ -65,7 +65,7 @@ async function serve(config: Config, findCluster: FindCluster): Promise<void> {
   const stop = signalled((signal) => log.info('signal received', { signal }));
   const opened: { close(): Promise<void> }[] = [server];
   try {
-    const transport = connect(await findCluster(config, clock), { clock, env: process.env });
+    const transport = await connect(await findCluster(config, clock), { clock, env: process.env });
     opened.push(transport);
     const metrics = createOperatorMetrics(registry);
     const identity = `${process.env['HOSTNAME'] ?? 'rollout-operator'}-${randomUUID()}`;
