@@ -9,6 +9,7 @@ export const rows: readonly (readonly string[])[] = [
   ['command'],
   ['operator', 'operator-permissions'],
   ['operator-admission', 'operator-capabilities'],
+  ['operator-certificate'],
   ['embedded-cluster'],
   ['dashboard', 'admission'],
   [
