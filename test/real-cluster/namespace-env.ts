@@ -28,6 +28,8 @@ import type { Program } from './programs.ts';
 export interface RealEnvOptions extends EnvOptions {
   /** @default ours */
   readonly role?: RoleName;
+  /** Whether the operator may do what webhooks take. @default false */
+  readonly hasWebhooks?: boolean;
 }
 
 /** What a real cluster offers beyond an {@link Env}. */
@@ -39,6 +41,11 @@ export interface RealEnv extends Env {
   removedByOperator(): Promise<ReadonlySet<string>>;
   /** Lines of all operators' logs so far. */
   readonly log: readonly JsonObject[];
+  /** Starts another operator with more flags and environment; resolves when it is ready. */
+  startOperatorWith(
+    flags: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ): Promise<OperatorHandle>;
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -208,7 +215,14 @@ export class NamespaceEnv implements RealEnv {
     await this.#parts.own?.restartApiServer('SIGKILL');
   }
 
-  async startOperator(): Promise<OperatorHandle> {
+  startOperator(): Promise<OperatorHandle> {
+    return this.startOperatorWith([]);
+  }
+
+  async startOperatorWith(
+    flags: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<OperatorHandle> {
     const { plane, account, namespace } = this.#parts;
     const number = this.#operators.length + 1;
     const kubeconfig = join(plane.programs.folder, `${namespace}.kubeconfig`);
@@ -224,8 +238,9 @@ export class NamespaceEnv implements RealEnv {
         `-kubernetes.namespace=${namespace}`,
         '-server.port=0',
         '-log.format=json',
+        ...flags,
       ],
-      env: { HTTP_PROXY: this.#proxy.href },
+      env: { HTTP_PROXY: this.#proxy.href, ...env },
       onLine: (line) => {
         const entry = this.#take(line);
         if (entry?.['msg'] === 'caches synced') isReady = true;
