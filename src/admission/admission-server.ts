@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import { getRequestListener } from '@hono/node-server';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { KeyPair } from '#certificate/certificate-source.ts';
@@ -66,10 +65,7 @@ class TlsServer implements AdmissionServer {
     const { certificate, requestTimeout } = options;
     this.#options = options;
     this.#routeOf = admissionRoutes(options.webhooks);
-    const listener = getRequestListener(admissionApp(options).fetch, {
-      hostname: 'localhost', // stands in where HTTP/1.0 sends no Host
-      overrideGlobalObjects: false,
-    });
+    const app = admissionApp(options);
     const timeouts = {
       requestTimeout,
       headersTimeout: requestTimeout,
@@ -80,8 +76,8 @@ class TlsServer implements AdmissionServer {
     try {
       this.#server = createServer({ ...pem(certificate), ...timeouts }, (request, response) => {
         this.#observe(request, response);
-        listener(request, response).catch((error: unknown) => {
-          this.#options.log.error('webhook server failed', { err: errorOf(error) });
+        app(request, response).catch((error: unknown) => {
+          this.#options.log.error('admission request failed', { err: errorOf(error) });
           response.destroy();
         });
       });
