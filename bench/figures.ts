@@ -58,6 +58,7 @@ export const bounds = {
   'review at 1,000/s, p99': { unit: 'ms', atMost: 20, from: issue6, isSpeed: true },
   'TLS handshakes of 200 connections': { unit: 's', atMost: 2, from: issue6, isSpeed: true },
   'RSS of the webhook server': { unit: 'MB', atMost: 150, from: issue6, isSpeed: true },
+  'reviews failed during rotations': { unit: '', atMost: 0, from: issue6, isSpeed: false },
 } as const satisfies Readonly<Record<string, Bound>>;
 
 /** Names of the figures that have a bound. */

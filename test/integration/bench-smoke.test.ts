@@ -40,6 +40,7 @@ const figuresOf: Readonly<Record<string, readonly string[]>> = {
   idle: ['writes while nothing changes', 'CPU while nothing changes', 'requests'],
   server: ['pods created over HTTP', 'list of all pods over HTTP'],
   admission: ['no-downscale reviews', 'review at 1,000/s, p99', 'RSS of the webhook server'],
+  rotation: ['reviews failed during rotations', 'certificates taken into use'],
 };
 
 interface Printed {
