@@ -46,6 +46,7 @@ export const bounds = {
     from: 'issue 5, KW-25',
     isSpeed: false,
   },
+  'calls of pods of one set at once': { unit: '', atMost: 32, from: 'DD-12, D-24', isSpeed: false },
   'pod Ready → next delete, p99': { unit: 'ms', atMost: 50, from: goal, isSpeed: true },
   'process start → ready': { unit: 's', atMost: 1.5, from: goal, isSpeed: true },
   'peak RSS': { unit: 'MB', atMost: 180, from: `${goal}, D-2`, isSpeed: true },
@@ -57,6 +58,7 @@ export const bounds = {
   'review at 1,000/s, p99': { unit: 'ms', atMost: 20, from: issue6, isSpeed: true },
   'TLS handshakes of 200 connections': { unit: 's', atMost: 2, from: issue6, isSpeed: true },
   'RSS of the webhook server': { unit: 'MB', atMost: 150, from: issue6, isSpeed: true },
+  'reviews failed during rotations': { unit: '', atMost: 0, from: issue6, isSpeed: false },
 } as const satisfies Readonly<Record<string, Bound>>;
 
 /** Names of the figures that have a bound. */

@@ -10,6 +10,7 @@ import { type Findings, formatFindings, type Size } from './figures.ts';
 import { idle } from './idle.ts';
 import { reaction } from './reaction.ts';
 import { rollout } from './rollout.ts';
+import { rotation } from './rotation.ts';
 import { scaling } from './scaling.ts';
 import { server } from './server.ts';
 import { start } from './start.ts';
@@ -22,6 +23,7 @@ const benches: Readonly<Record<string, Bench>> = {
   idle,
   server,
   admission,
+  rotation,
 };
 
 /** Runs what `args` name. @returns the exit code: 1 when a figure misses its bound, 2 for wrong arguments */

@@ -4,6 +4,8 @@ import { connect, type TLSSocket } from 'node:tls';
 export interface ReviewServer {
   readonly port: number;
   readonly ca: string;
+  /** Whom the certificate must name. @default `localhost` */
+  readonly name?: string;
 }
 
 /**
@@ -13,7 +15,7 @@ export interface ReviewServer {
 export class ReviewConnection {
   readonly #socket: TLSSocket;
   readonly #request: Buffer;
-  #waiting: ((body: string) => void) | undefined;
+  #waiting: PromiseWithResolvers<string> | undefined;
   #received = '';
 
   private constructor(socket: TLSSocket, request: Buffer) {
@@ -22,11 +24,16 @@ export class ReviewConnection {
     socket.setNoDelay(true);
     socket.setEncoding('latin1');
     socket.on('data', (text: string) => this.#read(text));
+    socket.on('error', (error) => this.#waiting?.reject(error));
+    socket.on('close', () => this.#waiting?.reject(new Error('The connection ended')));
   }
 
   /** Connects, and verifies the certificate. */
-  static async open({ port, ca }: ReviewServer, request: Buffer): Promise<ReviewConnection> {
-    const socket = connect({ port, host: '127.0.0.1', ca, servername: 'localhost' });
+  static async open(
+    { port, ca, name = 'localhost' }: ReviewServer,
+    request: Buffer,
+  ): Promise<ReviewConnection> {
+    const socket = connect({ port, host: '127.0.0.1', ca, servername: name });
     await new Promise<void>((resolve, reject) => {
       socket.once('secureConnect', resolve);
       socket.once('error', reject);
@@ -36,13 +43,13 @@ export class ReviewConnection {
 
   /** Posts once. @returns the body of the answer */
   post(): Promise<string> {
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
-      this.#socket.write(this.#request);
-    });
+    this.#waiting = Promise.withResolvers<string>();
+    this.#socket.write(this.#request);
+    return this.#waiting.promise;
   }
 
   close(): void {
+    this.#waiting = undefined;
     this.#socket.destroy();
   }
 
@@ -55,7 +62,7 @@ export class ReviewConnection {
     if (this.#received.length < end) return;
     const body = this.#received.slice(headEnd + 4, end);
     this.#received = this.#received.slice(end);
-    this.#waiting?.(body);
+    this.#waiting?.resolve(body);
   }
 }
 

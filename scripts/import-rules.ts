@@ -9,6 +9,7 @@ export const rows: readonly (readonly string[])[] = [
   ['command'],
   ['operator', 'operator-permissions'],
   ['operator-admission', 'operator-capabilities'],
+  ['operator-certificate'],
   ['embedded-cluster'],
   ['dashboard', 'admission'],
   [
@@ -65,6 +66,7 @@ export const adapters: Readonly<Record<string, string>> = {
   'src/command/': 'talks to the terminal',
   'src/telemetry/system-clock.ts': 'is the Clock of the real world',
   'src/telemetry/log-writer.ts': 'writes the log to standard error',
+  'src/telemetry/http-server.ts': 'serves probes and scrapers',
   'src/kubernetes/undici-transport.ts': 'is the Transport of the real world',
   'src/embedded-cluster/virtual-clock.ts': 'lets the event loop run between two instants',
   'src/embedded-cluster/listener.ts': 'serves the cluster to real clients',

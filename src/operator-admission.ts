@@ -1,19 +1,20 @@
 import type { AdmissionOptions } from '#admission/run-admission.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
+import type { RunningCertificate } from '#certificate/certificate-source.ts';
 import type { Config } from '#config/config.ts';
 import type { Client } from '#kubernetes/client.ts';
 
 /** What serving webhooks needs besides what the operator has anyway. */
 export type AdmissionSettings = Pick<
   AdmissionOptions,
-  'registry' | 'httpMetrics' | 'podHttp' | 'certificate' | 'host' | 'onListening'
+  'registry' | 'httpMetrics' | 'podHttp' | 'host' | 'onListening'
 >;
 
 /** The webhooks of one run. */
 export interface Admission {
-  /** Resolves once reviews are answered, at once where none are. */
-  readonly listening: Promise<void>;
+  /** Resolves once reviews are answered and the API server trusts the answers, at once where there are none. */
+  readonly ready: Promise<void>;
   /** Ends after the drain; where no webhooks are served, with `signal`. */
   readonly run: Promise<void>;
 }
@@ -27,35 +28,67 @@ interface Settings {
 
 /** Starts what `settings` ask for. The webhooks stand before readiness, and end with a drain after it is withdrawn (S7). */
 export function startAdmission(
-  { admission, config, clock, log }: Settings,
+  { admission, ...settings }: Settings,
   newClient: () => Client,
   signal: AbortSignal,
 ): Admission {
-  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  if (admission === undefined) {
-    resolve();
-    const { promise: run, resolve: end } = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => end(), { once: true });
-    if (signal.aborted) end();
-    return { listening, run };
+  if (admission === undefined) return { ready: Promise.resolve(), run: aborted(signal) };
+  const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
+  const run = serve({ ...settings, admission, newClient, onReady: resolve }, signal);
+  // Whoever awaits `run` gets the failure; nobody may wait for what has ended.
+  run.then(resolve, reject);
+  ready.catch(() => undefined);
+  return { ready, run };
+}
+
+interface Serving extends Required<Settings> {
+  readonly newClient: () => Client;
+  readonly onReady: () => void;
+}
+
+async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
+  // Loaded here only: without webhooks the operator is ready sooner.
+  const [{ openCertificate }, { runAdmission }] = await Promise.all([
+    import('#operator-certificate.ts'),
+    import('#admission/run-admission.ts'),
+  ]);
+  const { admission, config, clock, log, newClient } = serving;
+  const { registry } = admission;
+  const client = newClient();
+  let certificate: RunningCertificate;
+  try {
+    certificate = await openCertificate({ config, client, clock, log, registry }, signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
   }
+  const failed = new AbortController();
+  const ending = AbortSignal.any([signal, failed.signal]);
+  const onListening = (port: number): void => {
+    admission.onListening?.(port);
+    void certificate.ready.then(serving.onReady);
+  };
   const clients = {
     noDownscale: newClient(),
     prepareDownscale: newClient(),
     eviction: newClient(),
     configurations: newClient(),
   };
-  const onListening = (port: number): void => {
-    admission.onListening?.(port);
-    resolve();
-  };
-  const given = { ...admission, config, clock, log, clients, onListening };
-  // Loaded here only: without webhooks the operator is ready sooner.
-  const run = import('#admission/run-admission.ts').then(({ runAdmission }) =>
-    runAdmission(given, signal),
-  );
-  // Whoever awaits `run` gets the failure; nobody may wait for what will not listen.
-  run.catch(reject);
-  listening.catch(() => undefined);
-  return { listening, run };
+  const { source } = certificate;
+  const given = { ...admission, config, clock, log, clients, certificate: source, onListening };
+  const running = [certificate.run(ending), runAdmission(given, ending)];
+  for (const each of running) each.catch(() => failed.abort());
+  try {
+    await Promise.all(running);
+  } finally {
+    // What fails ends the other one, and its drain is waited for.
+    await Promise.allSettled(running);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

@@ -115,7 +115,7 @@ async function work(
   const [permitted] = await Promise.all([
     askPermissions({ client, log, metrics, namespace, proven }, signal),
     proven,
-    parts.admission.listening,
+    parts.admission.ready,
   ]);
   if (signal.aborted) return;
   log.info('caches synced', {

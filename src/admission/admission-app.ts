@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { cleanTarget } from '#telemetry/clean-path.ts';
-import { type ClusterValidation, clusterValidation } from '#telemetry/cluster-validation.ts';
+import { type ClusterValidation, clusterRefusal } from '#telemetry/cluster-validation.ts';
 import { textResponse } from '#telemetry/http-response.ts';
 import { routeLabeler } from '#telemetry/http-route.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
@@ -35,7 +35,17 @@ export function admissionApp(options: AdmissionAppOptions): AdmissionApp {
   const app: AdmissionApp = new Hono();
   const routeOf = admissionRoutes(webhooks);
   if (options.clusterValidation.isEnabled) {
-    app.use(clusterValidation(options.clusterValidation, { metrics, logger: log, routeOf }));
+    const report = { metrics, logger: log, routeOf };
+    app.use(async ({ req }, next) => {
+      const request = {
+        path: req.path,
+        method: req.method,
+        userAgent: req.header('user-agent') ?? '',
+        cluster: req.header('x-cluster') ?? '',
+      };
+      const refusal = clusterRefusal(options.clusterValidation, request, report);
+      return refusal === undefined ? next() : textResponse(refusal);
+    });
   }
   const desk = new ReviewDesk(options);
   const room = new BodyRoom(bodyRoom);

@@ -4,6 +4,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { stringify } from 'yaml';
 import type { JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
+import type { KeyPair } from '#certificate/certificate-source.ts';
 import { selfSigned } from '#embedded-cluster/self-signed.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
@@ -11,11 +12,7 @@ import { systemClock } from '#telemetry/system-clock.ts';
 import { setObject, silentLogger } from '#testing/admission-bed.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
-import {
-  type AdmissionServer,
-  type KeyAndCertificate,
-  startAdmissionServer,
-} from './admission-server.ts';
+import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
 import { noDownscale } from './no-downscale.ts';
 import { Places } from './places.ts';
 import type { Verdict, Webhook } from './review.ts';
@@ -69,7 +66,7 @@ const webhooks: readonly Webhook[] = [
   broken,
 ];
 
-let certificate: KeyAndCertificate;
+let certificate: KeyPair;
 let server: AdmissionServer;
 let client: WebhookClient;
 
@@ -409,7 +406,7 @@ test('startAdmissionServer() names the port that is taken (S9)', async () => {
 
 test('close() answers what is under way, and takes new requests while it drains', async () => {
   const ending = await open({ drain: millis(300) });
-  const busy = new WebhookClient(ending.port, certificate.cert, 2);
+  const busy = new WebhookClient(ending.port, certificate.cert, { connections: 2 });
   const body = JSON.stringify(review());
   const underWay = busy.post('/admission/stuck', body);
   await busy.post(path, body);

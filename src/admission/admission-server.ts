@@ -4,13 +4,8 @@ import { createServer, type Server } from 'node:https';
 import { getRequestListener } from '@hono/node-server';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
+import type { KeyPair } from '#certificate/certificate-source.ts';
 import { type AdmissionAppOptions, admissionApp, admissionRoutes } from './admission-app.ts';
-
-/** A certificate with its chain, and its key, as PEM. */
-export interface KeyAndCertificate {
-  readonly cert: string;
-  readonly key: string;
-}
 
 /** How the webhook server is reached. */
 export interface AdmissionServerOptions extends AdmissionAppOptions {
@@ -18,7 +13,7 @@ export interface AdmissionServerOptions extends AdmissionAppOptions {
   readonly port: number;
   /** @default all interfaces */
   readonly host?: string;
-  readonly certificate: KeyAndCertificate;
+  readonly certificate: KeyPair;
   /** How long a server that closes still takes connections: endpoints are withdrawn meanwhile. @default 2 s */
   readonly drain?: Millis;
   /** Work that goes on after answers; waited for at the end. */
@@ -34,7 +29,7 @@ export interface AdmissionServer {
    *
    * @throws {Error} one sentence, when the two do not belong together; the earlier ones stay in use
    */
-  setCertificate(certificate: KeyAndCertificate): void;
+  setCertificate(certificate: KeyPair): void;
   /**
    * Answers on for a while, with each connection ending after its answer; then takes no new one, and resolves when all
    * is answered. Calling it again gives the same promise.
@@ -116,7 +111,7 @@ class TlsServer implements AdmissionServer {
     );
   }
 
-  setCertificate(certificate: KeyAndCertificate): void {
+  setCertificate(certificate: KeyPair): void {
     try {
       this.#server.setSecureContext(pem(certificate));
     } catch (error) {
@@ -168,7 +163,7 @@ class TlsServer implements AdmissionServer {
   }
 }
 
-function pem({ cert, key }: KeyAndCertificate): KeyAndCertificate {
+function pem({ cert, key }: KeyPair): KeyPair {
   return { cert, key };
 }
 

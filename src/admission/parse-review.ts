@@ -76,9 +76,10 @@ function isBlank(byte: number | undefined): boolean {
 }
 
 function parseJson(body: Buffer): Parsed<JsonValue> {
-  if (isJsonTooDeep(body)) return unread(`it ${tooDeep}`);
+  const text = body.toString('utf8');
+  if (isJsonTooDeep(text, body)) return unread(`it ${tooDeep}`);
   try {
-    return valid(JSON.parse(body.toString('utf8')) as JsonValue);
+    return valid(JSON.parse(text) as JsonValue);
   } catch (error) {
     return unread(firstLineOf(error));
   }

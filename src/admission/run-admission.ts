@@ -1,16 +1,13 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
+import type { CertificateSource } from '#certificate/certificate-source.ts';
 import type { Config } from '#config/config.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
-import {
-  type AdmissionServer,
-  type KeyAndCertificate,
-  startAdmissionServer,
-} from './admission-server.ts';
+import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
 import { Claims } from './claims.ts';
 import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
 import { collectFailurePolicies } from './failure-policy.ts';
@@ -20,13 +17,6 @@ import { Places } from './places.ts';
 import { prepareDownscale } from './prepare-downscale.ts';
 import type { Webhook } from './review.ts';
 import { ZoneTracker } from './zone-tracker.ts';
-
-/** Where the certificate of the webhook server comes from. */
-export interface CertificateSource {
-  current(): KeyAndCertificate;
-  /** Calls `listener` with every later certificate. */
-  onChange(listener: (certificate: KeyAndCertificate) => void): void;
-}
 
 /** What {@link runAdmission} works with. */
 export interface AdmissionOptions {
@@ -99,9 +89,9 @@ async function startServer(
     requestTimeout: tls.requestTimeout,
     background: () => Promise.all(background),
   });
-  certificate.onChange((next) => {
+  certificate.onChange(() => {
     try {
-      started.setCertificate(next);
+      started.setCertificate(certificate.current());
       log.info('webhook certificate changed');
     } catch (error) {
       log.error('webhook certificate not changed', { err: errorOf(error) });

@@ -3,12 +3,12 @@ import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
+import { demoNamespace } from './demo/demo-namespace.ts';
 import { type DemoOptions, parseDemoArguments, type Scenario } from './demo/demo-options.ts';
 import { type Display, LineDisplay, PictureDisplay } from './demo/display.ts';
 import { type Interruption, listenForInterruption } from './demo/interruption.ts';
 import { type Key, Keyboard } from './demo/keyboard.ts';
 import { keysOf, openShow, type Show, scenarioAfter } from './demo/show.ts';
-import { demoNamespace } from './demo/stage.ts';
 
 /**
  * Plays a rollout: an embedded cluster, the manifests of `examples/`, the real operator (architecture §7).
@@ -151,6 +151,7 @@ class Demo {
 
 /** The folder of `examples/` that `scenario` plays on. */
 function exampleOf(scenario: Scenario): string {
+  if (scenario === 'no-downscale') return 'ingester-webhooks';
   return scenario === 'delayed-downscale' ? 'ingester-delayed-downscale' : 'ingester';
 }
 

@@ -2,21 +2,24 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
-import type { PodHttp } from '#pod-http/pod-http.ts';
-import { createPodHttp } from '#pod-http/undici-pod-http.ts';
+import type { PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 
 /** HTTP to pods as `config` has it, measured and logged (ME-7, ME-8). */
-export function podHttpOf(
-  { kubernetes, pods }: Config,
-  parts: {
-    readonly clock: Clock;
-    readonly log: Logger;
-    readonly metrics: OperatorMetrics;
-    readonly env: Environment;
-  },
-): PodHttp {
+export function podHttpOf(config: Config, parts: PodHttpParts): PodHttp {
+  return new LatePodHttp(() => openPodHttp(config, parts));
+}
+
+interface PodHttpParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly env: Environment;
+}
+
+async function openPodHttp({ kubernetes, pods }: Config, parts: PodHttpParts): Promise<PodHttp> {
   const { clock, log, metrics, env } = parts;
+  const { createPodHttp } = await import('#pod-http/undici-pod-http.ts');
   return createPodHttp({
     clock,
     env,
@@ -28,4 +31,27 @@ export function podHttpOf(
       metrics.countClusterRejection(route, requestCluster);
     },
   });
+}
+
+/** Opened by its first call: most operators never call a pod, and the adapter brings all of undici with it. */
+class LatePodHttp implements PodHttp {
+  readonly #open: () => Promise<PodHttp>;
+  #opened: Promise<PodHttp> | undefined;
+  #isClosed = false;
+
+  constructor(open: () => Promise<PodHttp>) {
+    this.#open = open;
+  }
+
+  async call(call: PodCall): Promise<PodAnswer> {
+    this.#opened ??= this.#open();
+    const pods = await this.#opened;
+    if (this.#isClosed) await pods.close();
+    return pods.call(call);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await (await this.#opened)?.close();
+  }
 }

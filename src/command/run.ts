@@ -10,17 +10,16 @@ import {
   connect,
 } from '#kubernetes/connection.ts';
 import { inClusterSettings } from '#kubernetes/in-cluster.ts';
-import type { Transport } from '#kubernetes/transport.ts';
 import { runOperator } from '#operator.ts';
-import type { PodHttp } from '#pod-http/pod-http.ts';
 import { type HttpServer, startHttpServer } from '#telemetry/http-server.ts';
-import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import { createHttpServerMetrics, type HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { tracingSetup } from '#telemetry/tracing.ts';
+import { admissionOf } from './admission.ts';
 import { standardErrorSink } from './log-sink.ts';
 import { podHttpOf } from './pod-http.ts';
 import { signalled } from './signals.ts';
@@ -61,20 +60,24 @@ async function serve(config: Config, findCluster: FindCluster): Promise<void> {
   reportTracing(log);
   const registry = createMetricsRegistry();
   const readiness = createReadiness();
-  const server = await listen(config, { clock, log, registry, readiness });
+  const httpMetrics = createHttpServerMetrics(registry);
+  const server = await listen(config, { clock, log, registry, httpMetrics, readiness });
   const stop = signalled((signal) => log.info('signal received', { signal }));
-  let transport: Transport | undefined;
-  let podHttp: PodHttp | undefined;
+  const opened: { close(): Promise<void> }[] = [server];
   try {
-    transport = connect(await findCluster(config, clock), { clock, env: process.env });
+    const transport = await connect(await findCluster(config, clock), { clock, env: process.env });
+    opened.push(transport);
     const metrics = createOperatorMetrics(registry);
     const identity = `${process.env['HOSTNAME'] ?? 'rollout-operator'}-${randomUUID()}`;
-    podHttp = podHttpOf(config, { clock, log, metrics, env: process.env });
+    const podPorts = { clock, log, metrics, env: process.env };
+    const podHttp = podHttpOf(config, podPorts);
+    const admission = admissionOf(config, { ...podPorts, registry, httpMetrics });
+    opened.push(podHttp, ...(admission === undefined ? [] : [admission.podHttp]));
     const ports = { config, clock, log, metrics, readiness, transport, podHttp, identity };
-    await runOperator(ports, stop.signal);
+    await runOperator({ ...ports, ...(admission !== undefined && { admission }) }, stop.signal);
   } finally {
     stop.release();
-    await Promise.all([server.close(), transport?.close(), podHttp?.close()]);
+    await Promise.all(opened.map((each) => each.close()));
     sink.flush();
   }
 }
@@ -90,16 +93,17 @@ function listen(
     readonly clock: Clock;
     readonly log: Logger;
     readonly registry: MetricsRegistry;
+    readonly httpMetrics: HttpServerMetrics;
     readonly readiness: Readiness;
   },
 ): Promise<HttpServer> {
-  const { clock, log, registry, readiness } = parts;
+  const { clock, log, registry, httpMetrics, readiness } = parts;
   return startHttpServer({
     port: config.server.port,
     clock,
     logger: log,
     registry,
-    metrics: createHttpServerMetrics(registry),
+    metrics: httpMetrics,
     clusterValidation: { ...config.server.clusterValidation, cluster: config.kubernetes.namespace },
     isReady: () => readiness.isReady(),
   });

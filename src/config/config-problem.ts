@@ -14,7 +14,7 @@ export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 type Rule = (flags: OperatorFlags) => string | undefined;
 
 /**
- * FL-50 in its order, then what this version cannot do (D-14), then the log. `-kubernetes.config-file` alone is
+ * FL-50 in its order, then the log. `-kubernetes.config-file` alone is
  * no problem here, although the peer exits: the server then comes from the file.
  */
 const rules: readonly Rule[] = [
@@ -29,7 +29,7 @@ const rules: readonly Rule[] = [
   softValidationNeedsValidation,
   certificateNeedsSource,
   caBundleNeedsOwnCa,
-  tlsIsNotBuilt,
+  ownCertificateNeedsNameAndLife,
   ({ log }) => needsOneOf(log.format, logFormats),
   ({ log }) => needsOneOf(log.level, logLevels),
 ];
@@ -92,11 +92,8 @@ function caBundleNeedsOwnCa({ tls, selfSigned }: OperatorFlags): string | undefi
   return `-${tls.updatesCaBundle.name} must be false while -${selfSigned.isEnabled.name} is false`;
 }
 
-/**
- * Without the TLS server nothing uses the other `server-tls`, webhook and zone tracker flags, so this one
- * refusal covers them all.
- */
-function tlsIsNotBuilt({ tls }: OperatorFlags): string | undefined {
-  if (!tls.isEnabled.value) return undefined;
-  return `-${tls.isEnabled.name}=true cannot be used as admission webhooks are not built in this version`;
+/** The peer writes a certificate that has expired already, or asks the API server for a Secret without a name. */
+function ownCertificateNeedsNameAndLife({ tls, selfSigned }: OperatorFlags): string | undefined {
+  if (!tls.isEnabled.value || !selfSigned.isEnabled.value) return undefined;
+  return needsText(selfSigned.secretName) ?? needsPositive(selfSigned.expiration);
 }

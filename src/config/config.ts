@@ -51,7 +51,7 @@ export interface KubernetesConfig {
   readonly namespace: string;
 }
 
-/** The TLS server and its certificate (FL-26…FL-36); not built yet, so never enabled. */
+/** The TLS server and its certificate (FL-26…FL-36). */
 export interface TlsConfig {
   readonly isEnabled: boolean;
   readonly port: number;

@@ -187,9 +187,13 @@ const moreExits: Record<string, readonly [args: readonly string[], line: string]
     ['-kubernetes.namespace=x', '-log.format=text'],
     '-log.format must be one of logfmt, json: got "text"',
   ],
-  'exits 1 for TLS, which is not built (D-14)': [
-    ['-kubernetes.namespace=x', '-server-tls.enabled=true', '-use-zone-tracker=true'],
-    '-server-tls.enabled=true cannot be used as admission webhooks are not built in this version',
+  'exits 1 for a self-signed certificate without a life': [
+    ['-kubernetes.namespace=x', '-server-tls.enabled', '-server-tls.self-signed-cert.expiration=0'],
+    '-server-tls.self-signed-cert.expiration must be greater than 0: got 0s',
+  ],
+  'exits 1 for a self-signed certificate without a Secret': [
+    ['-kubernetes.namespace=x', '-server-tls.enabled', '-server-tls.self-signed-cert.secret-name='],
+    '-server-tls.self-signed-cert.secret-name must not be empty',
   ],
   '[admission 92] exits 1 for files without both paths (T1)': [
     [
@@ -227,7 +231,8 @@ for (const [fact, [args, line]] of Object.entries(moreExits)) {
 const inOrder: readonly (readonly [flag: string, reported: RegExp])[] = [
   ['-log.level=x', /log\.level/],
   ['-log.format=x', /log\.format/],
-  ['-server-tls.enabled', /server-tls\.enabled/],
+  ['-server-tls.enabled -server-tls.self-signed-cert.expiration=0', /expiration/],
+  ['-server-tls.enabled -server-tls.self-signed-cert.enabled=false', /cert-file/],
   ['-server.cluster-validation.http.soft-validation', /soft-validation/],
   ['-zpdb.pod-ready-annotation-patch-timeout=0', /annotation-patch-timeout/],
   ['-server-tls.request-timeout=0', /request-timeout/],
@@ -304,7 +309,7 @@ test('readConfig() sets no time limit for a client timeout of 0 (FL-15)', () => 
   assert.equal(configFrom('-kubernetes.client-timeout=0').kubernetes.clientTimeout, undefined);
 });
 
-test('readConfig() accepts flags that only shape what is not built (D-14)', () => {
+test('readConfig() reads what shapes the webhooks and their certificate, also while TLS is off (D-14)', () => {
   const config = configFrom(
     '-use-zone-tracker=true',
     '-zone-tracker.config-map-name=zones',

@@ -2,7 +2,11 @@ import type { Clock } from '#base/clock.ts';
 import { type Credentials, withCredentials } from './bearer-token.ts';
 import { type Environment, proxyFor } from './proxy.ts';
 import type { Transport } from './transport.ts';
-import { createUndiciTransport, type TlsSettings } from './undici-transport.ts';
+import {
+  createUndiciTransport,
+  type TlsSettings,
+  type UndiciTransportOptions,
+} from './undici-transport.ts';
 
 /** How to reach an API server, and as whom. */
 export interface ConnectionSettings {
@@ -22,15 +26,21 @@ export class ConnectionSettingsError extends Error {
 }
 
 /** The authorised transport to the server of `settings`; proxy variables of `env` are honoured (EN-2). */
-export function connect(
+export async function connect(
   settings: ConnectionSettings,
   context: { readonly clock: Clock; readonly env: Environment },
-): Transport {
+): Promise<Transport> {
   const { server, tls, credentials } = settings;
   const proxy = settings.proxy ?? proxyFor(server, context.env);
-  const options = { server, tls, clock: context.clock };
-  return withCredentials(
-    createUndiciTransport(proxy === undefined ? options : { ...options, proxy }),
-    credentials,
-  );
+  const options = { server, tls, clock: context.clock, ...(await proxied(proxy)) };
+  return withCredentials(createUndiciTransport(options), credentials);
+}
+
+async function proxied(
+  proxy: string | undefined,
+): Promise<Pick<UndiciTransportOptions, 'dispatcherOf'>> {
+  if (proxy === undefined) return {};
+  // Loaded here only: it brings all of undici with it, half of what loading the client costs.
+  const { throughProxy } = await import('./proxy-dispatcher.ts');
+  return { dispatcherOf: throughProxy(proxy) };
 }

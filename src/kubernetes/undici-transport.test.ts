@@ -12,6 +12,7 @@ import {
   type TransportUnderTest,
   transportContract,
 } from '#testing/transport-contract.ts';
+import { throughProxy } from './proxy-dispatcher.ts';
 import { createUndiciTransport } from './undici-transport.ts';
 
 async function overHttp(script: Script): Promise<TransportUnderTest> {
@@ -147,7 +148,7 @@ test('createUndiciTransport() goes through the proxy that it is given', async ()
   const transport = createUndiciTransport({
     server: new URL('http://api.invalid:8080'),
     clock: new ManualClock(),
-    proxy: url.href,
+    dispatcherOf: throughProxy(url.href),
   });
   const answer = await transport.request({ method: 'GET', path: '/version' });
   assert.equal(answer.status, 404);

@@ -1,5 +1,7 @@
 import type { ConnectionOptions, SecureContextOptions } from 'node:tls';
-import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
+import connectorOf from 'undici/lib/core/connect.js';
+import Agent from 'undici/lib/dispatcher/agent.js';
 import type { Clock } from '#base/clock.ts';
 import { ChunkQueue } from './chunk-queue.ts';
 import { Exchange } from './exchange.ts';
@@ -18,6 +20,21 @@ export interface TlsSettings extends Pick<SecureContextOptions, 'ca' | 'cert' | 
   readonly isInsecure?: boolean;
 }
 
+/** What every dispatcher of a transport is made with. */
+export interface DispatcherSettings {
+  /** Most connections; null for any number. */
+  readonly connections: number | null;
+  readonly allowH2: false;
+  readonly headersTimeout: 0;
+  readonly bodyTimeout: 0;
+}
+
+/** Makes a pool of connections to the server; `tls` is how each is made. */
+export type DispatcherFactory = (
+  settings: DispatcherSettings,
+  tls: () => TlsSettings,
+) => Dispatcher;
+
 /** Settings of {@link createUndiciTransport}. */
 export interface UndiciTransportOptions {
   /** URL of the API server; a path in it is put before every request's path. */
@@ -25,8 +42,8 @@ export interface UndiciTransportOptions {
   readonly clock: Clock;
   /** Read for every new connection, so that renewed certificates take effect; once when there is a proxy. */
   readonly tls?: () => TlsSettings;
-  /** URL of the proxy to go through, see `proxyFor`. @default none */
-  readonly proxy?: string;
+  /** Makes the connections. @default directly to the server */
+  readonly dispatcherOf?: DispatcherFactory;
   /** Most connections for whole answers; streams have one each beside them. @default 32 */
   readonly connections?: number;
 }
@@ -172,18 +189,20 @@ class UndiciTransport implements Transport {
 }
 
 function dispatcherOf(options: UndiciTransportOptions, connections: number | null): Dispatcher {
+  const { dispatcherOf: factory = directly, tls = () => ({}) } = options;
   // Deadlines are ours, on the injected clock: undici's would cut a quiet watch after 300 s.
-  const shared = { connections, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
-  const settings = (): ConnectSettings => connectOptions(options.tls?.() ?? {});
-  const { proxy } = options;
-  if (proxy !== undefined) return new ProxyAgent({ ...shared, uri: proxy, requestTls: settings() });
-  const connect: buildConnector.connector = (target, done) => {
-    buildConnector({ ...settings(), allowH2: false })(target, done);
-  };
-  return new Agent({ ...shared, connect });
+  return factory({ connections, allowH2: false, headersTimeout: 0, bodyTimeout: 0 }, tls);
 }
 
-function connectOptions(tls: TlsSettings): ConnectSettings {
+function directly(settings: DispatcherSettings, tls: () => TlsSettings): Dispatcher {
+  const connect: buildConnector.connector = (target, done) => {
+    connectorOf({ ...connectOptions(tls()), allowH2: false })(target, done);
+  };
+  return new Agent({ ...settings, connect });
+}
+
+/** `tls` in Node's terms. */
+export function connectOptions(tls: TlsSettings): ConnectSettings {
   const { serverName, isInsecure, ...context } = tls;
   return {
     ...context,

@@ -1,6 +1,5 @@
-import type { MiddlewareHandler } from 'hono';
 import type { Logger } from '#base/logger.ts';
-import { textResponse } from './http-response.ts';
+import type { WholeResponse } from './http-response.ts';
 import type { HttpServerMetrics } from './http-server-metrics.ts';
 
 /** How the `X-Cluster` header of requests is checked (ME-40). */
@@ -43,37 +42,33 @@ export function isForThisCluster(validation: ClusterValidation, request: Checked
   return validation.excludedUserAgents.some((pattern) => pattern.test(request.userAgent));
 }
 
-/** Answers 511 to requests that are not for this cluster; in soft mode they are only reported. */
-export function clusterValidation(
+/** The 511 for a request that is not for this cluster; undefined for any other, and in soft mode, which only reports. */
+export function clusterRefusal(
   validation: ClusterValidation,
+  request: CheckedRequest & { readonly method: string },
   report: ClusterValidationReport,
-): MiddlewareHandler {
-  return async (context, next) => {
-    const { path, method } = context.req;
-    const received = context.req.header('x-cluster') ?? '';
-    const userAgent = context.req.header('user-agent') ?? '';
-    if (isForThisCluster(validation, { path, userAgent, cluster: received })) return next();
-    const route = report.routeOf(path);
-    report.metrics.countMisdirected({ route, expected: validation.cluster, received });
-    report.logger.warn('request with a wrong cluster validation label', {
-      path,
-      method,
-      user_agent: userAgent,
-      cluster_validation_label: validation.cluster,
-      request_cluster_validation_label: received,
-      soft: validation.isSoft,
-    });
-    if (validation.isSoft) return next();
-    return refusal(validation.cluster, received, route);
-  };
+): WholeResponse | undefined {
+  if (isForThisCluster(validation, request)) return undefined;
+  const { path, method, userAgent, cluster: received } = request;
+  const route = report.routeOf(path);
+  report.metrics.countMisdirected({ route, expected: validation.cluster, received });
+  report.logger.warn('request with a wrong cluster validation label', {
+    path,
+    method,
+    user_agent: userAgent,
+    cluster_validation_label: validation.cluster,
+    request_cluster_validation_label: received,
+    soft: validation.isSoft,
+  });
+  return validation.isSoft ? undefined : refusal(validation.cluster, received, route);
 }
 
-function refusal(expected: string, received: string, route: string): Response {
+function refusal(expected: string, received: string, route: string): WholeResponse {
   const found = received === '' ? 'has none' : `has ${JSON.stringify(received)}`;
   const message = `The request must carry the header X-Cluster: ${expected}, but it ${found}`;
-  return textResponse({
+  return {
     status: misdirectedStatus,
     contentType: 'application/json',
     body: JSON.stringify({ cluster_validation_error_message: message, route }),
-  });
+  };
 }

@@ -1,41 +1,44 @@
-import type { MiddlewareHandler } from 'hono';
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '#base/clock.ts';
 import { millis } from '#base/units.ts';
+import { bytesOf, type WholeResponse } from './http-response.ts';
 import type { HttpServerMetrics } from './http-server-metrics.ts';
 
-/** What {@link instruments} observes with. */
-export interface InstrumentsOptions {
+/** What {@link observed} observes with. */
+export interface Instruments {
   readonly metrics: HttpServerMetrics;
   readonly clock: Pick<Clock, 'monotonic'>;
-  readonly routeOf: (path: string) => string;
+  /** The label of the request's path. */
+  readonly route: string;
 }
 
-/** Observes time, size and number of the requests that pass through it (ME-20…ME-23). */
-export function instruments({ metrics, clock, routeOf }: InstrumentsOptions): MiddlewareHandler {
-  return async (context, next) => {
-    const { method, path } = context.req;
-    const route = routeOf(path);
-    const begun = clock.monotonic();
-    metrics.changeInflight(method, route, 1);
-    try {
-      await next();
-    } finally {
-      metrics.changeInflight(method, route, -1);
-    }
-    metrics.observeServed({
-      method,
-      route,
-      status: context.res.status,
-      isWebSocket: context.req.header('upgrade')?.toLowerCase() === 'websocket',
-      duration: millis(clock.monotonic() - begun),
-      requestBytes: bytesOf(context.req.header('content-length')),
-      responseBytes:
-        method === 'HEAD' ? 0 : bytesOf(context.res.headers.get('content-length') ?? undefined),
-    });
-  };
+/** The answer of `answer`, with time, size and number of what was asked and answered observed (ME-20…ME-23). */
+export async function observed(
+  { method = '', headers }: IncomingMessage,
+  { metrics, clock, route }: Instruments,
+  answer: () => Promise<WholeResponse>,
+): Promise<WholeResponse> {
+  const begun = clock.monotonic();
+  metrics.changeInflight(method, route, 1);
+  let response: WholeResponse;
+  try {
+    response = await answer();
+  } finally {
+    metrics.changeInflight(method, route, -1);
+  }
+  metrics.observeServed({
+    method,
+    route,
+    status: response.status,
+    isWebSocket: headers.upgrade?.toLowerCase() === 'websocket',
+    duration: millis(clock.monotonic() - begun),
+    requestBytes: statedLength(headers['content-length']),
+    responseBytes: method === 'HEAD' ? 0 : bytesOf(response.body).length,
+  });
+  return response;
 }
 
 /** The stated length of a body; 0 when none is stated. */
-function bytesOf(contentLength: string | undefined): number {
+function statedLength(contentLength: string | undefined): number {
   return /^\d+$/.test(contentLength ?? '') ? Number(contentLength) : 0;
 }

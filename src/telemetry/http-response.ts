@@ -1,3 +1,6 @@
+import { Buffer } from 'node:buffer';
+import type { ServerResponse } from 'node:http';
+
 /** An answer whose whole body is at hand. */
 export interface WholeResponse {
   readonly status: number;
@@ -6,11 +9,31 @@ export interface WholeResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The body of a {@link WholeResponse} as it is sent. */
+export function bytesOf(body: WholeResponse['body']): Uint8Array<ArrayBuffer> {
+  return typeof body === 'string' ? Buffer.from(body) : body;
+}
+
 /** A response that states its length, from which the size metrics are taken. */
 export function textResponse(response: WholeResponse): Response {
-  const { status, body, contentType = 'text/plain; charset=utf-8', headers = {} } = response;
-  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-  const length = { 'content-length': String(bytes.length) };
-  const type = bytes.length === 0 ? undefined : { 'content-type': contentType };
-  return new Response(bytes, { status, headers: { ...headers, ...length, ...type } });
+  const bytes = bytesOf(response.body);
+  return new Response(bytes, {
+    status: response.status,
+    headers: headersOf(response, bytes.length),
+  });
+}
+
+/** Sends `response` and its length. */
+export function writeResponse(outgoing: ServerResponse, response: WholeResponse): void {
+  const bytes = bytesOf(response.body);
+  outgoing.writeHead(response.status, headersOf(response, bytes.length));
+  outgoing.end(bytes);
+}
+
+function headersOf(
+  { contentType = 'text/plain; charset=utf-8', headers = {} }: WholeResponse,
+  length: number,
+): Record<string, string> {
+  const type = length === 0 ? undefined : { 'content-type': contentType };
+  return { ...headers, 'content-length': String(length), ...type };
 }

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { minutes, seconds } from '#base/units.ts';
 import { errorText } from './error-text.ts';
 import type { HttpAppOptions } from './http-app.ts';
 import { httpApp } from './http-app.ts';
+import { type WholeResponse, writeResponse } from './http-response.ts';
 
 /** How the plain HTTP server is reached, and what it answers with. */
 export interface HttpServerOptions extends HttpAppOptions {
@@ -27,6 +26,9 @@ export interface HttpServer {
    */
   close(): Promise<void>;
 }
+
+// Not imported: an import of node:http evaluates all that it exports, and with it Node's own copy of undici.
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** Time in which a request must have arrived, and that in which it must have been answered (ME-30). */
 const readTimeout = seconds(10);
@@ -56,10 +58,6 @@ class PlainHttpServer implements HttpServer {
     this.#options = options;
     const isReady = (): boolean => this.#closed === undefined && options.isReady();
     const app = httpApp({ ...options, isReady });
-    const listener = getRequestListener(app.fetch, {
-      hostname: 'localhost', // stands in where HTTP/1.0 sends no Host
-      overrideGlobalObjects: false,
-    });
     this.#server = createServer(
       {
         requestTimeout: readTimeout,
@@ -68,7 +66,7 @@ class PlainHttpServer implements HttpServer {
         connectionsCheckingInterval: checkInterval,
       },
       withWriteTimeout(options.clock, (request, response) => {
-        this.#answer(listener(request, response), response);
+        this.#answer(app(request), response);
       }),
     );
   }
@@ -102,14 +100,15 @@ class PlainHttpServer implements HttpServer {
   }
 
   /** Once the server closes, a connection ends with the answer that is under way on it. */
-  #answer(answered: Promise<void>, response: ServerResponse): void {
+  #answer(answered: Promise<WholeResponse>, response: ServerResponse): void {
     response.once('close', () => {
       if (this.#closed !== undefined) this.#server.closeIdleConnections();
     });
-    answered.catch((error: unknown) => {
+    const failed = (error: unknown): void => {
       logFailure(this.#options.logger, error);
       response.destroy();
-    });
+    };
+    answered.then((whole) => writeResponse(response, whole)).catch(failed);
   }
 }
 

@@ -7,14 +7,22 @@ export interface PostedAnswer {
   readonly text: string;
 }
 
-/** Posts to a webhook server on 127.0.0.1 as the API server does: TLS verified, by the name `localhost`. */
+/** How a {@link WebhookClient} connects. */
+export interface WebhookClientOptions {
+  /** Connections that are kept open; 0: each request gets its own. @default 1 */
+  readonly connections?: number;
+  /** Whom the certificate must name. @default `localhost` */
+  readonly servername?: string;
+}
+
+/** Posts to a webhook server on 127.0.0.1 as the API server does: TLS verified. */
 export class WebhookClient {
   readonly #agent: Agent;
   readonly #origin: string;
 
-  /** @param connections connections that are kept open; 0: each request gets its own */
-  constructor(port: number, ca: string, connections = 1) {
-    const connect = { ca, servername: 'localhost' };
+  constructor(port: number, ca: string, options: WebhookClientOptions = {}) {
+    const { connections = 1, servername = 'localhost' } = options;
+    const connect = { ca, servername };
     this.#agent = new Agent({
       connect,
       connections: Math.max(1, connections),

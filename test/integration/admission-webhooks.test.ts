@@ -6,7 +6,6 @@ import { millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import { readConfig } from '#config/read-config.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-import { selfSigned } from '#embedded-cluster/self-signed.ts';
 import { ApiError } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
@@ -20,6 +19,7 @@ import { systemClock } from '#telemetry/system-clock.ts';
 import { prepared, setObject, silentLogger } from '#testing/admission-bed.ts';
 import { FakePodHttp } from '#testing/fake-pod-http.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
+import { bundled } from './webhook-bundles.ts';
 
 const namespace = 'test';
 const name = 'ingester-zone-a';
@@ -29,6 +29,11 @@ function configOf(...flags: readonly string[]): Config {
   if (outcome.kind === 'exit') throw new Error(outcome.stderr);
   return outcome.config;
 }
+
+const ours = {
+  'grafana.com/inject-rollout-operator-ca': 'true',
+  'grafana.com/namespace': namespace,
+};
 
 describe('the webhooks of the operator', () => {
   const clock = systemClock();
@@ -47,12 +52,13 @@ describe('the webhooks of the operator', () => {
     const spec = { type: 'ExternalName', externalName: 'localhost' };
     const service = { metadata: { name: 'rollout-operator' }, spec };
     await client.create(resourceTypes.services, { namespace }, { body: service });
-    const certificate = await selfSigned(clock.now(), ['rollout-operator.test.svc']);
-    port = await start(certificate);
-    await configure(Buffer.from(certificate.cert).toString('base64'));
+    port = await start();
+    const trusted = bundled(cluster.eventLog, ['no-downscale-test', 'prepare-downscale-test']);
+    await configure();
+    await trusted;
   });
 
-  function start(certificate: { readonly cert: string; readonly key: string }): Promise<number> {
+  function start(): Promise<number> {
     const registry = createMetricsRegistry();
     return new Promise((resolve, reject) => {
       operator = runOperator(
@@ -69,7 +75,6 @@ describe('the webhooks of the operator', () => {
             registry,
             httpMetrics: createHttpServerMetrics(registry),
             podHttp: new FakePodHttp({ fleet, clock, timeout: seconds(5) }),
-            certificate: { current: () => certificate, onChange: () => undefined },
             host: '127.0.0.1',
             onListening: resolve,
           },
@@ -80,7 +85,7 @@ describe('the webhooks of the operator', () => {
     });
   }
 
-  async function configure(caBundle: string): Promise<void> {
+  async function configure(): Promise<void> {
     const rule = {
       operations: ['UPDATE'],
       apiGroups: ['apps'],
@@ -94,7 +99,7 @@ describe('the webhooks of the operator', () => {
       const service = { namespace, name: 'rollout-operator', port, path: `/admission/${hook}` };
       const webhook = {
         name: `${hook}-${namespace}.grafana.com`,
-        clientConfig: { service, caBundle },
+        clientConfig: { service },
         rules: [rule],
         sideEffects,
         admissionReviewVersions: ['v1'],
@@ -106,7 +111,8 @@ describe('the webhooks of the operator', () => {
         kind: `${kind}WebhookConfiguration`,
         isNamespaced: false,
       };
-      const body = { metadata: { name: `${hook}-${namespace}` }, webhooks: [webhook] };
+      const metadata = { name: `${hook}-${namespace}`, labels: ours };
+      const body = { metadata, webhooks: [webhook] };
       await client.create(type, {}, { body });
     }
   }

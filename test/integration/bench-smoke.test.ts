@@ -32,11 +32,15 @@ const figuresOf: Readonly<Record<string, readonly string[]>> = {
     'all sets patched after one instant',
     'calls of pods while nothing changes',
     'writes while nothing changes',
+    'all pods asked to prepare',
+    'calls of pods of one set at once',
+    'calls of pods at once, in all',
   ],
   start: ['process start → ready', 'peak RSS', 'settled RSS'],
   idle: ['writes while nothing changes', 'CPU while nothing changes', 'requests'],
   server: ['pods created over HTTP', 'list of all pods over HTTP'],
   admission: ['no-downscale reviews', 'review at 1,000/s, p99', 'RSS of the webhook server'],
+  rotation: ['reviews failed during rotations', 'certificates taken into use'],
 };
 
 interface Printed {

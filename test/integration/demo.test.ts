@@ -133,6 +133,34 @@ describe('the demo as a process', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
+  test('demo shows what kubectl prints for scale-downs that the webhooks refuse, and prepares the pods that go', async () => {
+    const scenario = ['--scenario=no-downscale', '--speed=10', '--pods=3'];
+    const demo = new Program(['demo', '--once', ...scenario], folder);
+    const output = (): string => demo.lines.join('\n');
+    assert.equal(await demo.exitCode(), 0, output());
+    const refusals = demo.lines.flatMap((line) => /Error from server: .*$/.exec(line)?.[0] ?? []);
+    const denied = (hook: string, zone: string): string =>
+      `Error from server: admission webhook "${hook}-demo.grafana.com" denied the request: downscale of statefulsets/ingester-${zone} in demo from 3 to 1 replicas is not allowed because `;
+    const [label, time = '', pod, ...rest] = refusals;
+    assert.equal(
+      label,
+      `${denied('no-downscale', 'zone-c')}it has the label 'grafana.com/no-downscale=true'`,
+    );
+    assert.ok(
+      time.startsWith(`${denied('prepare-downscale', 'zone-b')}statefulset ingester-zone-a `),
+    );
+    assert.equal(
+      pod,
+      `${denied('prepare-downscale', 'zone-b')}one or more pods failed to prepare for shutdown.`,
+    );
+    assert.deepEqual(rest, []);
+    assert.deepEqual(demo.lines.slice(-2), [
+      '4 pods went, each after it was prepared',
+      'of the 5 pods that stay, none is prepared to go',
+    ]);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
   test('demo of a down-scale ends with 130 after SIGINT and leaves nothing behind', async () => {
     const scenario = ['--scenario=delayed-downscale', '--speed=10', '--pods=2'];
     const demo = new Program(['demo', ...scenario], folder);

@@ -1,58 +1,11 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-
-const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-
-/** The operator as its own process; `line` resolves with the first line of stderr that `pattern` matches. */
-class OperatorProcess {
-  readonly lines: string[] = [];
-  readonly #child: ChildProcess;
-  readonly #exit: Promise<unknown[]>;
-  readonly #waiting: { readonly pattern: RegExp; readonly resolve: (line: string) => void }[] = [];
-
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.#child = spawn(process.execPath, [program, ...args], {
-      env: { PATH: process.env['PATH'] ?? '', ...env },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    this.#exit = once(this.#child, 'exit');
-    const { stderr } = this.#child;
-    assert.ok(stderr);
-    createInterface({ input: stderr }).on('line', (line) => {
-      this.lines.push(line);
-      for (const { pattern, resolve } of this.#waiting) if (pattern.test(line)) resolve(line);
-    });
-  }
-
-  async line(pattern: RegExp): Promise<string> {
-    const seen = this.lines.find((line) => pattern.test(line));
-    if (seen !== undefined) return seen;
-    const { promise, resolve } = Promise.withResolvers<string>();
-    this.#waiting.push({ pattern, resolve });
-    const ended = this.#exit.then(() => {
-      throw new Error(`The operator ended without ${String(pattern)}:\n${this.lines.join('\n')}`);
-    });
-    return Promise.race([promise, ended]);
-  }
-
-  kill(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
-  }
-
-  async exitCode(): Promise<unknown> {
-    const [code] = await this.#exit;
-    return code;
-  }
-}
+import { OperatorProcess } from './operator-program.ts';
 
 describe('the operator as a process', () => {
   let cluster: EmbeddedCluster;
@@ -135,11 +88,6 @@ describe('the operator as a process', () => {
       says: /KUBERNETES_SERVICE_HOST.*-kubernetes\.config-file/,
     },
     'a command that is not built': { args: ['why'], code: 1, says: /"why" is not built/ },
-    'a capability that is not built': {
-      args: ['-kubernetes.namespace=x', '-server-tls.enabled=true'],
-      code: 1,
-      says: /server-tls\.enabled/,
-    },
   };
 
   for (const [what, { args, code, says }] of Object.entries(refusals)) {

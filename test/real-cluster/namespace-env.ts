@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import { instant, type Millis, millis, seconds } from '#base/units.ts';
+import { type Instant, instant, type Millis, millis, seconds } from '#base/units.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
@@ -14,6 +14,8 @@ import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Method, Transport } from '#kubernetes/transport.ts';
 import { type Judgement, judge } from '#testing/judge.ts';
+import { PodFleet } from '#testing/pod-fleet.ts';
+import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { type DisruptionStatement, statementOf } from '#testing/statement.ts';
 import { ask } from '../scenarios/ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from '../scenarios/env.ts';
@@ -29,6 +31,8 @@ import type { Program } from './programs.ts';
 export interface RealEnvOptions extends EnvOptions {
   /** @default ours */
   readonly role?: RoleName;
+  /** Whether the operator may do what webhooks take. @default false */
+  readonly hasWebhooks?: boolean;
 }
 
 /** What a real cluster offers beyond an {@link Env}. */
@@ -40,6 +44,11 @@ export interface RealEnv extends Env {
   removedByOperator(): Promise<ReadonlySet<string>>;
   /** Lines of all operators' logs so far. */
   readonly log: readonly JsonObject[];
+  /** Starts another operator with more flags and environment; resolves when it is ready. */
+  startOperatorWith(
+    flags: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ): Promise<OperatorHandle>;
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -56,6 +65,9 @@ export interface Parts {
   /** Of the version of the server: 36 in 1.36. */
   readonly minor: number;
 }
+
+/** What may still be written once a scenario is over. */
+const settling = seconds(1);
 
 const features: ReadonlySet<Feature> = new Set(['roles', 'cel']);
 const ownFeatures: ReadonlySet<Feature> = new Set([...features, 'history', 'disturbance']);
@@ -94,7 +106,10 @@ export class NamespaceEnv implements RealEnv {
   readonly maxUnavailable: number;
   readonly role: RoleName;
   readonly log: JsonObject[] = [];
+  readonly pods: PodFleet;
   readonly #parts: Parts;
+  readonly #podServer: PodFleetServer;
+  #proxy: URL | undefined;
   readonly #statements: DisruptionStatement[] = [];
   readonly #operators: Program[] = [];
   readonly #wakers = new Set<() => void>();
@@ -106,6 +121,8 @@ export class NamespaceEnv implements RealEnv {
     this.replicas = options.replicas ?? 3;
     this.maxUnavailable = options.maxUnavailable ?? 2;
     this.role = options.role ?? 'ours';
+    this.pods = new PodFleet(parts.plane.clock);
+    this.#podServer = new PodFleetServer(this.pods, parts.plane.clock);
   }
 
   get namespace(): string {
@@ -216,11 +233,19 @@ export class NamespaceEnv implements RealEnv {
     await own?.restartApiServer('SIGKILL');
   }
 
-  async startOperator(): Promise<OperatorHandle> {
+  startOperator(): Promise<OperatorHandle> {
+    return this.startOperatorWith([]);
+  }
+
+  async startOperatorWith(
+    flags: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<OperatorHandle> {
     const { plane, account, namespace } = this.#parts;
     const number = this.#operators.length + 1;
     const kubeconfig = join(plane.programs.folder, `${namespace}.kubeconfig`);
     await writeFile(kubeconfig, plane.kubeconfig(account.token), { mode: 0o600 });
+    this.#proxy ??= await this.#podServer.listen();
     let isReady = false;
     const program = await plane.programs.start({
       name: `${namespace}-operator-${number}`,
@@ -231,7 +256,9 @@ export class NamespaceEnv implements RealEnv {
         `-kubernetes.namespace=${namespace}`,
         '-server.port=0',
         '-log.format=json',
+        ...flags,
       ],
+      env: { HTTP_PROXY: this.#proxy.href, ...env },
       onLine: (line) => {
         const entry = this.#take(line);
         if (entry?.['msg'] === 'caches synced') isReady = true;
@@ -264,7 +291,8 @@ export class NamespaceEnv implements RealEnv {
     return new Set(removals.map(({ uid }) => uid));
   }
 
-  async judge(): Promise<Judgement> {
+  async judge(quiet?: Millis): Promise<Judgement> {
+    const from = quiet === undefined ? undefined : await this.#rest(quiet);
     const entries = await this.audit();
     const mine = this.#commits().filter(({ resource }) => judged.has(resource));
     const { commits, calls, unread } = ascribe(mine, entries);
@@ -275,6 +303,8 @@ export class NamespaceEnv implements RealEnv {
         ours: (name) => name === user,
         statements: this.#statements,
         areDeliveriesKnown: false,
+        podCalls: this.pods.calls,
+        ...(from !== undefined && { quiet: { from } }),
         end: this.#clock.now(),
       },
     );
@@ -282,6 +312,14 @@ export class NamespaceEnv implements RealEnv {
       judgement,
       unread.filter((commit) => commit.user === user),
     );
+  }
+
+  /** Lets what is under way settle, and then `span` pass. @returns when that began */
+  async #rest(span: Millis): Promise<Instant> {
+    await this.#clock.sleep(settling);
+    const from = this.#clock.now();
+    await this.#clock.sleep(span);
+    return from;
   }
 
   async audit(): Promise<readonly AuditEntry[]> {
@@ -296,6 +334,7 @@ export class NamespaceEnv implements RealEnv {
   async close(): Promise<void> {
     this.#parts.kubelet.behaviours.clear();
     await Promise.all(this.#operators.map((program) => program.end('SIGTERM')));
+    if (this.#proxy !== undefined) await this.#podServer.close();
   }
 
   #commits(): readonly StoredCommit[] {

@@ -2,7 +2,13 @@
 import type { JsonObject } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 import type { Client } from '#kubernetes/client.ts';
-import { type RoleRule, roleRules } from '#operator-permissions.ts';
+import {
+  type RoleRule,
+  roleRules,
+  webhookCertificatePermissions,
+  webhookClusterPermissions,
+  webhookPermissions,
+} from '#operator-permissions.ts';
 
 /** The namespace of the operators' accounts; the audit policy knows it. */
 export const ACCOUNTS_NAMESPACE = 'operators';
@@ -26,12 +32,47 @@ const peerRules: readonly RoleRule[] = [
     verbs: ['get', 'patch'],
   },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'update'] },
-  { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
 ];
 
 const rulesOf: Readonly<Record<RoleName, readonly RoleRule[]>> = {
   ours: roleRules(),
   peer: peerRules,
+};
+
+const certificate = {
+  inNamespace: webhookCertificatePermissions.filter(({ isClusterScoped }) => !isClusterScoped),
+  inCluster: webhookCertificatePermissions.filter(({ isClusterScoped }) => isClusterScoped),
+};
+
+/** What the set-up with webhooks adds, in the namespace and in the cluster; the peer's as in its manifests (R4, R5). */
+const webhookRulesOf: Readonly<
+  Record<
+    RoleName,
+    { readonly inNamespace: readonly RoleRule[]; readonly inCluster: readonly RoleRule[] }
+  >
+> = {
+  ours: {
+    inNamespace: roleRules([...webhookPermissions, ...certificate.inNamespace]),
+    inCluster: roleRules([...certificate.inCluster, ...webhookClusterPermissions]),
+  },
+  peer: {
+    inNamespace: [
+      { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+      {
+        apiGroups: [''],
+        resources: ['secrets'],
+        resourceNames: ['rollout-operator-self-signed-certificate'],
+        verbs: ['update', 'get'],
+      },
+    ],
+    inCluster: [
+      {
+        apiGroups: ['admissionregistration.k8s.io'],
+        resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+        verbs: ['list', 'patch', 'watch'],
+      },
+    ],
+  },
 };
 
 /** An account that may do in one namespace what one Role says. */
@@ -56,19 +97,55 @@ export async function createAccount(
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const rules = rulesOf[role].map((rule) => ({ ...rule }));
   await post(`${rbac}/roles`, { apiVersion, kind: 'Role', metadata: { name }, rules });
-  await post(`${rbac}/rolebindings`, {
-    apiVersion,
-    kind: 'RoleBinding',
-    metadata: { name },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
-    subjects: [{ kind: 'ServiceAccount', name, namespace: ACCOUNTS_NAMESPACE }],
-  });
+  await post(`${rbac}/rolebindings`, bindingOf('Role', name, name));
   const answer = await post(`${accounts}/${name}/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
     spec: { expirationSeconds: 3600 },
   });
   return { user: `system:serviceaccount:${ACCOUNTS_NAMESPACE}:${name}`, token: tokenIn(answer) };
+}
+
+/** Lets the account of the operator of `namespace` do what webhooks take under `role`. */
+export async function permitWebhooks(
+  admin: Client,
+  namespace: string,
+  role: RoleName,
+): Promise<void> {
+  const account = `${namespace}-operator`;
+  const metadata = { name: `${account}-webhooks` };
+  const { name } = metadata;
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const rbac = `/apis/${apiVersion}`;
+  const inside = `${rbac}/namespaces/${namespace}`;
+  const { inNamespace, inCluster } = webhookRulesOf[role];
+  const post = (path: string, body: JsonObject): ReturnType<Client['raw']> =>
+    admin.raw({ method: 'POST', path, body });
+  const rulesIn = (rules: readonly RoleRule[]): JsonObject[] => rules.map((rule) => ({ ...rule }));
+  await post(`${inside}/roles`, {
+    apiVersion,
+    kind: 'Role',
+    metadata,
+    rules: rulesIn(inNamespace),
+  });
+  await post(`${inside}/rolebindings`, bindingOf('Role', name, account));
+  await post(`${rbac}/clusterroles`, {
+    apiVersion,
+    kind: 'ClusterRole',
+    metadata,
+    rules: rulesIn(inCluster),
+  });
+  await post(`${rbac}/clusterrolebindings`, bindingOf('ClusterRole', name, account));
+}
+
+function bindingOf(kind: 'Role' | 'ClusterRole', name: string, account: string): JsonObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: `${kind}Binding`,
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name },
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace: ACCOUNTS_NAMESPACE }],
+  };
 }
 
 function tokenIn(answer: unknown): string {

@@ -18,7 +18,7 @@ import {
 } from './control-plane.ts';
 import { connectExisting, type ExistingCluster, STAND_IN_LABEL } from './existing-cluster.ts';
 import { NamespaceEnv, type RealEnv, type RealEnvOptions } from './namespace-env.ts';
-import { ACCOUNTS_NAMESPACE, createAccount } from './operator-account.ts';
+import { ACCOUNTS_NAMESPACE, createAccount, permitWebhooks } from './operator-account.ts';
 import { followEtcd, type Recorder } from './recorder.ts';
 import { followWatches } from './watch-recorder.ts';
 
@@ -138,7 +138,9 @@ class Lane implements RealLane {
     const metadata = { name: namespace };
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata };
     await plane.admin.create(resourceTypes.namespaces, metadata, { body });
-    const account = await createAccount(plane.admin, namespace, options.role ?? 'ours');
+    const role = options.role ?? 'ours';
+    const account = await createAccount(plane.admin, namespace, role);
+    if (options.hasWebhooks ?? false) await permitWebhooks(plane.admin, namespace, role);
     const { log } = this.#recorder;
     const env = new NamespaceEnv(
       { plane, own, recorded: log, kubelet: this.#kubelet, namespace, account, minor: this.#minor },

@@ -5,6 +5,7 @@ import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Method } from '#kubernetes/transport.ts';
 import type { Judgement } from '#testing/judge.ts';
+import type { PodFleet } from '#testing/pod-fleet.ts';
 
 /** What some clusters can do and others cannot; a scenario that needs one is skipped there, visibly (LN-2). */
 export type Feature = keyof typeof features;
@@ -62,6 +63,8 @@ export interface Env {
   /** As an administrator. */
   readonly admin: Client;
   readonly kubelet: Kubelet;
+  /** Answers what operators ask of pods; on every cluster pods do as applications should unless told otherwise (D-32). */
+  readonly pods: PodFleet;
   supports(feature: Feature): boolean;
   /** The newest stored version of an object of the namespace; `resource` as in `statefulsets.apps`. */
   stored(resource: string, name: string): JsonObject | undefined;
@@ -90,8 +93,11 @@ export interface Env {
   pass(span: Millis): Promise<void>;
   /** Starts the operator program; resolves when it is ready. */
   startOperator(): Promise<OperatorHandle>;
-  /** Judges all that has happened in the namespace; throws where there is no history. */
-  judge(): Promise<Judgement>;
+  /**
+   * Judges all that has happened in the namespace; throws where there is no history. With `quiet`, so much time passes
+   * first in which nothing may be written, nor a pod be called (QUIE-1).
+   */
+  judge(quiet?: Millis): Promise<Judgement>;
   /** Ends what the environment started. */
   close(): Promise<void>;
 }

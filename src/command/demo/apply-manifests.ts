@@ -17,6 +17,9 @@ export const exampleFolder: string = join(examples, 'ingester');
 /** The manifests of a group that an autoscaler scales. */
 export const downscaleFolder: string = join(examples, 'ingester-delayed-downscale');
 
+/** The manifests of a group whose scale-downs are reviewed. */
+export const webhookFolder: string = join(examples, 'ingester-webhooks');
+
 /** All objects of the `.yaml` files of `folder`, in the order in which to create them. @throws {Error} naming what is wrong */
 export async function readManifests(folder: string): Promise<readonly JsonObject[]> {
   const names = (await readdir(folder)).filter((name) => /\.ya?ml$/.test(name)).toSorted();

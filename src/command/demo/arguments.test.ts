@@ -51,11 +51,15 @@ const refusals: Record<string, { args: readonly string[]; text: string }> = {
   'an option without its value': { args: ['--pods'], text: '--pods needs a value\n' },
   'an unknown scenario': {
     args: ['--scenario=fire'],
-    text: '--scenario must be rollout, broken-image or delayed-downscale: got "fire"\n',
+    text: '--scenario must be rollout, broken-image, delayed-downscale or no-downscale: got "fire"\n',
   },
   'a limit where no pod is replaced': {
     args: ['--scenario=delayed-downscale', '--max-unavailable=2'],
     text: '--max-unavailable and --scenario delayed-downscale exclude each other: it replaces no pod\n',
+  },
+  'a limit where scale-downs are reviewed': {
+    args: ['--scenario=no-downscale', '--max-unavailable=2'],
+    text: '--max-unavailable and --scenario no-downscale exclude each other: it replaces no pod\n',
   },
   'a single pod where one has to go': {
     args: ['--scenario=delayed-downscale', '--pods=1'],

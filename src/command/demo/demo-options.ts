@@ -1,9 +1,14 @@
 import { type GivenOptions, numberOption, parseArguments } from './arguments.ts';
 
 /** What is played. */
-export type Scenario = 'rollout' | 'broken-image' | 'delayed-downscale';
+export type Scenario = 'rollout' | 'broken-image' | 'delayed-downscale' | 'no-downscale';
 
-const scenarios: readonly Scenario[] = ['rollout', 'broken-image', 'delayed-downscale'];
+const scenarios: readonly Scenario[] = [
+  'rollout',
+  'broken-image',
+  'delayed-downscale',
+  'no-downscale',
+];
 
 /** What a person asks of the demo. */
 export interface DemoOptions {
@@ -34,12 +39,14 @@ on it, changes the pod template and shows how the zones roll: one after the othe
   --scenario NAME        rollout (default);
                          broken-image: an image that cannot be pulled, and the recovery;
                          delayed-downscale: an autoscaler takes pods away from the three zones of
-                         examples/ingester-delayed-downscale/, zone by zone, and each pod is asked first
+                         examples/ingester-delayed-downscale/, zone by zone, and each pod is asked first;
+                         no-downscale: kubectl scales the zones of examples/ingester-webhooks/ down, and
+                         the webhooks of the operator refuse, or prepare the pods that go
   --speed N              divide all delays by N, from 0.1 to 100 (default 1)
-  --pods N               pods of each zone, from 1 to 500 (default 6); at least 2 for
-                         delayed-downscale, where up to 3 of them go
+  --pods N               pods of each zone, from 1 to 500 (default 6); at least 2 where
+                         some of them go
   --max-unavailable N    pods of one zone that may be unavailable at once, from 1 to 500 (default 2);
-                         not for delayed-downscale, which replaces no pod
+                         not where zones are scaled, which replaces no pod
   --help                 this text
 `;
 
@@ -61,22 +68,27 @@ export function parseDemoArguments(args: readonly string[]): DemoArguments {
   const scenario = options.get('scenario') ?? 'rollout';
   const known = scenarios.find((name) => name === scenario);
   if (known === undefined) {
-    const wanted = 'rollout, broken-image or delayed-downscale';
+    const wanted = 'rollout, broken-image, delayed-downscale or no-downscale';
     return refused(`--scenario must be ${wanted}: got "${scenario}"`);
   }
-  if (known === 'delayed-downscale' && options.has('max-unavailable')) {
+  if (isScaling(known) && options.has('max-unavailable')) {
     return refused(
-      '--max-unavailable and --scenario delayed-downscale exclude each other: it replaces no pod',
+      `--max-unavailable and --scenario ${known} exclude each other: it replaces no pod`,
     );
   }
   return withNumbers(options, known);
+}
+
+/** Whether zones are scaled rather than rolled. */
+function isScaling(scenario: Scenario): boolean {
+  return scenario === 'delayed-downscale' || scenario === 'no-downscale';
 }
 
 function withNumbers(options: GivenOptions, scenario: Scenario): DemoArguments {
   const speed = numberOption(options, 'speed', { min: 0.1, max: 100, isInteger: false });
   if (typeof speed === 'string') return refused(speed);
   // One pod stays, and one goes.
-  const fewest = scenario === 'delayed-downscale' ? 2 : 1;
+  const fewest = isScaling(scenario) ? 2 : 1;
   const pods = numberOption(options, 'pods', { min: fewest, max: 500, isInteger: true });
   if (typeof pods === 'string') return refused(pods);
   const limit = { min: 1, max: 500, isInteger: true };

@@ -8,6 +8,7 @@ import { resourcePath } from '#kubernetes/resource-path.ts';
 import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import type { AnsweringPods, PodCall } from './answering-pods.ts';
 import { createAll } from './apply-manifests.ts';
+import { demoNamespace } from './demo-namespace.ts';
 import { DownscaleProof } from './downscale-proof.ts';
 import type { DownscaleScene } from './downscale-scene.ts';
 import { summarizeDownscale } from './downscale-summary.ts';
@@ -17,7 +18,7 @@ import {
   registerLastDownscaleWebhook,
 } from './last-downscale-webhook.ts';
 import type { OnPhase } from './play.ts';
-import { demoNamespace, patienceFor, type Stage } from './stage.ts';
+import { patienceFor, type Stage } from './stage.ts';
 import { podsText, type Summary } from './summary.ts';
 import { isComplete, isSettled } from './zone-view.ts';
 
@@ -95,10 +96,7 @@ export class DownscalePlay {
     const startedAt = stage.elapsed;
     const rules = `${formatGoDuration(delay)} after each pod's word, ${formatGoDuration(minimumTime)} between zones`;
     onPhase(`from ${from} to ${podsText(to)} in each zone: ${rules}`, startedAt);
-    stage.note(
-      '',
-      `a webhook of the demo notes ${LAST_DOWNSCALE}; this version of the operator has none`,
-    );
+    stage.note('', `a webhook of the demo notes ${LAST_DOWNSCALE}, in place of the operator's own`);
     await this.#scale(to);
     const scaledAt = await this.#until(`all zones have ${to} pods`, () => this.#have(to));
     const isTold = (): boolean => stage.isIdle && !stage.narrator.isBehind;

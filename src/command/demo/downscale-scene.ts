@@ -37,6 +37,7 @@ export function downscaleTimesAt(speed: number): DownscaleTimes {
 export class DownscaleScene implements Scene {
   readonly folder = downscaleFolder;
   readonly definitions: readonly JsonObject[] = [replicaTemplateDefinition];
+  readonly operatorFlags = [];
   readonly isRollout = false;
   readonly podEnv: Environment;
   readonly times: DownscaleTimes;

@@ -12,11 +12,11 @@ import { startControllers } from '#embedded-cluster/controllers/start-controller
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Delays } from '#embedded-cluster/kubelet/delays.ts';
 import { startKubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
-import { staticCredentials } from '#kubernetes/bearer-token.ts';
+import { staticCredentials, withCredentials } from '#kubernetes/bearer-token.ts';
 import type { Client } from '#kubernetes/client.ts';
-import { connect } from '#kubernetes/connection.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { Transport } from '#kubernetes/transport.ts';
+import { createUndiciTransport } from '#kubernetes/undici-transport.ts';
 
 /** How the cluster of this process is set up. */
 export interface LocalClusterOptions {
@@ -89,10 +89,8 @@ function connectTo(
   const credentials = staticCredentials(`Bearer ${listener.token(user)}`);
   const tls = { ...(ca !== undefined && { ca }) };
   // No proxy of the environment stands between two ends of one process.
-  return connect(
-    { server: new URL(listener.url), tls: () => tls, credentials },
-    { clock, env: {} },
-  );
+  const server = new URL(listener.url);
+  return withCredentials(createUndiciTransport({ server, tls: () => tls, clock }), credentials);
 }
 
 interface OwnedFile {

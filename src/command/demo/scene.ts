@@ -12,6 +12,8 @@ export interface Scene {
   readonly definitions: readonly JsonObject[];
   /** `HTTP_PROXY` and the like, for the operator's calls of pods. */
   readonly podEnv: Environment;
+  /** Flags of the operator beyond the usual ones. */
+  readonly operatorFlags: readonly string[];
   /** Whether what is played is a rollout; otherwise the zones are scaled. */
   readonly isRollout: boolean;
   /** What the demo changes in a manifest. */
@@ -26,6 +28,7 @@ export function rolloutScene(changes: ManifestChanges): Scene {
     folder: exampleFolder,
     definitions: [],
     podEnv: {},
+    operatorFlags: [],
     isRollout: true,
     change: (object) => changed(object, changes),
   };

@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { AnsweringPods } from './answering-pods.ts';
+import { AnsweringPods, type PodCall } from './answering-pods.ts';
 import type { DemoOptions, Scenario } from './demo-options.ts';
 import { DownscalePlay } from './downscale-play.ts';
 import { DownscaleScene, downscaleTimesAt } from './downscale-scene.ts';
@@ -10,6 +10,8 @@ import { type OnPhase, Play } from './play.ts';
 import { rolloutScene } from './scene.ts';
 import { Stage } from './stage.ts';
 import type { Summary } from './summary.ts';
+import { WebhookPlay } from './webhook-play.ts';
+import { WebhookScene } from './webhook-scene.ts';
 
 /** Ports of a {@link Show}. */
 export interface ShowOptions {
@@ -34,20 +36,26 @@ export interface Show {
 
 /** Sets the stage for the scenario of `options`. */
 export function openShow(show: ShowOptions): Promise<Show> {
+  if (show.options.scenario === 'no-downscale') return openWebhooks(show);
   return show.options.scenario === 'delayed-downscale' ? openDownscale(show) : openRollout(show);
 }
 
 /** What is played after `key`, in a demo of `scenario`. */
 export function scenarioAfter(scenario: Scenario, key: Key): Scenario {
-  if (scenario === 'delayed-downscale') return scenario;
+  if (isOfOneKind(scenario)) return scenario;
   return key === 'break' ? 'broken-image' : 'rollout';
 }
 
 /** What the keys do in a demo of `scenario`. */
 export function keysOf(scenario: Scenario): string {
-  return scenario === 'delayed-downscale'
+  return isOfOneKind(scenario)
     ? 'Enter: all pods back, and down again    q: quit'
     : 'Enter: roll the next version    b: a broken image    q: quit';
+}
+
+/** Whether nothing else can be played on its stage. */
+function isOfOneKind(scenario: Scenario): boolean {
+  return scenario === 'delayed-downscale' || scenario === 'no-downscale';
 }
 
 async function openRollout({ options, ...ports }: ShowOptions): Promise<Show> {
@@ -64,19 +72,46 @@ async function openRollout({ options, ...ports }: ShowOptions): Promise<Show> {
 
 async function openDownscale({ options, ...ports }: ShowOptions): Promise<Show> {
   const { speed } = options;
-  let play: DownscalePlay | undefined;
-  const pods = new AnsweringPods({ clock: ports.clock, onCall: (call) => play?.called(call) });
-  try {
-    const proxy = await pods.listen();
+  return openAnswered(ports.clock, async (pods, proxy) => {
     const times = downscaleTimesAt(speed);
     const scene = new DownscaleScene({ proxy, times, pods: options.pods });
     const stage = await Stage.open({ ...ports, scene, speed });
-    const opened = new DownscalePlay({ ...ports, stage, scene, pods });
-    play = opened;
+    return { stage, play: new DownscalePlay({ ...ports, stage, scene, pods }) };
+  });
+}
+
+async function openWebhooks({ options, ...ports }: ShowOptions): Promise<Show> {
+  const { speed } = options;
+  return openAnswered(ports.clock, async (pods, proxy) => {
+    const scene = new WebhookScene({ proxy, speed, pods: options.pods });
+    const stage = await Stage.open({ ...ports, scene, speed });
+    return { stage, play: new WebhookPlay({ ...ports, stage, scene, pods }) };
+  });
+}
+
+/** What is played where pods answer calls. */
+interface AnsweredPlay {
+  called(call: PodCall): void;
+  install(): Promise<void>;
+  run(): Promise<Summary>;
+}
+
+async function openAnswered(
+  clock: Clock,
+  open: (
+    pods: AnsweringPods,
+    proxy: string,
+  ) => Promise<{ readonly stage: Stage; readonly play: AnsweredPlay }>,
+): Promise<Show> {
+  let told: AnsweredPlay | undefined;
+  const pods = new AnsweringPods({ clock, onCall: (call) => told?.called(call) });
+  try {
+    const { stage, play } = await open(pods, await pods.listen());
+    told = play;
     return {
       stage,
-      install: () => opened.install(),
-      run: () => opened.run(),
+      install: () => play.install(),
+      run: () => play.run(),
       close: async () => {
         await stage.close();
         await pods.close();

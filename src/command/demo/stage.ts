@@ -1,20 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
-import { readConfig } from '#config/read-config.ts';
 import type { Plan } from '#control/decision.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { runOperator } from '#operator.ts';
-import { createMetricsRegistry } from '#telemetry/metrics.ts';
-import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
-import { createReadiness } from '#telemetry/readiness.ts';
-import { podHttpOf } from '../pod-http.ts';
 import { createAll, install, readManifests } from './apply-manifests.ts';
+import { demoNamespace } from './demo-namespace.ts';
+import { runDemoOperator } from './demo-operator.ts';
 import { type Fact, operatorUser } from './facts.ts';
 import { GroupObserver } from './group-observer.ts';
 import { type LocalCluster, startLocalCluster } from './local-cluster.ts';
@@ -22,9 +17,6 @@ import { imagePatch, isGroupMember, setImage } from './manifest.ts';
 import { PlanNarrator } from './plan-narrator.ts';
 import type { Scene } from './scene.ts';
 import { delaysAt, physicalLimit, restartOf } from './timing.ts';
-
-/** The namespace of the examples. */
-export const demoNamespace = 'demo';
 
 /** What a stage is given. */
 export interface StageOptions {
@@ -54,6 +46,7 @@ export class Stage {
   readonly #ending = new AbortController();
   #isPlaying = false;
   #isIdle = false;
+  readonly #webhookPort = Promise.withResolvers<number>();
   #operator: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -98,6 +91,11 @@ export class Stage {
       stage.#operator = stage.#startOperator();
       // It is awaited when the stage closes, and whoever waits meanwhile gets its failure.
       stage.#operator.catch(() => undefined);
+      stage.#operator.then(
+        () => stage.#webhookPort.reject(new Error('the operator has ended')),
+        (error: unknown) => stage.#webhookPort.reject(error),
+      );
+      stage.webhookPort.catch(() => undefined);
       await createAll(cluster.client, manifests);
       return stage;
     } catch (error) {
@@ -119,6 +117,11 @@ export class Stage {
   /** Webhooks of this process, which the API server can ask. */
   get webhooks(): LocalCluster['webhooks'] {
     return this.#cluster.webhooks;
+  }
+
+  /** Where the operator serves its webhooks; never, if the scene has no flag for it. */
+  get webhookPort(): Promise<number> {
+    return this.#webhookPort.promise;
   }
 
   /** Calls `listener` at each commit, once the observer knows of it. */
@@ -240,36 +243,23 @@ export class Stage {
     this.#wake();
   }
 
-  async #startOperator(): Promise<void> {
-    const { clock, log } = this.#options;
-    const outcome = readConfig([
-      `-kubernetes.namespace=${demoNamespace}`,
-      `-kubernetes.config-file=${this.kubeconfig}`,
-    ]);
-    if (outcome.kind === 'exit') throw new Error(outcome.stderr.trim());
+  #startOperator(): Promise<void> {
+    const { clock, log, scene } = this.#options;
     const groups = ['system:serviceaccounts', 'system:authenticated'];
     const transport = this.#cluster.connect({ name: operatorUser, groups });
-    const { config } = outcome;
-    const metrics = createOperatorMetrics(createMetricsRegistry());
-    const podHttp = podHttpOf(config, { clock, log, metrics, env: this.scene.podEnv });
-    try {
-      await runOperator(
-        {
-          config,
-          clock,
-          log,
-          metrics,
-          podHttp,
-          readiness: createReadiness(),
-          transport,
-          identity: `demo-${randomUUID()}`,
-          onPlan: (_key, plan) => this.#planned(plan),
-        },
-        this.#ending.signal,
-      );
-    } finally {
-      await Promise.all([transport.close(), podHttp.close()]);
-    }
+    const { kubeconfig } = this;
+    return runDemoOperator(
+      {
+        clock,
+        log,
+        scene,
+        transport,
+        kubeconfig,
+        onListening: (port) => this.#webhookPort.resolve(port),
+        onPlan: (plan) => this.#planned(plan),
+      },
+      this.#ending.signal,
+    );
   }
 }
 

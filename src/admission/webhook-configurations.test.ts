@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { webhookConfigurations, webhookService } from './webhook-configurations.ts';
+
+test('webhookConfigurations() is what the peer ships (R7)', () => {
+  const labels = {
+    'grafana.com/inject-rollout-operator-ca': 'true',
+    'grafana.com/namespace': 'cells',
+  };
+  const common = {
+    rules: [
+      {
+        operations: ['UPDATE'],
+        apiGroups: ['apps'],
+        apiVersions: ['v1'],
+        resources: ['statefulsets', 'statefulsets/scale'],
+        scope: 'Namespaced',
+      },
+    ],
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'cells' } },
+    failurePolicy: 'Fail',
+    matchPolicy: 'Equivalent',
+    timeoutSeconds: 10,
+    admissionReviewVersions: ['v1'],
+  };
+  const service = { name: 'rollout-operator', namespace: 'cells', port: 443 };
+  assert.deepEqual(webhookConfigurations({ namespace: 'cells' }), [
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'no-downscale-cells', labels },
+      webhooks: [
+        {
+          ...common,
+          name: 'no-downscale-cells.grafana.com',
+          clientConfig: { service: { ...service, path: '/admission/no-downscale' } },
+          sideEffects: 'None',
+        },
+      ],
+    },
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'prepare-downscale-cells', labels },
+      webhooks: [
+        {
+          ...common,
+          name: 'prepare-downscale-cells.grafana.com',
+          clientConfig: { service: { ...service, path: '/admission/prepare-downscale' } },
+          sideEffects: 'NoneOnDryRun',
+        },
+      ],
+    },
+  ]);
+});
+
+test('webhookService() leads from 443 to the port named https (R2)', () => {
+  const { spec } = webhookService({ name: 'rollout-operator' });
+  assert.deepEqual(spec, {
+    type: 'ClusterIP',
+    selector: { name: 'rollout-operator' },
+    ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 'https' }],
+  });
+});

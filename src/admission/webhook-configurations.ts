@@ -1,0 +1,80 @@
+import type { JsonObject } from '#base/json.ts';
+import { INJECT_LABEL, NAMESPACE_LABEL } from '#certificate/api.ts';
+
+/** Where the API server finds the webhooks, and what it does when it does not. */
+export interface WebhookPlace {
+  /** The operator's, which is also the only one whose objects are reviewed. */
+  readonly namespace: string;
+  /** @default `rollout-operator` */
+  readonly service?: string;
+  /** Of the Service. @default 443 */
+  readonly port?: number;
+  /** Whether a change is made when its review fails. @default `Fail` */
+  readonly failurePolicy?: 'Fail' | 'Ignore';
+}
+
+interface WebhookStatement {
+  readonly hook: string;
+  readonly kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration';
+  readonly sideEffects: 'None' | 'NoneOnDryRun';
+}
+
+const statements: readonly WebhookStatement[] = [
+  { hook: 'no-downscale', kind: 'ValidatingWebhookConfiguration', sideEffects: 'None' },
+  // It mutates nothing, but has effects (P16).
+  { hook: 'prepare-downscale', kind: 'MutatingWebhookConfiguration', sideEffects: 'NoneOnDryRun' },
+];
+
+/**
+ * The webhook configurations of both down-scale webhooks, as the peer ships them (R7). They have no objectSelector, as
+ * a scale subresource matches none (N11), and carry no CA: the operator writes it (C3).
+ */
+export function webhookConfigurations(place: WebhookPlace): readonly JsonObject[] {
+  return statements.map((statement) => configuration(statement, place));
+}
+
+function configuration(
+  { hook, kind, sideEffects }: WebhookStatement,
+  { namespace, service = 'rollout-operator', port = 443, failurePolicy = 'Fail' }: WebhookPlace,
+): JsonObject {
+  const name = `${hook}-${namespace}`;
+  const rule = {
+    operations: ['UPDATE'],
+    apiGroups: ['apps'],
+    apiVersions: ['v1'],
+    resources: ['statefulsets', 'statefulsets/scale'],
+    scope: 'Namespaced',
+  };
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind,
+    metadata: { name, labels: { [INJECT_LABEL]: 'true', [NAMESPACE_LABEL]: namespace } },
+    webhooks: [
+      {
+        name: `${name}.grafana.com`,
+        clientConfig: { service: { name: service, namespace, path: `/admission/${hook}`, port } },
+        rules: [rule],
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+        failurePolicy,
+        matchPolicy: 'Equivalent',
+        sideEffects,
+        timeoutSeconds: 10,
+        admissionReviewVersions: ['v1'],
+      },
+    ],
+  };
+}
+
+/** The Service that the API server calls (R2): the webhooks listen on the port named `https`. */
+export function webhookService(labels: Readonly<Record<string, string>>): JsonObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'rollout-operator', labels },
+    spec: {
+      type: 'ClusterIP',
+      selector: labels,
+      ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 'https' }],
+    },
+  };
+}

@@ -1,0 +1,2 @@
+/** The namespace of the examples. */
+export const demoNamespace = 'demo';

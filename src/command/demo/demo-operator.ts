@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import type { Config } from '#config/config.ts';
+import { readConfig } from '#config/read-config.ts';
+import type { Plan } from '#control/decision.ts';
+import type { Transport } from '#kubernetes/transport.ts';
+import { runOperator } from '#operator.ts';
+import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
+import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { createReadiness } from '#telemetry/readiness.ts';
+import { admissionOf } from '../admission.ts';
+import { podHttpOf } from '../pod-http.ts';
+import { demoNamespace } from './demo-namespace.ts';
+import type { Scene } from './scene.ts';
+
+/** What the operator of the demo is given. */
+export interface DemoOperatorOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly scene: Scene;
+  /** Closed when the operator ends. */
+  readonly transport: Transport;
+  readonly kubeconfig: string;
+  /** Told the port of the webhooks, where the scene has flags for them. */
+  readonly onListening: (port: number) => void;
+  readonly onPlan: (plan: Plan) => void;
+}
+
+/** Runs the operator as the program itself does, until `signal` aborts. */
+export async function runDemoOperator(
+  options: DemoOperatorOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, log, scene, transport, onListening, onPlan } = options;
+  const config = configOf(options);
+  const registry = createMetricsRegistry();
+  const metrics = createOperatorMetrics(registry);
+  const podPorts = { clock, log, metrics, env: scene.podEnv };
+  const podHttp = podHttpOf(config, podPorts);
+  const httpMetrics = createHttpServerMetrics(registry);
+  const admission = admissionOf(config, { ...podPorts, registry, httpMetrics });
+  try {
+    await runOperator(
+      {
+        config,
+        clock,
+        log,
+        metrics,
+        podHttp,
+        readiness: createReadiness(),
+        transport,
+        identity: `demo-${randomUUID()}`,
+        ...(admission !== undefined && {
+          admission: { ...admission, host: '127.0.0.1', onListening },
+        }),
+        onPlan: (_key, plan) => onPlan(plan),
+      },
+      signal,
+    );
+  } finally {
+    await Promise.all([transport.close(), podHttp.close(), admission?.podHttp.close()]);
+  }
+}
+
+function configOf({ kubeconfig, scene }: DemoOperatorOptions): Config {
+  const outcome = readConfig([
+    `-kubernetes.namespace=${demoNamespace}`,
+    `-kubernetes.config-file=${kubeconfig}`,
+    ...scene.operatorFlags,
+  ]);
+  if (outcome.kind === 'exit') throw new Error(outcome.stderr.trim());
+  return outcome.config;
+}

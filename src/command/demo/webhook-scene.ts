@@ -1,0 +1,47 @@
+import { formatGoDuration } from '#base/go-duration.ts';
+import type { JsonObject } from '#base/json.ts';
+import { type Millis, seconds } from '#base/units.ts';
+import { objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { Environment } from '#kubernetes/proxy.ts';
+import { webhookFolder } from './apply-manifests.ts';
+import { changed, isGroupMember } from './manifest.ts';
+import type { Scene } from './scene.ts';
+
+const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale';
+
+/** The group whose scale-downs are reviewed. */
+export class WebhookScene implements Scene {
+  readonly folder = webhookFolder;
+  readonly definitions: readonly JsonObject[] = [];
+  readonly operatorFlags = ['-server-tls.enabled=true', '-server-tls.port=0'];
+  readonly isRollout = false;
+  readonly podEnv: Environment;
+  /** Between two zones that shrink; it is noted in whole seconds, so fewer would often be none. */
+  readonly minimumTime: Millis;
+  readonly #pods: number | undefined;
+
+  constructor(options: {
+    /** Where the pods answer. */
+    readonly proxy: string;
+    readonly speed: number;
+    /** Of each zone; undefined: as the manifests say. */
+    readonly pods: number | undefined;
+  }) {
+    this.podEnv = { HTTP_PROXY: options.proxy };
+    this.minimumTime = seconds(Math.max(3, Math.ceil(6 / options.speed)));
+    this.#pods = options.pods;
+  }
+
+  /** Hours become seconds, so that one can watch; the rest stays as it is in the manifests. */
+  change(object: JsonObject): JsonObject {
+    if (!isGroupMember(object)) return object;
+    const set = changed(object, { pods: this.#pods, maxUnavailable: undefined });
+    const metadata = objectAt(set, 'metadata');
+    if (textAt(metadata, 'labels', MINIMUM_TIME) === '') return set;
+    const labels = {
+      ...objectAt(metadata, 'labels'),
+      [MINIMUM_TIME]: formatGoDuration(this.minimumTime),
+    };
+    return { ...set, metadata: { ...metadata, labels } };
+  }
+}

@@ -1,0 +1,158 @@
+/** A cluster in this process whose API server calls the webhooks of operators that are processes of their own. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { webhookConfigurations } from '#admission/webhook-configurations.ts';
+import type { JsonObject } from '#base/json.ts';
+import { millis } from '#base/units.ts';
+import { webhookTypes } from '#certificate/webhook-configuration.ts';
+import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { setObject } from '#testing/admission-bed.ts';
+import { OperatorProcess } from './operator-program.ts';
+import { bundled } from './webhook-bundles.ts';
+
+const namespace = 'test';
+
+/** An operator that serves webhooks. */
+export interface ServingOperator {
+  readonly process: OperatorProcess;
+  /** Of the webhooks. */
+  readonly port: number;
+  /** Of `/ready` and `/metrics`. */
+  readonly plain: string;
+}
+
+/** See above. */
+export class WebhookStage {
+  readonly cluster: EmbeddedCluster;
+  readonly admin: Client;
+  readonly #folder: string;
+  readonly #kubeconfig: string;
+  readonly #operators: OperatorProcess[] = [];
+
+  private constructor(cluster: EmbeddedCluster, folder: string) {
+    this.cluster = cluster;
+    this.#folder = folder;
+    this.#kubeconfig = join(folder, 'kubeconfig');
+    const plain = { clock: cluster.clock, timeout: millis(0), userAgent: 'test' };
+    this.admin = createClient({ ...plain, transport: cluster.transport() });
+  }
+
+  /** Starts the cluster, with the namespace of the operator and its Service as D-31 has it. */
+  static async open(): Promise<WebhookStage> {
+    const cluster = await createCluster({ clock: systemClock(), seed: 1 });
+    const folder = await mkdtemp(join(tmpdir(), 'webhook-stage-'));
+    const stage = new WebhookStage(cluster, folder);
+    const listener = await cluster.listen();
+    await writeFile(stage.#kubeconfig, listener.kubeconfig(), { mode: 0o600 });
+    const { admin } = stage;
+    await admin.create(resourceTypes.namespaces, {}, { body: { metadata: { name: namespace } } });
+    const spec = { type: 'ExternalName', externalName: 'localhost' };
+    const service = { metadata: { name: 'rollout-operator' }, spec };
+    await admin.create(resourceTypes.services, { namespace }, { body: service });
+    return stage;
+  }
+
+  /** A path in a folder that goes with the stage. */
+  path(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  /** Starts the real program with TLS on, and waits until it is ready. */
+  async operator(
+    flags: readonly string[] = [],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<ServingOperator> {
+    const plainPort = await freePort();
+    const process = this.launch([`-server.port=${plainPort}`, ...flags], env);
+    const line = await process.line(/msg="webhooks served"/);
+    await process.line(/msg="caches synced"/);
+    const port = Number(/ port=(\d+)/.exec(line)?.[1]);
+    return { process, port, plain: `http://127.0.0.1:${plainPort}` };
+  }
+
+  /** Starts the real program with TLS on. */
+  launch(flags: readonly string[], env: Readonly<Record<string, string>> = {}): OperatorProcess {
+    const common = [`-kubernetes.config-file=${this.#kubeconfig}`, '-kubernetes.namespace=test'];
+    const tls = ['-server-tls.enabled=true', '-server-tls.port=0', '-server.port=0'];
+    const process = new OperatorProcess([...common, ...tls, ...flags], env);
+    this.#operators.push(process);
+    return process;
+  }
+
+  /** Creates the shipped webhook configurations, leading to `port`, and waits until they carry the CA. */
+  async configure(port: number): Promise<void> {
+    const bodies = webhookConfigurations({ namespace, port });
+    const trusted = bundled(this.cluster.eventLog, ['no-downscale-test', 'prepare-downscale-test']);
+    for (const body of bodies) {
+      const isMutating = body['kind'] === 'MutatingWebhookConfiguration';
+      await this.admin.create(webhookTypes[isMutating ? 'mutating' : 'validating'], {}, { body });
+    }
+    await trusted;
+  }
+
+  /** Takes the webhook configurations away again. */
+  async unconfigure(): Promise<void> {
+    for (const [kind, name] of [
+      ['validating', 'no-downscale-test'],
+      ['mutating', 'prepare-downscale-test'],
+    ] as const) {
+      await this.admin
+        .delete(webhookTypes[kind], { name }, { preconditions: {} })
+        .catch(() => undefined);
+    }
+  }
+
+  /** The CAs that the configuration of no-downscale carries now. */
+  async bundle(): Promise<string> {
+    const type = webhookTypes.validating;
+    const stored = await this.admin.get(type, { name: 'no-downscale-test' });
+    const [webhook] = objectsAt(stored, 'webhooks');
+    return Buffer.from(textAt(webhook, 'clientConfig', 'caBundle'), 'base64').toString();
+  }
+
+  /** A new set of three replicas. */
+  async set(options: Parameters<typeof setObject>[0] & { readonly name: string }): Promise<void> {
+    const body = setObject(options);
+    await this.admin.create(resourceTypes.statefulSets, { namespace }, { body });
+  }
+
+  /** Scales the set `name` as kubectl does. */
+  async scale(name: string, replicas: number): Promise<unknown> {
+    const body = { kind: 'merge', document: { spec: { replicas } } } as const;
+    const key = { namespace, name };
+    return this.admin.patch(resourceTypes.statefulSets, key, { body, subresource: 'scale' });
+  }
+
+  /** The stored set `name`. */
+  stored(name: string): Promise<JsonObject> {
+    return this.admin.get(resourceTypes.statefulSets, { namespace, name });
+  }
+
+  /** Ends all operators, then the cluster. */
+  async close(): Promise<void> {
+    for (const operator of this.#operators) operator.kill('SIGKILL');
+    await Promise.all(this.#operators.map((operator) => operator.exitCode()));
+    await this.cluster.close();
+    await rm(this.#folder, { recursive: true });
+  }
+}
+
+/** A port where nobody listens now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  const address = server.address();
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
