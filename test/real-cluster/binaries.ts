@@ -126,9 +126,7 @@ async function build(
   await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(parent, '.building-'));
   try {
-    say(
-      `Building Kubernetes ${versions.kubernetes} and etcd ${versions.etcd}: about 6 minutes, once`,
-    );
+    say(`Building for Kubernetes ${versions.kubernetes}, once; all of it takes about 6 minutes`);
     for (const target of targets(versions)) {
       if (!missing.includes(target.output)) continue;
       say(`  ${target.output}`);
