@@ -205,8 +205,9 @@ export const budgetLies: Readonly<Record<string, Lie>> = {
       lieOnTheWire(cluster, {
         answer: async (send, request) => {
           const response = await send(request);
-          if (!request.path.endsWith('/eviction') || response.status !== 201) return response;
-          return rewritten(response, (body) => ({ ...body, status: 'Success', code: 201 }));
+          if (!request.path.endsWith('/eviction') || response.status !== 500) return response;
+          const told = rewritten(response, (body) => ({ ...body, status: 'Success', code: 201 }));
+          return { ...told, status: 201 };
         },
       }),
   },
