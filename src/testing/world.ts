@@ -25,7 +25,7 @@ import type { CallOfPod } from './fake-pod-http.ts';
 import { type Judgement, type JudgeOptions, judge } from './judge.ts';
 import { PodFleet } from './pod-fleet.ts';
 import type { StallStatement } from './reasons.ts';
-import type { DisruptionStatement } from './statement.ts';
+import { type DisruptionStatement, statementOf } from './statement.ts';
 import {
   GROUP,
   images,
@@ -35,7 +35,7 @@ import {
   setName,
   setOf,
 } from './world-group.ts';
-import { type LogEntry, statementOf } from './world-log.ts';
+import type { LogEntry } from './world-log.ts';
 import {
   OPERATOR_USER,
   type OperatorRun,
@@ -257,8 +257,8 @@ export class World {
 
   #logged(entry: LogEntry): void {
     this.log.push(entry);
-    const statement = statementOf(entry);
-    if (statement !== undefined) this.statements.push(statement);
+    if (entry.message !== 'deleting pod') return;
+    this.statements.push(statementOf(entry.at, entry.fields));
   }
 
   #planned({ at, key, plan }: PassedPlan): void {

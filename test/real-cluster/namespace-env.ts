@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
+import { type Instant, instant, type Millis, millis, seconds } from '#base/units.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -18,7 +20,8 @@ import { type DisruptionStatement, statementOf } from '#testing/statement.ts';
 import { ask } from '../scenarios/ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from '../scenarios/env.ts';
 import { images, isComplete, setBody } from '../scenarios/group.ts';
-import { type AuditEntry, attributed, beginsDeletion, callsOf, readAudit } from './audit.ts';
+import { ascribe, beginsDeletion } from './ascription.ts';
+import { type AuditEntry, readAudit } from './audit.ts';
 import type { CommitLog, StoredCommit } from './commit-log.ts';
 import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
 import type { OperatorAccount, RoleName } from './operator-account.ts';
@@ -59,6 +62,8 @@ export interface Parts {
   readonly kubelet: Kubelet;
   readonly namespace: string;
   readonly account: OperatorAccount;
+  /** Of the version of the server: 36 in 1.36. */
+  readonly minor: number;
 }
 
 /** What may still be written once a scenario is over. */
@@ -75,12 +80,21 @@ const judged: ReadonlySet<string> = new Set([
   'statefulsets.apps',
 ]);
 
-/** What a request that died with its API server asked for nobody knows: REV-1 cannot be judged of it. */
-function withoutLostCalls(judgement: Judgement, lost: ReadonlySet<number>): Judgement {
-  const violations = judgement.violations.filter(
-    ({ id, revision }) => id !== 'REV-1' || !lost.has(revision),
+/**
+ * What a request that died with its API server asked for nobody knows: that REV-1 finds no uid in it is not judged.
+ * All else is, also of these removals: the operator must have stated each of them, by the uid that was removed.
+ */
+function withoutUnread(judgement: Judgement, unread: readonly Commit[]): Judgement {
+  const unknown = new Set(
+    unread.map(
+      ({ namespace, name, uid, revision }) =>
+        `${revision} We removed pod ${namespace}/${name} with uid ${uid} by a request for uid (none)`,
+    ),
   );
-  const note = `Not judged: REV-1 of ${lost.size} removals, whose requests died with the API server.`;
+  const violations = judgement.violations.filter(
+    ({ id, revision, message }) => id !== 'REV-1' || !unknown.has(`${revision} ${message}`),
+  );
+  const note = `Not judged: the preconditions (REV-1) of ${unread.length} removals, whose requests died with the API server.`;
   return { violations, report: () => `${judgement.report()}\n${note}` };
 }
 
@@ -140,7 +154,9 @@ export class NamespaceEnv implements RealEnv {
   }
 
   supports(feature: Feature): boolean {
-    return (this.#parts.own === undefined ? features : ownFeatures).has(feature);
+    const { own, minor } = this.#parts;
+    if (feature === 'zoneLabels') return minor >= 35;
+    return (own === undefined ? features : ownFeatures).has(feature);
   }
 
   stored(resource: string, name: string): JsonObject | undefined {
@@ -212,7 +228,9 @@ export class NamespaceEnv implements RealEnv {
   }
 
   async forgetEvents(): Promise<void> {
-    await this.#parts.own?.restartApiServer('SIGKILL');
+    const { own } = this.#parts;
+    await own?.compactEtcd();
+    await own?.restartApiServer('SIGKILL');
   }
 
   startOperator(): Promise<OperatorHandle> {
@@ -266,7 +284,7 @@ export class NamespaceEnv implements RealEnv {
 
   async removedByOperator(): Promise<ReadonlySet<string>> {
     const { user } = this.#parts.account;
-    const commits = attributed(this.#commits(), await this.audit());
+    const { commits } = ascribe(this.#commits(), await this.audit());
     const removals = commits.filter(
       (commit) => commit.user === user && (commit.verb === 'delete' || beginsDeletion(commit)),
     );
@@ -277,10 +295,10 @@ export class NamespaceEnv implements RealEnv {
     const from = quiet === undefined ? undefined : await this.#rest(quiet);
     const entries = await this.audit();
     const mine = this.#commits().filter(({ resource }) => judged.has(resource));
-    const commits = attributed(mine, entries);
+    const { commits, calls, unread } = ascribe(mine, entries);
     const { user } = this.#parts.account;
     const judgement = judge(
-      { commits, calls: callsOf(entries), deliveries: [] },
+      { commits, calls, deliveries: [] },
       {
         ours: (name) => name === user,
         statements: this.#statements,
@@ -290,8 +308,10 @@ export class NamespaceEnv implements RealEnv {
         end: this.#clock.now(),
       },
     );
-    const lost = commits.filter((commit) => commit.user === user && commit.callId === 0);
-    return withoutLostCalls(judgement, new Set(lost.map(({ revision }) => revision)));
+    return withoutUnread(
+      judgement,
+      unread.filter((commit) => commit.user === user),
+    );
   }
 
   /** Lets what is under way settle, and then `span` pass. @returns when that began */
@@ -330,7 +350,10 @@ export class NamespaceEnv implements RealEnv {
       entry = { msg: line };
     }
     this.log.push(entry);
-    if (entry['msg'] === 'deleting pod') this.#statements.push(statementOf(entry));
+    if (entry['msg'] === 'deleting pod') {
+      const sentAt = instant(Date.parse(textAt(entry, 'ts')));
+      this.#statements.push(statementOf(sentAt, entry));
+    }
     return entry;
   }
 }

@@ -10,7 +10,7 @@ import { NAMESPACE } from '#testing/world-group.ts';
 import { ask } from './ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from './env.ts';
 
-const features: ReadonlySet<Feature> = new Set(['history', 'disturbance', 'virtualTime']);
+const features: ReadonlySet<Feature> = new Set(['history', 'disturbance', 'zoneLabels']);
 
 /** What may still be written once a scenario is over. */
 const settling = seconds(5);

@@ -16,11 +16,12 @@ export const features = Object.freeze({
   roles: 'the embedded cluster enforces no Role',
   disturbance: 'only a control plane of our own may be restarted, paused and configured',
   cel: 'the embedded cluster has no engine for CEL',
-  virtualTime: 'minutes pass at once only where time is virtual',
+  zoneLabels: 'pods get the zone of their node as a label from version 1.35 on',
 });
 
 /** Why a test that runs kubectl may be skipped. */
-export const NO_KUBECTL = 'kubectl is not installed';
+export const NO_KUBECTL =
+  'kubectl is not installed: its wire conversations are tested in kubectl-wire.test.ts';
 
 /** The reason to skip what needs `needs` on `env`; undefined when all is there. */
 export function missing(env: Env, needs: readonly Feature[] = []): string | undefined {
@@ -86,7 +87,7 @@ export interface Env {
    * @throws {Error} naming `what` when it does not within `limit`. @default 120 s of the cluster's time
    */
   until(what: string, holds: () => boolean, limit?: Millis): Promise<void>;
-  /** Makes the server forget its watch events, as a restart does. Needs `disturbance`. */
+  /** Makes the server forget its watch events and old revisions, as a restart after a compaction does. Needs `disturbance`. */
   forgetEvents(): Promise<void>;
   /** Lets so much of the cluster's time pass. */
   pass(span: Millis): Promise<void>;
