@@ -30,7 +30,7 @@ class Bench {
     return {
       kind: 'delete-pod',
       set: { namespace: 'test', name: 'ingester-zone-a', uid: 'ingester-zone-a-uid' },
-      pod: { namespace: 'test', name, uid, resourceVersion },
+      pod: { namespace: 'test', name, uid, resourceVersion, revision: 'prev-hash' },
       costs: 'a-slot',
       because: { reason: 'PodOutdated', message: 'it is' },
     };

@@ -16,6 +16,8 @@ export interface PodRef {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** The revision that it runs; undefined while it says none. */
+  readonly revision: string | undefined;
 }
 
 /** Names one object of any kind, such as the one whose replicas sets mirror. */

@@ -24,6 +24,7 @@ function bench(canTouchPods = true): Bench {
     name,
     uid,
     resourceVersion,
+    revision: 'prev-hash',
   }));
   return { world, fence: new Fence(ports), pods, signal: new AbortController().signal };
 }

@@ -106,14 +106,14 @@ export class GroupView {
   }
 
   /**
-   * Whether the plan takes a pod away that was made for one that we took: a cache that lags behind its set would have us
-   * do that again and again.
+   * Whether the plan takes a pod away that was made just like one that we took: a cache that lags behind its set would
+   * have us do that again and again.
    */
   #takesAgain({ decisions }: Plan): boolean {
     const { open, clock } = this.#ports;
     const now = clock.monotonic();
     return decisions.some(
-      (decision) => decision.kind === 'delete-pod' && open.wasTaken(decision.pod, now),
+      (decision) => decision.kind === 'delete-pod' && open.isMadeAgain(decision.pod, now),
     );
   }
 

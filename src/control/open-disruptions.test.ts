@@ -6,7 +6,13 @@ import { podView } from '#testing/views.ts';
 import type { PodRef } from './decision.ts';
 import { OpenDisruptions, type PodSight } from './open-disruptions.ts';
 
-const pod: PodRef = { namespace: 'test', name: 'a-0', uid: 'old', resourceVersion: '10' };
+const pod: PodRef = {
+  namespace: 'test',
+  name: 'a-0',
+  uid: 'old',
+  resourceVersion: '10',
+  revision: 'prev',
+};
 const SENT = monotonic(1_000);
 
 function sight(
@@ -21,17 +27,18 @@ function sight(
   };
 }
 
-test('OpenDisruptions remembers for 5 minutes which pods were taken away', () => {
+test('OpenDisruptions remembers for 5 minutes which pods were taken away, and their revision', () => {
   const open = new OpenDisruptions();
   open.sent(pod, SENT);
   open.accepted(pod);
   const anew = { ...pod, uid: 'new' };
-  assert.equal(open.wasTaken(anew, monotonic(SENT + 299_999)), true);
-  assert.equal(open.wasTaken(anew, monotonic(SENT + 300_000)), false);
-  assert.equal(open.wasTaken({ ...anew, name: 'a-1' }, SENT), false);
-  assert.equal(open.wasTaken({ ...anew, namespace: 'other' }, SENT), false);
+  assert.equal(open.isMadeAgain(anew, monotonic(SENT + 299_999)), true);
+  assert.equal(open.isMadeAgain(anew, monotonic(SENT + 300_000)), false);
+  assert.equal(open.isMadeAgain({ ...anew, name: 'a-1' }, SENT), false);
+  assert.equal(open.isMadeAgain({ ...anew, namespace: 'other' }, SENT), false);
+  assert.equal(open.isMadeAgain({ ...anew, revision: 'last' }, SENT), false);
   open.void(pod);
-  assert.equal(open.wasTaken(anew, SENT), false, 'the server refused it');
+  assert.equal(open.isMadeAgain(anew, SENT), false, 'the server refused it');
 });
 
 interface Case {

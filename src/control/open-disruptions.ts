@@ -40,8 +40,8 @@ export interface PodSight {
  */
 export class OpenDisruptions {
   readonly #open = new Map<string, OpenDisruption>();
-  /** When a pod was taken away last, by namespace and name; oldest first. */
-  readonly #taken = new Map<string, Monotonic>();
+  /** Which pod was taken away last, and when, by namespace and name; oldest first. */
+  readonly #taken = new Map<string, Pick<OpenDisruption, 'pod' | 'sentAt'>>();
 
   /** The deletion of `pod` is handed to the connection now. */
   sent(pod: PodRef, sentAt: Monotonic): void {
@@ -71,22 +71,23 @@ export class OpenDisruptions {
   }
 
   /**
-   * Whether a pod of this name was taken away in the last minutes. If the one that was made instead is outdated as well,
-   * then perhaps what we believe of its set is what is outdated (REV-3).
+   * Whether a pod of this name was taken away in the last minutes, and `pod` was made instead on the same revision. If
+   * that is to go, too, then perhaps what we believe of its set is what is outdated (REV-3).
    */
-  wasTaken(pod: PodRef, now: Monotonic): boolean {
-    const at = this.#taken.get(nameOf(pod));
-    return at !== undefined && now - at < memory;
+  isMadeAgain(pod: PodRef, now: Monotonic): boolean {
+    const taken = this.#taken.get(nameOf(pod));
+    if (taken === undefined || now - taken.sentAt >= memory) return false;
+    return taken.pod.revision === pod.revision;
   }
 
   #remember(pod: PodRef, sentAt: Monotonic): void {
-    for (const [key, at] of this.#taken) {
-      if (sentAt - at < memory) break;
+    for (const [key, taken] of this.#taken) {
+      if (sentAt - taken.sentAt < memory) break;
       this.#taken.delete(key);
     }
     const name = nameOf(pod);
     this.#taken.delete(name);
-    this.#taken.set(name, sentAt);
+    this.#taken.set(name, { pod, sentAt });
   }
 
   #update(pod: PodRef, answer: Answer): void {

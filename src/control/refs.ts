@@ -10,8 +10,8 @@ export function setRef(set: StatefulSetView): SetRef {
 
 /** The reference to `pod`, with the state that a decision rests on as its precondition. */
 export function podRef(pod: PodView): PodRef {
-  const { namespace, name, uid, resourceVersion } = pod;
-  return { namespace, name, uid, resourceVersion };
+  const { namespace, name, uid, resourceVersion, revision } = pod;
+  return { namespace, name, uid, resourceVersion, revision };
 }
 
 /** A reason with its message. */

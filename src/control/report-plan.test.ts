@@ -19,7 +19,13 @@ function warn(reason: Reason, message: string): Decision {
 const deletion: Decision = {
   kind: 'delete-pod',
   set,
-  pod: { namespace: 'test', name: 'ingester-zone-a-0', uid: 'u', resourceVersion: '1' },
+  pod: {
+    namespace: 'test',
+    name: 'ingester-zone-a-0',
+    uid: 'u',
+    resourceVersion: '1',
+    revision: 'prev-hash',
+  },
   costs: 'a-slot',
   because: { reason: 'PodOutdated', message: 'it is' },
 };

@@ -535,5 +535,6 @@ test('planRolloutGroup() REV-1 names the uid and resourceVersion that it decided
     name: 'ingester-zone-a-0',
     uid: 'ingester-zone-a-0-uid',
     resourceVersion: '1',
+    revision: 'prev-hash',
   });
 });
