@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '#base/json.ts';
 import type { Bench } from './bench.ts';
 import { bounded, type Findings, percentile, type Size, told } from './figures.ts';
+import { shippedNodeFlags } from './node-flags.ts';
 import { machineLoad, usageOf } from './process-usage.ts';
 import { postBytes, ReviewConnection, type ReviewServer } from './review-client.ts';
 import { percent } from './rollout.ts';
@@ -105,7 +106,7 @@ async function startServer(): Promise<{
   readonly server: ReviewServer;
 }> {
   const program = fileURLToPath(new URL('admission-process.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
+  const child = spawn(process.execPath, [...shippedNodeFlags(), program], {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const lines = createInterface({ input: child.stdout });

@@ -31,6 +31,18 @@ export interface Rollout extends Observation {
   readonly violations: readonly string[];
 }
 
+/** How pods were prepared, as they saw it. */
+export interface Preparation {
+  readonly pods: number;
+  /** From the first change of a template to the call of the last pod, in ms. */
+  readonly wall: number;
+  /** Calls under way at once, at most: of the set with the most of them, and of all sets together. */
+  readonly mostOfSet: number;
+  readonly mostInAll: number;
+  /** TCP connections that were open at once, at most. */
+  readonly connections: number;
+}
+
 /** What the process of the cluster can be asked to do. Values cross a process border: plain JSON only. */
 export interface ClusterCommands {
   /** Starts the API server. `isJudged`: each commit is judged by the invariants, which costs time. */
@@ -54,6 +66,11 @@ export interface ClusterCommands {
     readonly sets: number;
     readonly perSecond: number | 'all at once';
   }): Promise<{ readonly took: readonly number[]; readonly wall: number }>;
+  /**
+   * Has every template ask for no replicas, so that all pods of sets with a delay are asked to prepare, and answer
+   * `answerAfter` ms after they were. Resolves when all have been asked.
+   */
+  prepare(options: { readonly answerAfter: number }): Promise<Preparation>;
   /** Calls that reached pods since the last call of this. */
   podCalls(): Promise<number>;
   /** What the operator has asked since the last call. */

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import type { User } from '#embedded-cluster/cluster.ts';
 import {
@@ -13,15 +12,9 @@ import { type Kubelet, startKubelet } from '#embedded-cluster/kubelet/start-kube
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import {
-  replicaTemplateDefinition,
-  replicaTemplates,
-} from '#replica-coordination/replica-template.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { follow, type Judge } from '#testing/judge.ts';
-import { PodFleet } from '#testing/pod-fleet.ts';
-import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import type {
   Access,
   ClusterCommands,
@@ -31,7 +24,8 @@ import type {
 } from './cluster-commands.ts';
 import { fillSet } from './fill.ts';
 import { GroupWatch } from './group-watch.ts';
-import { ScaleWatch } from './scale-watch.ts';
+import { inTurns } from './in-turns.ts';
+import { MirroredSets } from './mirrored-sets.ts';
 import {
   type GroupsOptions,
   images,
@@ -43,14 +37,8 @@ import {
 
 const seed = 1;
 
-/** Sets that are created or patched at the same time. */
-const atOnce = 16;
-
 /** How long the operator gets, after the last Ready, to write what it still has to. */
 const settling = 1_000;
-
-/** How long sets may take to follow, in ms. */
-const scalePatience = 60_000;
 
 /** What the process of the cluster does on command. */
 export class ClusterHost implements ClusterCommands {
@@ -62,17 +50,15 @@ export class ClusterHost implements ClusterCommands {
     sink: (line) => void process.stderr.write(`cluster: ${line}\n`),
   });
   readonly #watch = new GroupWatch(() => this.#clock.monotonic());
-  readonly #scales = new ScaleWatch(() => this.#clock.monotonic());
-  readonly #fleet = new PodFleet(this.#clock);
-  readonly #pods = new PodFleetServer(this.#fleet, this.#clock);
-  #turn = 0;
   #requests: Record<string, number> = {};
   #sets: readonly SetName[] = [];
+  #podsPerSet = 0;
   #image = 0;
   #opened: EmbeddedCluster | undefined;
   #judge: Judge | undefined;
   #controllers: Controllers | undefined;
   #kubelet: Kubelet | undefined;
+  #mirrored: MirroredSets | undefined;
 
   async open({ isJudged }: { readonly isJudged: boolean }): Promise<Access> {
     const cluster = await createCluster({ clock: this.#clock, seed });
@@ -99,6 +85,7 @@ export class ClusterHost implements ClusterCommands {
   ): Promise<{ readonly seconds: number; readonly podBytes: number }> {
     const start = this.#clock.monotonic();
     this.#sets = setNames(options);
+    this.#podsPerSet = options.podsPerSet;
     const client = this.#client();
     const now = new Date(this.#clock.now() - 3_600_000).toISOString().replace(/\.\d+Z/, 'Z');
     for (const set of this.#sets) this.#watch.add(set, options.podsPerSet);
@@ -120,95 +107,31 @@ export class ClusterHost implements ClusterCommands {
     await sleep(settling);
   }
 
-  async mirror({ delayed }: { readonly delayed: number }): Promise<{ readonly proxy: string }> {
-    const client = this.#client();
-    await client.create(
-      resourceTypes.customResourceDefinitions,
-      {},
-      { body: replicaTemplateDefinition },
-    );
-    await this.#served();
-    const first = this.#sets.length - delayed;
-    const places = new Map(this.#sets.map(({ name }, place) => [name, place]));
-    await inTurns(this.#sets, async ({ name }) => {
-      const key = { namespace, name };
-      const set = await client.get(resourceTypes.statefulSets, key);
-      const { replicas } = set['spec'] as unknown as { readonly replicas: number };
-      const body = templateOf(name, replicas);
-      await client.create(replicaTemplates, { namespace }, { body });
-      const document = { status: { replicas } };
-      const status = { body: { kind: 'merge', document }, subresource: 'status' } as const;
-      await client.patch(replicaTemplates, key, status);
-      const isDelayed = (places.get(name) ?? 0) >= first;
-      const annotations = { ...mirrors(name), ...(isDelayed && delays) };
-      const write = { body: { kind: 'merge', document: { metadata: { annotations } } } } as const;
-      await client.patch(resourceTypes.statefulSets, key, write);
+  mirror(options: { readonly delayed: number }): ReturnType<ClusterCommands['mirror']> {
+    this.#mirrored = new MirroredSets({
+      cluster: this.#cluster,
+      client: this.#client(),
+      clock: this.#clock,
+      sets: this.#sets,
+      podsPerSet: this.#podsPerSet,
     });
-    this.#cluster.eventLog.onCommit((commit) => this.#scales.committed(commit));
-    return { proxy: (await this.#pods.listen()).href };
+    return this.#mirrored.create(options);
   }
 
-  async rescale({
-    sets,
-    perSecond,
-  }: {
-    readonly sets: number;
-    readonly perSecond: number | 'all at once';
-  }): Promise<{ readonly took: readonly number[]; readonly wall: number }> {
-    const chosen = this.#sets.slice(0, sets);
-    this.#scales.taken();
-    this.#turn += 1;
-    const change = ({ name }: SetName, place: number): Promise<void> =>
-      this.#rescaleOne(name, (place + this.#turn) % 2 === 0 ? 1 : -1);
-    const start = this.#clock.monotonic();
-    if (perSecond === 'all at once') {
-      await Promise.all(chosen.map(change));
-    } else {
-      for (const [place, set] of chosen.entries()) {
-        const due = start + (place * 1_000) / perSecond;
-        await sleep(Math.max(0, due - this.#clock.monotonic()));
-        await change(set, place);
-      }
-    }
-    await Promise.race([this.#scales.done(), this.#tooLong()]);
-    const wall = this.#clock.monotonic() - start;
-    return { took: this.#scales.taken(), wall };
+  rescale(
+    options: Parameters<ClusterCommands['rescale']>[0],
+  ): ReturnType<ClusterCommands['rescale']> {
+    return this.#mirroring().rescale(options);
+  }
+
+  prepare(
+    options: Parameters<ClusterCommands['prepare']>[0],
+  ): ReturnType<ClusterCommands['prepare']> {
+    return this.#mirroring().prepare(options);
   }
 
   podCalls(): Promise<number> {
-    const calls = this.#fleet.calls.splice(0);
-    return Promise.resolve(calls.length);
-  }
-
-  /** As an autoscaler: the scale is read, and put back with another count. */
-  async #rescaleOne(name: string, by: number): Promise<void> {
-    const client = this.#client();
-    const key = { namespace, name };
-    const template = await client.get(replicaTemplates, key);
-    const { replicas } = template['spec'] as unknown as { readonly replicas: number };
-    const { resourceVersion } = template.metadata;
-    const metadata = { name, namespace, resourceVersion };
-    const kind = { apiVersion: 'autoscaling/v1', kind: 'Scale' };
-    const body = { ...kind, metadata, spec: { replicas: replicas + by } };
-    await client.replace(replicaTemplates, key, { body, subresource: 'scale' });
-  }
-
-  async #served(): Promise<void> {
-    const path = '/apis/rollout-operator.grafana.com/v1';
-    for (;;) {
-      try {
-        await this.#client().raw({ method: 'GET', path });
-        return;
-      } catch {
-        // Not yet.
-        await sleep(50);
-      }
-    }
-  }
-
-  async #tooLong(): Promise<never> {
-    await sleep(scalePatience, undefined, { ref: false });
-    throw new Error(`${this.#scales.open} sets have not followed after ${scalePatience} ms`);
+    return Promise.resolve(this.#mirrored?.podCalls() ?? 0);
   }
 
   async requests(): Promise<Requests> {
@@ -221,7 +144,7 @@ export class ClusterHost implements ClusterCommands {
     await this.#kubelet?.stop();
     await this.#controllers?.stop();
     await this.#opened?.close();
-    if (this.#turn > 0) await this.#pods.close();
+    await this.#mirrored?.close();
   }
 
   async roll({
@@ -259,6 +182,11 @@ export class ClusterHost implements ClusterCommands {
   get #cluster(): EmbeddedCluster {
     if (this.#opened === undefined) throw new Error('Cannot use the cluster before it was opened');
     return this.#opened;
+  }
+
+  #mirroring(): MirroredSets {
+    if (this.#mirrored === undefined) throw new Error('Cannot rescale sets that mirror nothing');
+    return this.#mirrored;
   }
 
   #client(): Client {
@@ -317,29 +245,6 @@ export class ClusterHost implements ClusterCommands {
   }
 }
 
-const delays = {
-  'grafana.com/rollout-delayed-downscale': '1h',
-  'grafana.com/rollout-prepare-delayed-downscale-url': 'http://pod/prepare',
-};
-
-function mirrors(name: string): Readonly<Record<string, string>> {
-  const key = 'grafana.com/rollout-mirror-replicas-from-resource';
-  return {
-    [`${key}-name`]: name,
-    [`${key}-kind`]: 'ReplicaTemplate',
-    [`${key}-api-version`]: 'rollout-operator.grafana.com/v1',
-  };
-}
-
-function templateOf(name: string, replicas: number): JsonObject {
-  return {
-    apiVersion: 'rollout-operator.grafana.com/v1',
-    kind: 'ReplicaTemplate',
-    metadata: { name, namespace },
-    spec: { replicas },
-  };
-}
-
 function delaysOf({ milliseconds, jitter }: RestartOptions): Partial<Delays> {
   const brief = Math.round(milliseconds / 22);
   const start = Math.round(milliseconds / 4);
@@ -350,13 +255,4 @@ function delaysOf({ milliseconds, jitter }: RestartOptions): Partial<Delays> {
     ready: millis(milliseconds - 2 * brief - start),
     jitter,
   };
-}
-
-/** Calls `act` for all `items`, {@link atOnce} at a time. */
-async function inTurns<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
-  const waiting = [...items];
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await act(next);
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
 }

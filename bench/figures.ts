@@ -46,6 +46,7 @@ export const bounds = {
     from: 'issue 5, KW-25',
     isSpeed: false,
   },
+  'calls of pods of one set at once': { unit: '', atMost: 32, from: 'DD-12, D-24', isSpeed: false },
   'pod Ready → next delete, p99': { unit: 'ms', atMost: 50, from: goal, isSpeed: true },
   'process start → ready': { unit: 's', atMost: 1.5, from: goal, isSpeed: true },
   'peak RSS': { unit: 'MB', atMost: 180, from: `${goal}, D-2`, isSpeed: true },

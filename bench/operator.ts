@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Access } from './cluster-commands.ts';
+import { shippedNodeFlags } from './node-flags.ts';
 import { type Usage, usageOf } from './process-usage.ts';
 import { namespace } from './workload.ts';
 
@@ -55,10 +56,14 @@ export class Operator {
     const flags = [`-kubernetes.namespace=${namespace}`, `-server.port=${port}`];
     if (way === 'kubeconfig') flags.push(`-kubernetes.config-file=${file}`);
     const start = performance.now();
-    const child = spawn(process.execPath, [...nodeOptions(), programs[way], ...flags], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, ...proxy, BENCH_API_URL: access.url, BENCH_API_TOKEN: access.token },
-    });
+    const child = spawn(
+      process.execPath,
+      [...shippedNodeFlags(), ...nodeOptions(), programs[way], ...flags],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: { ...process.env, ...proxy, BENCH_API_URL: access.url, BENCH_API_TOKEN: access.token },
+      },
+    );
     const lines = tailOf(child);
     try {
       await untilReady(port, child);

@@ -33,11 +33,26 @@ const settings: Readonly<Record<Size, Setting>> = {
   tiny: { ...common, groups: 6, podsPerSet: 2, changes: 4, delayed: 2, settle: 500, watch: 500 },
 };
 
+/** Sets whose pods are all asked to prepare at once. */
+interface PreparingSetting extends GroupsOptions {
+  /** How long a pod takes to answer, in ms. */
+  readonly answerAfter: number;
+  readonly settle: number;
+}
+
+const preparing: Readonly<Record<Size, PreparingSetting>> = {
+  full: { ...common, groups: 20, podsPerSet: 500, answerAfter: 50, settle: 20_000 },
+  tiny: { ...common, groups: 2, podsPerSet: 40, answerAfter: 20, settle: 500 },
+};
+
 /** How soon a set follows what it mirrors, in a cluster that is full of others, and what it costs to do nothing. */
 export const scaling: Bench = {
   about:
     'scale of a mirrored resource changed → set patched, with 1,000 sets; calls of pods while idle',
-  run: async (size) => [await measure(settings[size], size)],
+  run: async (size) => [
+    await measure(settings[size], size),
+    await measurePreparing(preparing[size], size),
+  ],
 };
 
 async function measure(setting: Setting, size: Size): Promise<Findings> {
@@ -103,6 +118,54 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
         value: (cpu * 1_000) / one.took.length,
         unit: 'ms',
         how: '/proc: user and system time during the changes ÷ changes',
+      }),
+    ],
+  };
+}
+
+async function measurePreparing(setting: PreparingSetting, size: Size): Promise<Findings> {
+  const { groups, podsPerSet, answerAfter, settle } = setting;
+  await using cluster = new Cluster();
+  const access = await cluster.call('open', { isJudged: false });
+  await cluster.call('fill', setting);
+  const { proxy } = await cluster.call('mirror', { delayed: groups });
+  await using operator = await Operator.start(access, 'in-cluster', { HTTP_PROXY: proxy });
+  // By then the pods of all sets are cancelled once (D-22).
+  await sleep(settle);
+  const load = machineLoad();
+  const cpuBefore = operator.usage().cpuSeconds;
+  const prepared = await cluster.call('prepare', { answerAfter });
+  const cpu = operator.usage().cpuSeconds - cpuBefore;
+  const { busy } = machineLoad(load);
+  const { pods, wall, mostOfSet, mostInAll, connections } = prepared;
+  return {
+    bench: 'scaling',
+    setting:
+      `${groups} sets of ${podsPerSet} pods with a delay, all of which are to go; each pod answers after ${answerAfter} ms; ` +
+      `pods in the process of the cluster; machine ${percent(busy)} busy`,
+    figures: [
+      told('all pods asked to prepare', {
+        value: wall,
+        unit: 'ms',
+        how: `first PUT of /scale → call of the last of ${pods} pods; at best ${((pods / mostInAll) * answerAfter).toFixed(0)} ms with as many calls at once`,
+      }),
+      bounded(
+        'calls of pods of one set at once',
+        {
+          value: mostOfSet,
+          how: 'counted at the pods: the most of any set, cancelling at the start included',
+        },
+        size,
+      ),
+      told('calls of pods at once, in all', {
+        value: mostInAll,
+        unit: '',
+        how: `counted at the pods; ${connections} TCP connections were open at once`,
+      }),
+      told('CPU of the operator per pod asked', {
+        value: (cpu * 1_000) / pods,
+        unit: 'ms',
+        how: '/proc: user and system time ÷ pods',
       }),
     ],
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkScenarios } from './check-scenarios.ts';
+import { checkScenarios, openScenarios } from './check-scenarios.ts';
 import type { ScenarioList } from './required-scenarios.ts';
 
 const groups: ScenarioList = {
@@ -97,6 +97,30 @@ describe('checkScenarios()', () => {
   test('refuses a number that the document does not have', () => {
     assert.deepEqual(findings(`\ntest('[scenario 7, 21]', f);`), [
       'src/a.test.ts:2: groups has no scenario 21',
+    ]);
+  });
+
+  test('wants every scenario required or open where a list says which are open', () => {
+    const open = { 1: 'too early', 3: 'too early' };
+    const list: ScenarioList = { ...groups, last: 4, required: [1, 2], open };
+    const source = `test('[scenario 1, 2] a', f);`;
+    assert.deepEqual(findings(source, list), [
+      'groups: scenario 1 must be either required or open, with a reason',
+      'groups: scenario 4 must be either required or open, with a reason',
+    ]);
+  });
+});
+
+describe('openScenarios()', () => {
+  test('tells what no test shows, and why', () => {
+    const list: ScenarioList = {
+      ...cluster,
+      open: { 6: 'too early', 7: 'too early' },
+      parts: { 5: 'too late' },
+    };
+    assert.deepEqual(openScenarios([list]), [
+      'cluster: no test of T06, T07: too early',
+      'cluster: only a part of T05: too late',
     ]);
   });
 });

@@ -50,7 +50,34 @@ function findings(list: ScenarioList, all: readonly Claim[]): readonly string[] 
   const missing = requiredBy(list)
     .filter((scenario) => !claimed.has(scenario))
     .map((scenario) => `${list.document}: no test has [${label(list, scenario)}] in its title`);
-  return [...wrong, ...missing];
+  return [...wrong, ...missing, ...unsorted(list)];
+}
+
+/** Scenarios that are neither required nor open, or both. */
+function unsorted(list: ScenarioList): readonly string[] {
+  const { open } = list;
+  if (open === undefined) return [];
+  const required = new Set(requiredBy(list));
+  return Array.from({ length: list.last }, (_, index) => index + 1).flatMap((scenario) => {
+    const isOpen = open[scenario] !== undefined;
+    if (isOpen !== required.has(scenario)) return [];
+    const name = `${list.document}: ${label(list, scenario)}`;
+    return [`${name} must be either required or open, with a reason`];
+  });
+}
+
+/** What no test shows, one sentence for each reason: whole scenarios, and parts of required ones. */
+export function openScenarios(lists: readonly ScenarioList[]): readonly string[] {
+  return lists.flatMap((list) => {
+    const sentences = (what: string, all: Readonly<Record<number, string>> = {}): string[] => {
+      const byReason = Map.groupBy(Object.entries(all), ([, why]) => why);
+      return [...byReason].map(([why, entries]) => {
+        const names = entries.map(([scenario]) => label(list, Number(scenario))).join(', ');
+        return `${list.document}: ${what} ${names}: ${why}`;
+      });
+    };
+    return [...sentences('no test of', list.open), ...sentences('only a part of', list.parts)];
+  });
 }
 
 function requiredBy({ required }: ScenarioList): readonly number[] {
@@ -162,6 +189,8 @@ if (import.meta.main) {
   });
   const tests = new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
   const wrong = checkScenarios(tests, scenarioLists);
-  process.stdout.write(wrong.map((finding) => `${finding}\n`).join(''));
+  const notes = openScenarios(scenarioLists).map((sentence) => `note: ${sentence}`);
+  const lines = [...wrong, ...notes];
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
   process.exitCode = wrong.length === 0 ? 0 : 1;
 }

@@ -12,7 +12,17 @@ export interface ScenarioList {
   readonly last: number;
   /** Scenarios that must have a test: numbers, and ranges with both ends in. */
   readonly required: readonly (number | readonly [number, number])[];
+  /** Why all others need none here, by number. Every scenario is either here or required. */
+  readonly open?: Readonly<Record<number, string>>;
+  /** What of a required scenario no test shows, and why. */
+  readonly parts?: Readonly<Record<number, string>>;
 }
+
+const GO_PROGRAMS =
+  'a manager made with kubebuilder runs on both clusters in the real lane, which builds it (test/real/minutes.ts), but is skipped where the binaries are given without it; the program of the peer is no module that the Go proxy serves';
+
+const UNTIMED =
+  'faults are injected, and time is compressed, on the embedded cluster alone (lane E)';
 
 /** What scripts/check-scenarios.ts holds the tests against. A list only grows. */
 export const scenarioLists: readonly ScenarioList[] = [
@@ -21,7 +31,11 @@ export const scenarioLists: readonly ScenarioList[] = [
     prefix: 'scenario ',
     width: 1,
     last: 86,
-    required: [[1, 82]],
+    required: [[1, 83], 86],
+    open: {
+      84: 'needs a ZoneAwarePodDisruptionBudget that is obeyed: budgets are not built yet (D-13)',
+      85: 'needs a ZoneAwarePodDisruptionBudget that is obeyed: budgets are not built yet (D-13)',
+    },
   },
   {
     document: 'embedded cluster §24, on the embedded cluster',
@@ -33,6 +47,15 @@ export const scenarioLists: readonly ScenarioList[] = [
       [1, 50],
       [53, 59],
     ],
+    open: {
+      51: 'there is no engine for CEL here: rules are stored with a warning, and tried on a real control plane',
+      52: GO_PROGRAMS,
+      60: 'figures, not facts: `npm run bench` measures PF-1 and holds it against its limits',
+    },
+    parts: {
+      2: 'kubectl itself runs where it is installed, and always in the real lane, which builds it',
+      29: 'step 2 is decoded for the kinds of CL-13; Deployments, Services and others in protobuf are 415 with a hint',
+    },
   },
   {
     document: 'embedded cluster §24, on a real control plane',
@@ -40,12 +63,25 @@ export const scenarioLists: readonly ScenarioList[] = [
     prefix: 'T',
     width: 2,
     last: 60,
-    // 21 and 22 need slow watches, 29 is about protobuf here; 52 for programs in Go.
     required: [
       [1, 20],
       [23, 28],
       [30, 51],
     ],
+    open: {
+      21: UNTIMED,
+      22: UNTIMED,
+      29: 'asks what the embedded server does with protobuf (lane W); the real one decodes every kind',
+      52: GO_PROGRAMS,
+      53: UNTIMED,
+      54: UNTIMED,
+      55: UNTIMED,
+      56: UNTIMED,
+      57: UNTIMED,
+      58: UNTIMED,
+      59: UNTIMED,
+      60: 'figures of the embedded server (lane W)',
+    },
   },
   {
     document: 'admission webhooks §15',

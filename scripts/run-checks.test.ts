@@ -52,6 +52,16 @@ describe('runChecks()', () => {
   });
 });
 
+test('describeResult() shows the notes of a check that passed', () => {
+  const result = {
+    name: 'a',
+    passed: true,
+    output: '...\nnote: 2 skipped: no x\n',
+    milliseconds: 0,
+  };
+  assert.equal(describeResult(result), 'ok       0.0 s  a\n         note: 2 skipped: no x\n');
+});
+
 test('describeResult() shows the output of a failed check only', () => {
   const result = { name: 'check:x', output: 'why\n', milliseconds: 1234 };
   assert.equal(describeResult({ ...result, passed: true }), 'ok       1.2 s  check:x\n');

@@ -1,6 +1,6 @@
 /**
  * Runs the named scripts of package.json, as many at a time as there are processors, and shows the output
- * of those only that fail.
+ * of those only that fail; of the others, the lines that begin with `note: `.
  *
  *     node scripts/run-checks.ts check:format check:lint
  */
@@ -85,10 +85,12 @@ async function runCheck(
   };
 }
 
-/** One line for a check that passed; for one that failed, also what it wrote. */
+/** One line for a check that passed, and the notes among what it wrote; for one that failed, all that it wrote. */
 export function describeResult({ name, passed, output, milliseconds }: CheckResult): string {
   const line = `${passed ? 'ok    ' : 'FAILED'} ${(milliseconds / 1000).toFixed(1).padStart(5)} s  ${name}\n`;
-  return passed ? line : `${line}\n${output.trimEnd()}\n\n`;
+  if (!passed) return `${line}\n${output.trimEnd()}\n\n`;
+  const notes = output.split('\n').filter((text) => text.startsWith('note: '));
+  return [line, ...notes.map((note) => `         ${note}\n`)].join('');
 }
 
 if (import.meta.main) {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
+import { getRequestListener } from '@hono/node-server';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { KeyPair } from '#certificate/certificate-source.ts';
@@ -65,7 +66,10 @@ class TlsServer implements AdmissionServer {
     const { certificate, requestTimeout } = options;
     this.#options = options;
     this.#routeOf = admissionRoutes(options.webhooks);
-    const app = admissionApp(options);
+    const listener = getRequestListener(admissionApp(options).fetch, {
+      hostname: 'localhost', // stands in where HTTP/1.0 sends no Host
+      overrideGlobalObjects: false,
+    });
     const timeouts = {
       requestTimeout,
       headersTimeout: requestTimeout,
@@ -76,8 +80,8 @@ class TlsServer implements AdmissionServer {
     try {
       this.#server = createServer({ ...pem(certificate), ...timeouts }, (request, response) => {
         this.#observe(request, response);
-        app(request, response).catch((error: unknown) => {
-          this.#options.log.error('admission request failed', { err: errorOf(error) });
+        listener(request, response).catch((error: unknown) => {
+          this.#options.log.error('webhook server failed', { err: errorOf(error) });
           response.destroy();
         });
       });

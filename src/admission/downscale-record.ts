@@ -1,10 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
+import { parseTimestamp } from '#base/timestamp.ts';
 import { type Instant, seconds } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { parseTimestamp } from '#replica-coordination/timestamp.ts';
 import type { Deadline } from './deadline.ts';
 import { denyForFailure } from './dependency.ts';
 import { minimumTimeProblem, type SiblingTime, type TimeProblem } from './minimum-time.ts';

@@ -1,6 +1,6 @@
 import { formatGoDuration, parseGoDuration } from '#base/go-duration.ts';
+import { parseTimestamp } from '#base/timestamp.ts';
 import type { Instant } from '#base/units.ts';
-import { parseTimestamp } from '#replica-coordination/timestamp.ts';
 import { MINIMUM_TIME } from './prepared-set.ts';
 import { goTime } from './time-text.ts';
 

@@ -304,3 +304,21 @@ test('a set takes its unanswered deletions along to another group [MAXU-1]', asy
   assert.deepEqual(world.taken(), []);
   assert.equal(bench.holds()[0], 'AwaitingAnswer');
 });
+
+test('a pod that was made for one that was taken is taken only after a read: its set may ask for another revision [REV-3]', async () => {
+  const bench = await new GroupBench().fenced();
+  const { world } = bench;
+  await bench.pass();
+  assert.deepEqual(world.taken(), DELETES);
+  world.put('statefulsets', rawStatefulSet({ updateRevision: 'prev-hash' }));
+  for (const ordinal of [0, 1]) {
+    world.put(
+      'pods',
+      rawPod({ ordinal, uid: `new-${ordinal}`, revision: 'prev-hash', ready: false }),
+    );
+  }
+  world.show('pods');
+  world.prove();
+  await bench.pass();
+  assert.deepEqual(world.taken(), READS);
+});

@@ -80,7 +80,8 @@ export class GroupView {
     }
     const waitsUntil = await this.#fenceOff(observed.state, signal);
     if (waitsUntil !== undefined) return this.#heldUntil(waitsUntil, observed);
-    if (basis !== undefined && this.#isProven(basis, observed.state)) {
+    const isCacheEnough = basis !== undefined && !this.#takesAgain(observed.plan);
+    if (isCacheEnough && this.#isProven(basis, observed.state)) {
       return { kind: 'ready', plan: observed.plan, basis };
     }
     return this.#confirm(signal);
@@ -102,6 +103,18 @@ export class GroupView {
     }
     const until = await this.#fenceOff(observed.state, signal);
     return until === undefined ? this.#confirm(signal) : this.#heldUntil(until, observed);
+  }
+
+  /**
+   * Whether the plan takes a pod away that was made for one that we took: a cache that lags behind its set would have us
+   * do that again and again.
+   */
+  #takesAgain({ decisions }: Plan): boolean {
+    const { open, clock } = this.#ports;
+    const now = clock.monotonic();
+    return decisions.some(
+      (decision) => decision.kind === 'delete-pod' && open.wasTaken(decision.pod, now),
+    );
   }
 
   /** Whether `basis` is young enough, and younger than the fences of the sets. */

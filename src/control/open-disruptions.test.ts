@@ -21,6 +21,19 @@ function sight(
   };
 }
 
+test('OpenDisruptions remembers for 5 minutes which pods were taken away', () => {
+  const open = new OpenDisruptions();
+  open.sent(pod, SENT);
+  open.accepted(pod);
+  const anew = { ...pod, uid: 'new' };
+  assert.equal(open.wasTaken(anew, monotonic(SENT + 299_999)), true);
+  assert.equal(open.wasTaken(anew, monotonic(SENT + 300_000)), false);
+  assert.equal(open.wasTaken({ ...anew, name: 'a-1' }, SENT), false);
+  assert.equal(open.wasTaken({ ...anew, namespace: 'other' }, SENT), false);
+  open.void(pod);
+  assert.equal(open.wasTaken(anew, SENT), false, 'the server refused it');
+});
+
 interface Case {
   readonly happens: (open: OpenDisruptions) => void;
   readonly sight: PodSight;

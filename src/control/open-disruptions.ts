@@ -1,10 +1,13 @@
 import { assertNever } from '#base/assert-never.ts';
-import { type Monotonic, monotonic, seconds } from '#base/units.ts';
+import { type Monotonic, minutes, monotonic, seconds } from '#base/units.ts';
 import type { PodView } from '#statefulset/view.ts';
 import type { PodRef } from './decision.ts';
 
 /** How long a deletion without an answer may still happen (D-7). */
 const answerHorizon = seconds(120);
+
+/** How long the name of a pod that was taken away is remembered. */
+const memory = minutes(5);
 
 type Answer =
   | { readonly kind: 'sent' }
@@ -37,9 +40,12 @@ export interface PodSight {
  */
 export class OpenDisruptions {
   readonly #open = new Map<string, OpenDisruption>();
+  /** When a pod was taken away last, by namespace and name; oldest first. */
+  readonly #taken = new Map<string, Monotonic>();
 
   /** The deletion of `pod` is handed to the connection now. */
   sent(pod: PodRef, sentAt: Monotonic): void {
+    this.#remember(pod, sentAt);
     this.#open.set(pod.uid, { pod, sentAt, answer: { kind: 'sent' } });
   }
 
@@ -61,6 +67,26 @@ export class OpenDisruptions {
   /** The server refused it, or it was never sent: it has no effect. */
   void(pod: PodRef): void {
     this.#open.delete(pod.uid);
+    this.#taken.delete(nameOf(pod));
+  }
+
+  /**
+   * Whether a pod of this name was taken away in the last minutes. If the one that was made instead is outdated as well,
+   * then perhaps what we believe of its set is what is outdated (REV-3).
+   */
+  wasTaken(pod: PodRef, now: Monotonic): boolean {
+    const at = this.#taken.get(nameOf(pod));
+    return at !== undefined && now - at < memory;
+  }
+
+  #remember(pod: PodRef, sentAt: Monotonic): void {
+    for (const [key, at] of this.#taken) {
+      if (sentAt - at < memory) break;
+      this.#taken.delete(key);
+    }
+    const name = nameOf(pod);
+    this.#taken.delete(name);
+    this.#taken.set(name, sentAt);
   }
 
   #update(pod: PodRef, answer: Answer): void {
@@ -96,6 +122,10 @@ export class OpenDisruptions {
     }
     return earliest === undefined ? undefined : monotonic(earliest + answerHorizon);
   }
+}
+
+function nameOf({ namespace, name }: PodRef): string {
+  return `${namespace}/${name}`;
 }
 
 function isSettled(open: OpenDisruption, sight: PodSight): boolean {

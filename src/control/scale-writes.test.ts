@@ -34,11 +34,18 @@ test('ScaleWrites awaits the revision of an answer until the cache has shown it'
 test('ScaleWrites keeps a scale-down without an answer open for 120 s', async () => {
   const { clock, writes: scaled } = writes();
   scaled.unanswered(scale(3, 2), clock.monotonic());
-  assert.deepEqual([...scaled.open([set])], [['ingester-zone-b', 121_000]]);
+  assert.deepEqual([...scaled.open([set])], [['ingester-zone-b', { to: 2, until: 121_000 }]]);
   await clock.advance(119_999);
   assert.equal(scaled.open([set]).size, 1);
   await clock.advance(1);
   assert.equal(scaled.open([set]).size, 0);
+});
+
+test('ScaleWrites keeps the lowest count that any of several requests asked for', () => {
+  const { clock, writes: scaled } = writes();
+  scaled.unanswered(scale(3, 1), clock.monotonic());
+  scaled.unanswered(scale(3, 2), clock.monotonic());
+  assert.equal(scaled.open([set]).get('ingester-zone-b')?.to, 1);
 });
 
 test('ScaleWrites closes it once the count has changed, as the test in the patch then fails (D-19)', () => {

@@ -9,7 +9,20 @@ const answerHorizon = seconds(120);
 
 type Write =
   | { readonly kind: 'answered'; readonly revision: string }
-  | { readonly kind: 'unanswered'; readonly from: number; readonly sentAt: Monotonic };
+  | {
+      readonly kind: 'unanswered';
+      readonly from: number;
+      /** The lowest count that any request since asked for. */
+      readonly to: number;
+      readonly sentAt: Monotonic;
+    };
+
+/** A request without an answer that lowers the replicas of a set, if it is carried out yet. */
+export interface OpenScale {
+  readonly to: number;
+  /** When it is settled by time. */
+  readonly until: Instant;
+}
 
 /**
  * Writes of replicas that the cache may not show yet (reliability.md rule 4). Until it does, the group must be left
@@ -33,7 +46,11 @@ export class ScaleWrites {
 
   /** No answer will come; the server may have stored it, or may yet do so. What raises a count disrupts nothing. */
   unanswered({ set, from, to }: Scale, sentAt: Monotonic): void {
-    if (to < from) this.#writes.set(set.uid, { kind: 'unanswered', from, sentAt });
+    if (to >= from) return;
+    const before = this.#writes.get(set.uid);
+    const isSame = before?.kind === 'unanswered' && before.from === from;
+    const lowest = isSame ? Math.min(before.to, to) : to;
+    this.#writes.set(set.uid, { kind: 'unanswered', from, to: lowest, sentAt });
   }
 
   /** The revision of a write to one of `sets` that the cache does not show yet; undefined when it shows all. */
@@ -47,9 +64,9 @@ export class ScaleWrites {
     return undefined;
   }
 
-  /** Names of those of `sets` that may still be lowered by a request without an answer, by when that has passed. */
-  open(sets: readonly StatefulSetView[]): ReadonlyMap<string, Instant> {
-    const found = new Map<string, Instant>();
+  /** What may still lower some of `sets`, by name of the set. */
+  open(sets: readonly StatefulSetView[]): ReadonlyMap<string, OpenScale> {
+    const found = new Map<string, OpenScale>();
     const now = this.#clock.monotonic();
     for (const { uid, name, spec } of sets) {
       const write = this.#writes.get(uid);
@@ -57,7 +74,7 @@ export class ScaleWrites {
       const left = write.sentAt + answerHorizon - now;
       // Once the count has changed, the test in the patch fails.
       if (left <= 0 || spec.replicas !== write.from) this.#writes.delete(uid);
-      else found.set(name, after(this.#clock.now(), millis(left)));
+      else found.set(name, { to: write.to, until: after(this.#clock.now(), millis(left)) });
     }
     return found;
   }

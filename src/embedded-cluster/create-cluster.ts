@@ -11,7 +11,7 @@ import { DefinitionLifecycle } from './crd/definition-lifecycle.ts';
 import { Faults } from './faults.ts';
 import { type DeliveryProfile, InProcessTransport } from './in-process-transport.ts';
 import { HttpListener, type ListenOptions } from './listener.ts';
-import { applyPatch } from './patch/apply-patch.ts';
+import { applyPatch, checkPatchType } from './patch/apply-patch.ts';
 import { RecordingEventLog } from './recording-event-log.ts';
 import { resourceTable } from './resource/table.ts';
 import { ApiServer } from './rest/api-server.ts';
@@ -122,7 +122,8 @@ export class EmbeddedCluster implements Cluster {
 
 /** A cluster that serves the built-in resources (EM-1); nothing of it is shared with another. */
 export async function createCluster(options: ClusterOptions): Promise<EmbeddedCluster> {
-  const rules = { resourceTable, parseLabelSelector, parseFieldSelector, applyPatch };
+  const patches = { checkPatchType, applyPatch };
+  const rules = { resourceTable, parseLabelSelector, parseFieldSelector, ...patches };
   await Promise.resolve();
   return new EmbeddedCluster({ ...options, rules });
 }

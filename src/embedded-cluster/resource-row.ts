@@ -22,6 +22,8 @@ export interface SubresourceRow {
   readonly group?: string;
   readonly version?: string;
   readonly verbs: readonly Verb[];
+  /** Of its Table, where what is exchanged is no object of the parent's kind. */
+  readonly columns?: readonly Column[];
 }
 
 /** How strategic merge treats the list at one path; absent means atomic (PA-5). `replace` is for maps that do not merge. */
@@ -105,6 +107,11 @@ export interface ResourceRow {
   prepareForCreate(object: JsonObject): JsonObject;
   /** Defaults, and what an update of the main resource may not change silently (status is the server's). */
   prepareForUpdate(object: JsonObject, old: JsonObject): JsonObject;
+  /**
+   * What changes in an object whose deletion begins at `at`, beyond its generic metadata. Such an object waits for what
+   * depends on it, without a grace period.
+   */
+  readonly beginDeletion?: (object: JsonObject, at: string) => JsonObject;
   /** Why `object` may not be stored; empty when it may. `old` is absent on create (OB-17). */
   validate(object: JsonObject, old?: JsonObject): readonly Cause[];
   /** Fields that are stored but have no effect here, for the R0 warning. */

@@ -139,13 +139,6 @@ const cases: Record<string, Want> = {
     reason: '',
     message: 'resourceVersion should not be set on objects to be created',
   },
-  'tooManyRequests() says when to come back': {
-    error: errors.tooManyRequests('slow down', 10),
-    code: 429,
-    reason: 'TooManyRequests',
-    message: 'slow down',
-    details: { retryAfterSeconds: 10 },
-  },
 };
 for (const [fact, { error, details, ...want }] of Object.entries(cases)) {
   test(fact, () => {

@@ -293,11 +293,3 @@ export function resourceVersionOnCreate(): StatusError {
     'resourceVersion should not be set on objects to be created',
   );
 }
-
-/** 429: throttled; `retryAfterSeconds` also belongs into the Retry-After header (ER-1). */
-export function tooManyRequests(message: string, retryAfterSeconds: number): StatusError {
-  return new StatusError(
-    { code: 429, reason: 'TooManyRequests', details: { retryAfterSeconds } },
-    message,
-  );
-}

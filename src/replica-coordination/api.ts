@@ -1,9 +1,9 @@
 import { parseGoDuration } from '#base/go-duration.ts';
 import type { Parsed } from '#base/parsed.ts';
 import { invalid, valid } from '#base/parsed.ts';
+import { parseTimestamp } from '#base/timestamp.ts';
 import type { Instant, Millis } from '#base/units.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
-import { parseTimestamp } from './timestamp.ts';
 
 const LEADER = 'grafana.com/rollout-downscale-leader';
 const UPSCALE_GATE = 'grafana.com/rollout-upscale-only-when-leader-ready';

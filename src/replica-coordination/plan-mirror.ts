@@ -1,7 +1,10 @@
 import type { Parsed } from '#base/parsed.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import { because } from '#control/refs.ts';
+import type { OpenScale } from '#control/scale-writes.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
 import { forcedReplicasOf, type Reference, referenceId } from './api.ts';
+import { delayedDownscaleOf } from './delayed-downscale.ts';
 import type { DelayedDownscaleVerdict } from './delayed-downscale-snapshot.ts';
 import { waitForMinimumTime } from './plan-minimum-time.ts';
 import { hold, type Moment, scaleTo, settled, type Wish } from './plan-wish.ts';
@@ -56,8 +59,25 @@ interface Target {
 }
 
 function delayed(snapshot: SetSnapshot, target: Target, { group }: Moment): Wish {
+  const open = group.unanswered.get(snapshot.set.name);
+  if (open !== undefined && open.to < target.wanted && isDelayed(snapshot.set)) {
+    return holdForOpen(snapshot, open);
+  }
   const { verdict, requeue } = group.delays.verdict(snapshot, target.wanted);
   return { ...judged(snapshot, target, verdict), requeue };
+}
+
+function isDelayed(set: StatefulSetView): boolean {
+  const settings = delayedDownscaleOf(set);
+  return settings.kind === 'valid' && settings.value !== undefined;
+}
+
+/** Pods that a request may still take away must stay prepared until it is settled. */
+function holdForOpen({ set }: SetSnapshot, { to, until }: OpenScale): Wish {
+  const message =
+    `no pod of ${set.name} is told that it stays, as a request to lower its replicas to ${to} got no answer, ` +
+    'so it may still be carried out';
+  return hold(set, because('AwaitingAnswer', message), until);
 }
 
 function judged(snapshot: SetSnapshot, target: Target, verdict: DelayedDownscaleVerdict): Wish {

@@ -1,9 +1,12 @@
 import type { Because } from '#base/because.ts';
+import type { Instant } from '#base/units.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import type { Reason } from '#control/reasons.ts';
 import { because } from '#control/refs.ts';
+import { canHaveBeenAvailable } from '#statefulset/availability.ts';
 import { isOutdated, targetRevision } from '#statefulset/revision.ts';
-import { isUnavailable, type Slot, slotsOf } from '#statefulset/slot.ts';
+import { isUnavailable, type Slot, settledAt, slotsOf } from '#statefulset/slot.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
 import { hold, type Moment, type Wish } from './plan-wish.ts';
 
 type ScaleWish = Extract<Wish, { kind: 'scale' }>;
@@ -25,12 +28,12 @@ export function safely(wish: ScaleWish, snapshot: SetSnapshot, moment: Moment): 
   if (takes === 0) return wish;
   const unanswered = [...group.unanswered].find(([name]) => name !== set.name);
   if (unanswered !== undefined) {
-    const [name, until] = unanswered;
+    const [name, { until }] = unanswered;
     const message = `${set.name} does not shrink as a request to lower the replicas of ${name} got no answer`;
     return { ...hold(set, because('AwaitingAnswer', message), until), ...keep };
   }
   const disrupted = disruptedZone(snapshot, moment);
-  if (disrupted !== undefined) return { ...hold(set, disrupted), ...keep };
+  if (disrupted !== undefined) return { ...hold(set, disrupted.why, disrupted.until), ...keep };
   return { ...wish, scale: { ...wish.scale, takes } };
 }
 
@@ -43,19 +46,25 @@ function takenBy(snapshot: SetSnapshot, to: number, { group, now }: Moment): num
   return slots.filter((slot) => slot.ordinal >= first && !isUnavailable(slot)).length;
 }
 
-function disruptedZone({ set }: SetSnapshot, { group, now }: Moment): Because<Reason> | undefined {
+interface DisruptedZone {
+  readonly why: Because<Reason>;
+  /** When time alone ends it: its pods are ready, and become available. */
+  readonly until: Instant | undefined;
+}
+
+function disruptedZone({ set }: SetSnapshot, { group, now }: Moment): DisruptedZone | undefined {
   for (const other of group.sets) {
     if (other.set.uid === set.uid) continue;
     const slots = slotsOf({ ...other, leaving: group.leaving }, now);
     const isRolling = isBeingRolled(other, slots);
-    const missing = slots.filter((slot) => isPerhapsOurs(slot, isRolling));
+    const missing = slots.filter((slot) => isPerhapsOurs(slot, other.set, isRolling));
     if (missing.length === 0) continue;
     const names = missing.slice(0, 3).map((slot) => `${other.set.name}-${slot.ordinal}`);
     const more = missing.length > 3 ? ` and ${missing.length - 3} more` : '';
     const message =
       `${set.name} does not shrink while ${other.set.name} is being changed: ` +
       `${names.join(', ')}${more} ${missing.length === 1 ? 'is' : 'are'} not available`;
-    return because('ZoneBeingChanged', message);
+    return { why: because('ZoneBeingChanged', message), until: settledAt(missing) };
   }
   return undefined;
 }
@@ -67,11 +76,12 @@ function isBeingRolled({ set }: SetSnapshot, slots: readonly Slot[]): boolean {
 }
 
 /**
- * Whether the slot may lack its pod because of us. What is ours is never stored, so whatever looks like it counts: a pod
- * that goes, is not there yet, or has not started; one that is not ready counts only where a rollout is under way.
+ * Whether the slot may lack its pod because of us. What is ours is never stored, and neither a rollout nor a count shows
+ * it any more once it was taken back; so whatever looks like it counts: a pod that goes, is not there yet, or was never
+ * available since it was made. One that was, and broke by itself, counts only where a rollout is under way.
  */
-function isPerhapsOurs(slot: Slot, isRolling: boolean): boolean {
+function isPerhapsOurs(slot: Slot, set: StatefulSetView, isRolling: boolean): boolean {
   if (slot.kind === 'available') return false;
-  if (slot.kind === 'missing' || slot.kind === 'terminating') return true;
-  return isRolling || slot.pod.phase === 'Pending';
+  if (slot.kind !== 'not-ready' || isRolling) return true;
+  return !canHaveBeenAvailable(slot.pod, set.spec.minReady);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { invalid, valid } from '#base/parsed.ts';
-import { after, millis, seconds } from '#base/units.ts';
+import { after, millis, minutes, seconds } from '#base/units.ts';
 import {
   coordination,
   deeds,
@@ -11,7 +11,7 @@ import {
   reference,
   type ZoneSpec,
 } from '#testing/coordination.ts';
-import { podView, T0 } from '#testing/views.ts';
+import { podView, readySince, T0 } from '#testing/views.ts';
 import { planCoordination } from './plan.ts';
 import type { CoordinationSnapshot, Delays, ReferenceState } from './snapshot.ts';
 
@@ -261,6 +261,21 @@ const safety: Record<string, Case> = {
     rest: { leaving: new Set(['ingester-zone-a-0-uid']) },
     does: ['b: hold ZoneBeingChanged'],
   },
+  'does not shrink a zone while a pod of another one starts, although no rollout shows (EXCL-1)': {
+    zones: {
+      a: { replicas: 2, ready: 1, starting: [0] },
+      b: { replicas: 3, annotations: follows('a') },
+    },
+    does: ['b: hold ZoneBeingChanged'],
+  },
+  'does not shrink a zone while a pod of another one is not yet ready for minReadySeconds (EXCL-1)':
+    {
+      zones: {
+        a: { replicas: 2, set: { spec: { minReady: minutes(61) } } },
+        b: { replicas: 3, annotations: follows('a') },
+      },
+      does: ['b: hold ZoneBeingChanged'],
+    },
   'shrinks a zone that loses nothing by it, whatever the others do (D-11)': {
     zones: {
       a: { replicas: 2, ready: 1, unready: [0], set: prev },
@@ -281,7 +296,7 @@ const safety: Record<string, Case> = {
       b: { replicas: 3, annotations: follows('a') },
       c: { replicas: 3, annotations: follows('a') },
     },
-    rest: { unanswered: new Map([['ingester-zone-b', after(T0, seconds(100))]]) },
+    rest: { unanswered: new Map([['ingester-zone-b', { to: 2, until: after(T0, seconds(100)) }]]) },
     does: ['b: 3 → 2', 'c: hold AwaitingAnswer'],
   },
   'does not repeat a refused write before its time (KW-22)': {
@@ -316,6 +331,19 @@ const delayedA: Delays = {
         : { kind: 'scale', to: wanted, provenAt: undefined, because: undefined },
     requeue: { kind: 'at', at: after(T0, seconds(30)) },
   }),
+};
+
+const unasked: Delays = {
+  verdict: ({ set }) => assert.fail(`${set.name} was asked`),
+};
+
+const delayed = {
+  'rollout-delayed-downscale': '1h',
+  'rollout-prepare-delayed-downscale-url': 'http://pod/prepare',
+};
+
+const unansweredB = {
+  unanswered: new Map([['ingester-zone-b', { to: 1, until: after(T0, seconds(100)) }]]),
 };
 
 const mirroring: Record<string, Case> = {
@@ -412,6 +440,21 @@ const mirroring: Record<string, Case> = {
     },
     rest: { ...known(reference(3, 3)), delays: delayedA },
     does: ['a: hold AwaitingAnswer', 'b: 5 → 3', 'test := 5'],
+  },
+  'tells no pod that it stays while a request to take it has no answer [SCAL-1]': {
+    zones: { b: { replicas: 3, annotations: mirrors(delayed) } },
+    rest: { ...known(reference(3, 3)), ...unansweredB, delays: unasked },
+    does: ['b: hold AwaitingAnswer'],
+  },
+  'tells pods that they stay which no request without an answer takes': {
+    zones: { b: { replicas: 3, annotations: mirrors(delayed) } },
+    rest: { ...known(reference(1, 3)), ...unansweredB },
+    does: ['b: 3 → 1', 'test := 1'],
+  },
+  'lets a set grow whose pods are not asked, whatever has no answer': {
+    zones: { b: { replicas: 3, annotations: mirrors() } },
+    rest: { ...known(reference(4, 4)), ...unansweredB },
+    does: ['b: 3 → 4'],
   },
   'does not report to a resource whose status we may not write, and says so (KW-29)': {
     zones: { b: { replicas: 3, annotations: mirrors() } },
@@ -578,6 +621,15 @@ test('planCoordination() counts the available pods that go with spec.ordinals.st
   };
   const [decision] = planCoordination(coordination(zones), T0).decisions;
   assert.equal(decision?.kind === 'scale' ? decision.takes : undefined, 1);
+});
+
+test('planCoordination() looks again when the pods of another zone that are ready are available', () => {
+  const zones = {
+    a: { replicas: 2, set: { spec: { minReady: minutes(61) } } },
+    b: { replicas: 3, annotations: follows('a') },
+  };
+  const { requeue } = planCoordination(coordination(zones), T0);
+  assert.deepEqual(requeue, { kind: 'at', at: after(readySince, minutes(61)) });
 });
 
 test('planCoordination() holds for a pod of another zone that has not started', () => {

@@ -91,7 +91,6 @@ test('PodPreparations wakes the set once all POSTs have ended, whatever the DELE
   assert.equal(woken(), 1);
   await clock.advance(seconds(5));
   assert.equal(woken(), 2);
-  await preparations.idle();
 });
 
 test('PodPreparations gives calls up without a word when the lease is lost, and knows nothing of those pods', async () => {
@@ -101,7 +100,7 @@ test('PodPreparations gives calls up without a word when the lease is lost, and 
   preparations.start(work({ 0: 'DELETE', 4: 'POST' }), lease.signal);
   await clock.settle();
   lease.abort();
-  await preparations.idle();
+  await clock.settle();
   assert.deepEqual([woken(), log], [0, []]);
   assert.deepEqual(
     [...preparations.of(set, url).values()].map(({ calling, state }) => [calling, state.kind]),
@@ -118,7 +117,6 @@ test('PodPreparations.forget() gives the calls of that set up', async () => {
   preparations.start(work({ 0: 'DELETE' }), alive);
   await clock.settle();
   preparations.forget(set.uid);
-  await preparations.idle();
   assert.deepEqual([fleet.open, woken(), preparations.of(set, url).size], [0, 0, 0]);
 });
 

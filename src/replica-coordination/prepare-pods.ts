@@ -62,13 +62,13 @@ const unheardOf: SlotMemory = { calling: undefined, state: unknown, doubtUntil: 
 
 /**
  * Calls pods beside the passes over their groups, and remembers what they said. The memory is a cache: the truth is
- * with the pods (DD-1), so losing it costs calls and nothing else (D-22).
+ * with the pods (DD-1), so losing it costs calls and nothing else. It must begin empty with every process, and with
+ * every lease once there is one: what another process asked of pods meanwhile is in none of it (D-22).
  */
 export class PodPreparations {
   readonly #ports: PodPreparationPorts;
   /** By uid of the set. */
   readonly #sets = new Map<string, SetMemory>();
-  readonly #ongoing = new Set<Promise<void>>();
 
   constructor(ports: PodPreparationPorts) {
     this.#ports = ports;
@@ -97,9 +97,8 @@ export class PodPreparations {
       if (slot.calling !== undefined) continue;
       memory.slots.set(call.ordinal, { ...slot, calling: call.method });
       memory.underWay[call.method] += 1;
-      const ongoing = this.#call({ memory, work, call }, either);
-      this.#ongoing.add(ongoing);
-      void ongoing.finally(() => this.#ongoing.delete(ongoing));
+      // It ends in an answer of some kind, never in an error: what fails here is a bug, which ends the process.
+      void this.#call({ memory, work, call }, either);
     }
   }
 
@@ -107,16 +106,6 @@ export class PodPreparations {
   forget(uid: string): void {
     this.#sets.get(uid)?.forgotten.abort();
     this.#sets.delete(uid);
-  }
-
-  /** Nothing is known any more, as after a start or when the lease was gained (D-22). */
-  clear(): void {
-    for (const uid of this.#sets.keys()) this.forget(uid);
-  }
-
-  /** Resolves when no call is under way. */
-  async idle(): Promise<void> {
-    while (this.#ongoing.size > 0) await Promise.all(this.#ongoing);
   }
 
   #memoryOf(set: StatefulSetView, url: string): SetMemory {

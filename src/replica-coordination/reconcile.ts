@@ -1,9 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import type { Instant, Millis, Monotonic } from '#base/units.ts';
-import { applyScale } from '#control/apply-scale.ts';
-import type { Basis } from '#control/basis.ts';
-import type { Decision, Plan, Scale } from '#control/decision.ts';
+import type { Instant, Millis } from '#base/units.ts';
+import type { Decision, Plan } from '#control/decision.ts';
 import type { Fence } from '#control/fence.ts';
 import type { GroupCapability, GroupEnd, GroupWork } from '#control/group-capability.ts';
 import { type GroupState, GroupView } from '#control/group-view.ts';
@@ -11,15 +9,12 @@ import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import { because } from '#control/refs.ts';
 import { PlanReporter } from '#control/report-plan.ts';
 import type { ScaleWrites } from '#control/scale-writes.ts';
-import { ApiError, isOutcomeUnknown, isRequestFailure } from '#kubernetes/api-error.ts';
+import { isRequestFailure } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
-import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
-import { TransportError } from '#kubernetes/transport.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
-import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { DelayedDownscaleRound } from './delayed-downscale-round.ts';
 import { isCoordinated, planCoordination } from './plan.ts';
@@ -27,6 +22,7 @@ import type { PodPreparations } from './prepare-pods.ts';
 import type { References } from './references.ts';
 import type { CoordinationSnapshot, ZoneTracker } from './snapshot.ts';
 import { WritePaces } from './write-pace.ts';
+import { ScaleWriter, type Written } from './write-scale.ts';
 import { readZoneTracker } from './zone-tracker.ts';
 
 /** What coordinating the replicas of a group goes through. */
@@ -50,13 +46,6 @@ export interface CoordinationPorts {
   wake(key: string): void;
 }
 
-/** What came of the write of a plan. */
-type Written =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'scaled' }
-  | { readonly kind: 'outdated' }
-  | { readonly kind: 'refused'; readonly hold: Decision; readonly until: Instant };
-
 const idle: GroupEnd = Object.freeze<GroupEnd>({
   plan: {
     decisions: [],
@@ -79,10 +68,12 @@ export class ReplicaCoordination implements GroupCapability {
   readonly #ports: CoordinationPorts;
   readonly #reporter: PlanReporter;
   readonly #paces = new WritePaces();
+  readonly #writer: ScaleWriter;
 
   constructor(ports: CoordinationPorts) {
     this.#ports = ports;
     this.#reporter = new PlanReporter(ports);
+    this.#writer = new ScaleWriter({ ...ports, paces: this.#paces, reporter: this.#reporter });
     ports.statefulSets.onChange(({ kind, object }) => {
       if (kind === 'deleted') ports.preparations.forget(object.uid);
     });
@@ -136,7 +127,7 @@ export class ReplicaCoordination implements GroupCapability {
     const secured = await view.secure(observed, signal);
     round.start(signal);
     if (secured.kind === 'held') return endOf(secured.plan, again, { kind: 'nothing' });
-    const written = await this.#scale({ key, ...secured }, signal);
+    const written = await this.#writer.write({ key, ...secured }, signal);
     const isInVain = written.kind === 'refused' || written.kind === 'outdated';
     if (!isInVain) await this.#writeBack(secured.plan, signal);
     return endOf(secured.plan, again, written);
@@ -168,77 +159,6 @@ export class ReplicaCoordination implements GroupCapability {
     return readZoneTracker(namespace, { ...this.#ports, configMapName }, signal);
   }
 
-  async #scale(
-    work: { readonly key: string; readonly plan: Plan; readonly basis: Basis | undefined },
-    signal: AbortSignal,
-  ): Promise<Written> {
-    const scale = work.plan.decisions.find((decision) => decision.kind === 'scale');
-    if (scale === undefined) return { kind: 'nothing' };
-    const { clock, statefulSets, writes } = this.#ports;
-    const { namespace, name } = scale.set;
-    const before = statefulSets.lister.get(namespace, name)?.resourceVersion;
-    const startedAt = clock.monotonic();
-    try {
-      const log = this.#ports.log.with({ group: parseGroupKey(work.key).group });
-      const ports = { ...this.#ports, log };
-      const outcome = await applyScale({ scale, basis: work.basis }, ports, signal);
-      if (outcome.kind === 'outdated') return outcome;
-      const { revision: answered, sentAt } = outcome;
-      if (before !== undefined) statefulSets.freshness.ownWrite({ sentAt, before, answered });
-      writes.answered(scale, answered);
-      this.#paces.written(scale, clock.now());
-      this.#reporter.tell(scale.set, scale.because);
-      this.#wakeWhenSeen(work.key, answered, signal);
-      return { kind: 'scaled' };
-    } catch (error) {
-      if (!isRequestFailure(error)) throw error;
-      const hasMoved = await this.#settle({ scale, error, startedAt }, signal);
-      return hasMoved ? { kind: 'outdated' } : this.#refused(work.key, scale, error);
-    }
-  }
-
-  /** Finds out whether a write that failed was stored all the same (reliability.md rule 7). @returns whether it was */
-  async #settle(
-    failed: { readonly scale: Scale; readonly error: Error; readonly startedAt: Monotonic },
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { scale, error, startedAt } = failed;
-    const { client, writes } = this.#ports;
-    if (!isOutcomeUnknown(error)) return false;
-    if (isWithoutAnswer(error)) {
-      writes.unanswered(scale, startedAt);
-      return false;
-    }
-    try {
-      const { namespace, name, uid } = scale.set;
-      const set = await client.get(resourceTypes.statefulSets, { namespace, name }, { signal });
-      const isSame = set.metadata.uid === uid && parseStatefulSet(set).spec.replicas === scale.from;
-      if (!isSame) writes.answered(scale, set.metadata.resourceVersion);
-      return !isSame;
-    } catch (failure) {
-      if (!isRequestFailure(failure)) throw failure;
-      writes.unanswered(scale, startedAt);
-      return false;
-    }
-  }
-
-  #refused(key: string, scale: Scale, error: Error): Written {
-    const { log, clock } = this.#ports;
-    const { group } = parseGroupKey(key);
-    log.warn('scaling step failed', { group, err: error });
-    const { until, because } = this.#paces.refused(scale, error.message, clock.now());
-    return { kind: 'refused', until, hold: { kind: 'hold', set: scale.set, until, because } };
-  }
-
-  /** The pass that follows a write needs the cache to show it; nothing else may wake the group by then. */
-  #wakeWhenSeen(key: string, revision: string, signal: AbortSignal): void {
-    const { statefulSets } = this.#ports;
-    statefulSets.freshness.whenSeen(revision, signal).then(
-      () => this.#ports.wake(key),
-      () => undefined,
-    );
-  }
-
   async #writeBack(plan: Plan, signal: AbortSignal): Promise<void> {
     for (const decision of plan.decisions) {
       if (decision.kind !== 'write-back') continue;
@@ -253,7 +173,10 @@ export class ReplicaCoordination implements GroupCapability {
     const held = sets.find(({ name }) => open.has(name));
     if (held === undefined) return undefined;
     const { namespace, name, uid } = held;
-    const until = open.get(name);
+    const until = open.get(name)?.until;
+    const isSaid = end.plan.decisions.some(
+      (each) => each.set.uid === uid && each.because.reason === 'AwaitingAnswer',
+    );
     const message = `a request to lower the replicas of ${name} got no answer, so it may still be carried out`;
     const hold: Decision = {
       kind: 'hold',
@@ -261,7 +184,7 @@ export class ReplicaCoordination implements GroupCapability {
       because: because('AwaitingAnswer', message),
       ...(until !== undefined && { until }),
     };
-    const decisions = [...end.plan.decisions, hold];
+    const decisions = isSaid ? end.plan.decisions : [...end.plan.decisions, hold];
     const plan = withRequeue({ ...end.plan, decisions }, until);
     return { ...end, plan, endsPass: true };
   }
@@ -291,10 +214,4 @@ function endOf(plan: Plan, again: Instant | undefined, written: Written): GroupE
 function withRequeue(plan: Plan, at: Instant | undefined): Plan {
   if (at === undefined || (plan.requeue.kind === 'at' && plan.requeue.at <= at)) return plan;
   return { ...plan, requeue: { kind: 'at', at } };
-}
-
-/** Whether the request may still be under way; an answer, whatever it says, ends it. */
-function isWithoutAnswer(error: Error): boolean {
-  if (error instanceof TransportError) return error.failure !== 'not-sent';
-  return error instanceof ApiError && error.status === 504;
 }

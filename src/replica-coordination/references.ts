@@ -1,6 +1,5 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import { after, type Instant, type Millis, type Monotonic, millis } from '#base/units.ts';
 import type { ObjectRef, WriteBack } from '#control/decision.ts';
@@ -10,13 +9,14 @@ import type { Client } from '#kubernetes/client.ts';
 import type { ScalableKinds } from '#kubernetes/discovery.ts';
 import type { Lister } from '#kubernetes/informer.ts';
 import { resourcePath } from '#kubernetes/resource-path.ts';
-import type { ResourceType } from '#kubernetes/resource-type.ts';
 import { newerRevision } from '#kubernetes/revision.ts';
 import { groupKey, groupOf } from '#statefulset/group.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { type Reference, referenceId, referenceOf } from './api.ts';
-import { ReferenceWatch } from './reference-watch.ts';
+import type { ReferenceWatch } from './reference-watch.ts';
+import { ReferenceWatches, typeId } from './reference-watches.ts';
+import { countsOf } from './scale-counts.ts';
 import type { ReferenceState } from './snapshot.ts';
 
 /** The index of StatefulSets by the resource that they mirror; see {@link referenceIndexers}. */
@@ -72,16 +72,17 @@ export interface ReferencesRead {
 export class References {
   readonly #ports: ReferencePorts;
   readonly #readings = new Map<string, Reading>();
-  /** By namespace and type. */
-  readonly #watches = new Map<string, ReferenceWatch>();
+  readonly #watches: ReferenceWatches;
   /** Types whose status we may not write (KW-29). */
   readonly #forbidden = new Set<string>();
-  /** Which groups use which watch, so that one that nobody uses ends. */
-  readonly #users = new Map<string, ReadonlySet<string>>();
-  readonly #running = new Set<Promise<void>>();
 
   constructor(ports: ReferencePorts) {
     this.#ports = ports;
+    this.#watches = new ReferenceWatches({
+      ...ports,
+      changed: ({ namespace, name, type: { group, kind } }) =>
+        this.#changed(referenceId(namespace, { group, kind, name })),
+    });
   }
 
   /** What the sets of the group `key` mirror. @throws when a watch can never be trusted again (D-6) */
@@ -105,7 +106,7 @@ export class References {
       if (at !== undefined) again = Math.min(again ?? at, at);
       states.set(id, withoutOwn(state, sets));
     }
-    this.#use(key, used);
+    this.#watches.use(key, used);
     const now = this.#ports.clock.now();
     const left = again === undefined ? undefined : millis(again - this.#ports.clock.monotonic());
     return { states, again: left === undefined ? undefined : after(now, left) };
@@ -113,12 +114,12 @@ export class References {
 
   /** Resolves when all watches have ended, which their signal asks for. */
   async ended(): Promise<void> {
-    await Promise.all(this.#running);
+    await this.#watches.ended();
   }
 
   /** The group `key` is gone, or mirrors nothing any more. */
   release(key: string): void {
-    this.#use(key, new Set());
+    this.#watches.use(key, new Set());
   }
 
   /**
@@ -167,7 +168,7 @@ export class References {
         return { state: { kind: 'unresolved', message }, watch: undefined, at };
       }
       const ref = { type: resolved.type, namespace, name: reference.name };
-      const [watchId, watch] = this.#watch(resolved.type, namespace);
+      const [watchId, watch] = this.#watches.of(resolved.type, namespace);
       watch.throwIfFatal();
       const reading = await this.#current(id, { ref, watch, reference }, signal);
       const isFollowed = watch.isReliable && reading.state.kind === 'known';
@@ -218,7 +219,7 @@ export class References {
     const path = resourcePath(type, { namespace, name, subresource: 'scale' });
     try {
       const scale = await this.#ports.client.raw({ method: 'GET', path }, { signal });
-      const counts = isJsonObject(scale) ? countsOf(scale) : undefined;
+      const counts = countsOf(scale);
       if (counts === undefined) {
         const message = `its scale has no revision, or counts that are no numbers`;
         return { state: { kind: 'unreadable', message }, revision: undefined };
@@ -259,21 +260,6 @@ export class References {
     this.#readings.set(id, { ...reading, state: { ...reading.state, reported: replicas } });
   }
 
-  #watch(type: ResourceType, namespace: string): readonly [string, ReferenceWatch] {
-    const id = `${namespace}/${typeId(type)}`;
-    const known = this.#watches.get(id);
-    if (known !== undefined) return [id, known];
-    const { group, kind } = type;
-    const watch = new ReferenceWatch(type, namespace, {
-      ...this.#ports,
-      changed: (name) => this.#changed(referenceId(namespace, { group, kind, name })),
-    });
-    this.#watches.set(id, watch);
-    const running = watch.run(this.#ports.signal).finally(() => this.#running.delete(running));
-    this.#running.add(running);
-    return [id, watch];
-  }
-
   #changed(id: string): void {
     const { statefulSets } = this.#ports;
     const keys = new Set<string>();
@@ -282,19 +268,6 @@ export class References {
       if (group !== undefined) keys.add(groupKey(set.namespace, group));
     }
     for (const key of keys) this.#ports.wake(key);
-  }
-
-  #use(key: string, used: ReadonlySet<string>): void {
-    const before = this.#users.get(key);
-    if (isSameSet(before, used)) return;
-    if (used.size === 0) this.#users.delete(key);
-    else this.#users.set(key, used);
-    for (const id of before ?? []) {
-      const isUsed = [...this.#users.values()].some((each) => each.has(id));
-      if (isUsed) continue;
-      this.#watches.get(id)?.stop();
-      this.#watches.delete(id);
-    }
   }
 }
 
@@ -306,33 +279,3 @@ function withoutOwn(state: ReferenceState, own: readonly SetSnapshot[]): Referen
 }
 
 const unshared = { others: [], isWriteBackForbidden: false } as const;
-
-function typeId({ group, version, plural }: ResourceType): string {
-  return `${plural}.${version}.${group}`;
-}
-
-function isSameSet(one: ReadonlySet<string> | undefined, other: ReadonlySet<string>): boolean {
-  return (one?.size ?? 0) === other.size && [...other].every((each) => one?.has(each) === true);
-}
-
-/** The counts of a Scale; an absent number is 0, as Go leaves zero out. */
-function countsOf(
-  scale: JsonObject,
-): { readonly wanted: number; readonly reported: number; readonly revision: string } | undefined {
-  const { metadata, spec, status, kind } = scale;
-  // What is no whole Scale is no zero (SCAL-1).
-  if (kind !== 'Scale' || !isJsonObject(spec)) return undefined;
-  const revision = isJsonObject(metadata) ? metadata['resourceVersion'] : undefined;
-  const wanted = countAt(spec);
-  const reported = countAt(status);
-  if (typeof revision !== 'string' || wanted === undefined || reported === undefined)
-    return undefined;
-  return { wanted, reported, revision };
-}
-
-function countAt(part: JsonObject[string]): number | undefined {
-  if (part === undefined) return 0;
-  if (!isJsonObject(part)) return undefined;
-  const count = part['replicas'] ?? 0;
-  return typeof count === 'number' && Number.isInteger(count) && count >= 0 ? count : undefined;
-}

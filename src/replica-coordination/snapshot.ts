@@ -4,6 +4,7 @@ import type { Instant } from '#base/units.ts';
 import type { ObjectRef, Requeue } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import type { Reason } from '#control/reasons.ts';
+import type { OpenScale } from '#control/scale-writes.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 
 import type { DelayedDownscaleVerdict } from './delayed-downscale-snapshot.ts';
@@ -65,6 +66,6 @@ export interface CoordinationSnapshot {
   readonly delays: Delays;
   /** By uid of the set. */
   readonly paces: ReadonlyMap<string, Pace>;
-  /** Names of sets whose replicas were to be lowered by a request without an answer, by when it is settled. */
-  readonly unanswered: ReadonlyMap<string, Instant>;
+  /** Requests without an answer that lower the replicas of a set, by its name. */
+  readonly unanswered: ReadonlyMap<string, OpenScale>;
 }

@@ -3,12 +3,12 @@ import { errorOf } from '#base/error-of.ts';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
 import { invalid } from '#base/parsed.ts';
+import { parseTimestamp } from '#base/timestamp.ts';
 import { after, type Instant, type Millis } from '#base/units.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { ZoneTracker } from './snapshot.ts';
-import { parseTimestamp } from './timestamp.ts';
 
 /** Where the times of the last down-scales are kept in zone-tracker mode. */
 export interface ZoneTrackerOptions {

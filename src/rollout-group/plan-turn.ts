@@ -2,8 +2,8 @@ import type { Decision } from '#control/decision.ts';
 import type { Reason } from '#control/reasons.ts';
 import { because, podRef } from '#control/refs.ts';
 import type { Budgets } from '#disruption/verdict.ts';
-import type { Slot } from '#statefulset/slot.ts';
-import { describeUnavailable, settledAt, type Zone } from './plan-zone.ts';
+import { type Slot, settledAt } from '#statefulset/slot.ts';
+import { describeUnavailable, type Zone } from './plan-zone.ts';
 
 type AvailableSlot = Extract<Slot, { kind: 'available' }>;
 
@@ -94,7 +94,7 @@ function finishTurn(zone: Zone): Turn {
 }
 
 function holdUnavailable(zone: Zone): Decision {
-  const settled = settledAt(zone);
+  const settled = settledAt(zone.unavailable);
   const message = `${zone.set.name} has unavailable pods: ${describeUnavailable(zone)}`;
   return settled === undefined
     ? hold(zone, 'ZoneNotReady', message)

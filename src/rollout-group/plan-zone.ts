@@ -94,16 +94,6 @@ function notReadyPhase(pod: PodView): string {
   return pod.phase === 'Running' ? 'not ready' : pod.phase.toLowerCase();
 }
 
-/** When the last settling pod of `zone` becomes available, if settling is all that is wrong; else undefined. */
-export function settledAt(zone: Zone): Instant | undefined {
-  let latest: Instant | undefined;
-  for (const slot of zone.unavailable) {
-    if (slot.kind !== 'settling') return undefined;
-    if (latest === undefined || slot.availableFrom > latest) latest = slot.availableFrom;
-  }
-  return latest;
-}
-
 /** When the first settling pod of `zones` becomes available; undefined when none is settling. */
 export function nextSettled(zones: readonly Zone[]): Instant | undefined {
   let earliest: Instant | undefined;

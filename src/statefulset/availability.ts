@@ -1,4 +1,4 @@
-import { after, type Instant, type Millis } from '#base/units.ts';
+import { after, type Instant, type Millis, seconds } from '#base/units.ts';
 import type { PodView } from './view.ts';
 
 /**
@@ -20,4 +20,16 @@ export function isReady(pod: PodView): boolean {
  */
 export function availableFrom(pod: PodView, minReady: Millis): Instant | undefined {
   return isReady(pod) && pod.readySince !== undefined ? after(pod.readySince, minReady) : undefined;
+}
+
+/** Kubernetes writes times in whole seconds. */
+const resolution: Millis = seconds(1);
+
+/**
+ * Whether `pod`, which is not ready, can have been available before: whether from its start to its last loss of
+ * readiness more than `minReady` passed. A pod that was taken away cannot, once it is made anew; where the status does
+ * not tell, it counts so (fail closed).
+ */
+export function canHaveBeenAvailable(pod: PodView, minReady: Millis): boolean {
+  return pod.unreadyAfter !== undefined && pod.unreadyAfter > minReady + resolution;
 }

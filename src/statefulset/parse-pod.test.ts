@@ -125,3 +125,33 @@ for (const [what, { statuses, want }] of Object.entries(troubles)) {
     assert.equal(parsePod(pod({ containerStatuses: statuses })).trouble, want);
   });
 }
+
+const start = '2026-01-01T00:00:00Z';
+const lost = (lastTransitionTime: string): JsonObject => ({
+  type: 'Ready',
+  status: 'False',
+  lastTransitionTime,
+});
+
+const losses: Record<string, { readonly status: JsonObject; readonly want: number | undefined }> = {
+  'the time from its start to the loss of its readiness': {
+    status: { startTime: start, conditions: [lost('2026-01-01T00:01:30Z')] },
+    want: 90_000,
+  },
+  '0 for a pod that was never ready': {
+    status: { startTime: start, conditions: [lost(start)] },
+    want: 0,
+  },
+  'nothing for a pod that is ready': {
+    status: { startTime: start, conditions: [ready] },
+    want: undefined,
+  },
+  'nothing without a start': { status: { conditions: [lost(start)] }, want: undefined },
+  'nothing without a Ready condition': { status: { startTime: start }, want: undefined },
+};
+
+for (const [what, { status, want }] of Object.entries(losses)) {
+  test(`parsePod() shows as unreadyAfter ${what}`, () => {
+    assert.equal(parsePod(pod(status)).unreadyAfter, want);
+  });
+}

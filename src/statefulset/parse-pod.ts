@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import type { Instant } from '#base/units.ts';
+import { type Millis, millis } from '#base/units.ts';
 import { arrayAt, instantAt, objectAt, objectsIn, stringAt } from './parse-fields.ts';
 import type { PodView } from './view.ts';
 
@@ -13,6 +13,8 @@ export function parsePod(object: JsonObject): PodView {
   const metadata = objectAt(object, 'metadata');
   const status = objectAt(object, 'status');
   const containers = objectsIn(arrayAt(status, 'containerStatuses'));
+  const ready = readyConditionOf(status);
+  const isTrue = ready?.['status'] === 'True';
   return Object.freeze({
     namespace: stringAt(metadata, 'namespace') ?? '',
     name: stringAt(metadata, 'name') ?? '',
@@ -22,7 +24,8 @@ export function parsePod(object: JsonObject): PodView {
     revision: stringAt(objectAt(metadata, 'labels'), 'controller-revision-hash'),
     isTerminating: stringAt(metadata, 'deletionTimestamp') !== undefined,
     phase: phases.find((phase) => phase === stringAt(status, 'phase')) ?? 'Unknown',
-    readySince: readySinceOf(status),
+    readySince: isTrue ? instantAt(ready, 'lastTransitionTime') : undefined,
+    unreadyAfter: isTrue || ready === undefined ? undefined : sinceStart(ready, status),
     areContainersReady: containers.every(isContainerReady),
     trouble: troubleOf(containers),
   });
@@ -34,10 +37,15 @@ function controllerUidOf(metadata: JsonObject): string | undefined {
   return controller === undefined ? undefined : stringAt(controller, 'uid');
 }
 
-function readySinceOf(status: JsonObject): Instant | undefined {
+function readyConditionOf(status: JsonObject): JsonObject | undefined {
   const conditions = objectsIn(arrayAt(status, 'conditions'));
-  const ready = conditions.find((condition) => condition['type'] === 'Ready');
-  return ready?.['status'] === 'True' ? instantAt(ready, 'lastTransitionTime') : undefined;
+  return conditions.find((condition) => condition['type'] === 'Ready');
+}
+
+function sinceStart(condition: JsonObject, status: JsonObject): Millis | undefined {
+  const at = instantAt(condition, 'lastTransitionTime');
+  const startedAt = instantAt(status, 'startTime');
+  return at === undefined || startedAt === undefined ? undefined : millis(at - startedAt);
 }
 
 function isContainerReady(container: JsonObject): boolean {

@@ -56,3 +56,13 @@ export function slotsOf(input: SlotsInput, now: Instant): readonly Slot[] {
 export function isUnavailable(slot: Slot): boolean {
   return slot.kind !== 'available';
 }
+
+/** When the last of `unavailable` becomes available, if settling is all that is wrong with them; else undefined. */
+export function settledAt(unavailable: readonly Slot[]): Instant | undefined {
+  let latest: Instant | undefined;
+  for (const slot of unavailable) {
+    if (slot.kind !== 'settling') return undefined;
+    if (latest === undefined || slot.availableFrom > latest) latest = slot.availableFrom;
+  }
+  return latest;
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, millis, seconds } from '#base/units.ts';
 import { podView, readySince, statefulSetView, T0 } from '#testing/views.ts';
-import { availableFrom } from './availability.ts';
+import { availableFrom, canHaveBeenAvailable } from './availability.ts';
 import { formatLabelSelector, matchesLabelSelector } from './label-selector.ts';
 import { ordinalsOf, parseOrdinal } from './parse-ordinal.ts';
 import { parseStatefulSet } from './parse-statefulset.ts';
@@ -54,6 +54,26 @@ test('availableFrom() is the Ready transition plus minReadySeconds, and nothing 
   assert.equal(availableFrom(podView(), seconds(30)), after(readySince, seconds(30)));
   assert.equal(availableFrom(podView({ isTerminating: true }), millis(0)), undefined);
 });
+
+const losses: Record<
+  string,
+  { readonly after?: number; readonly minReady: number; want: boolean }
+> = {
+  'it was never ready': { after: 0, minReady: 0, want: false },
+  'whole seconds cannot tell': { after: 1_000, minReady: 0, want: false },
+  'it was ready': { after: 2_000, minReady: 0, want: true },
+  'it cannot have been ready for minReadySeconds': { after: 31_000, minReady: 30, want: false },
+  'it can have been ready for minReadySeconds': { after: 32_000, minReady: 30, want: true },
+  'its status does not tell': { minReady: 0, want: false },
+};
+
+for (const [fact, { after: lostAfter, minReady, want }] of Object.entries(losses)) {
+  test(`canHaveBeenAvailable() answers ${want} where ${fact}`, () => {
+    const unreadyAfter = lostAfter === undefined ? undefined : millis(lostAfter);
+    const pod = podView({ readySince: undefined, unreadyAfter });
+    assert.equal(canHaveBeenAvailable(pod, seconds(minReady)), want);
+  });
+}
 
 test('slotsOf() R1 gives every ordinal a slot, and pods elsewhere none', () => {
   const set = statefulSetView({ spec: { minReady: seconds(10) } });

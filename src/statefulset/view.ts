@@ -55,6 +55,11 @@ export interface PodView {
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   /** `lastTransitionTime` of the Ready condition while it is True; undefined when it is not True. */
   readonly readySince: Instant | undefined;
+  /**
+   * How long after its start the Ready condition became other than True: about 0 for a pod that was never ready.
+   * Undefined while it is True, or where the status does not tell.
+   */
+  readonly unreadyAfter: Millis | undefined;
   /** Whether every entry of `status.containerStatuses` is ready and running; true for an empty list (RC-32). */
   readonly areContainersReady: boolean;
   /** Why a container waits or ended, such as `CrashLoopBackOff`; undefined when none says so. */

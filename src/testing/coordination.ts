@@ -1,3 +1,4 @@
+import { millis, minutes } from '#base/units.ts';
 import type { Decision } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import type {
@@ -21,8 +22,10 @@ export interface ZoneSpec {
   /** Labels without `grafana.com/`. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly set?: StatefulSetOverrides;
-  /** Ordinals whose pods run, and are not ready. */
+  /** Ordinals whose pods run, and are not ready; they were available before. */
   readonly unready?: readonly number[];
+  /** Ordinals whose pods run, and were not ready since they were made. */
+  readonly starting?: readonly number[];
 }
 
 function prefixed(map: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -31,7 +34,7 @@ function prefixed(map: Readonly<Record<string, string>> = {}): Record<string, st
 
 /** The set `ingester-zone-<letter>` with all its pods. */
 function zoneOf(letter: string, spec: ZoneSpec): SetSnapshot {
-  const { replicas, ready = replicas, current = replicas, unready = [] } = spec;
+  const { replicas, ready = replicas, current = replicas, unready = [], starting = [] } = spec;
   const name = `ingester-zone-${letter}`;
   const set = statefulSetView({
     name,
@@ -44,8 +47,11 @@ function zoneOf(letter: string, spec: ZoneSpec): SetSnapshot {
   const start = set.spec.ordinalsStart;
   const pods = Array.from({ length: current }, (_, index) => {
     const pod = { name: `${name}-${start + index}`, controllerUid: set.uid };
-    const broken = { readySince: undefined, areContainersReady: false };
-    return podView(unready.includes(start + index) ? { ...pod, ...broken } : pod);
+    const ordinal = start + index;
+    const unreadyAfter = starting.includes(ordinal) ? millis(0) : minutes(60);
+    const isReady = !unready.includes(ordinal) && !starting.includes(ordinal);
+    const broken = { readySince: undefined, areContainersReady: false, unreadyAfter };
+    return podView(isReady ? pod : { ...pod, ...broken });
   });
   return { set, pods, orphans: [] };
 }

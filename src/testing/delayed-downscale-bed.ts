@@ -56,7 +56,6 @@ export class DelayedDownscaleBed {
   readonly patches: BedPatch[] = [];
   readonly answers: BedAnswer[] = [];
   readonly plans: Pick<DelayedDownscalePlan, 'verdict' | 'requeue'>[] = [];
-  readonly preparations: PodPreparations;
   /** Pods by ordinal; those of new slots are ready at once. */
   readonly pods = new Map<number, PodView>();
   readonly logged: string[] = [];
@@ -67,7 +66,8 @@ export class DelayedDownscaleBed {
   #timer: { cancel(): void } | undefined;
   #incarnation = 0;
   readonly #busy = new Set<string>();
-  readonly #lease = new AbortController();
+  #preparations: PodPreparations;
+  #process = new AbortController();
 
   constructor(options: BedOptions = {}) {
     const { name = 'ingester-zone-b', replicas = 5 } = options;
@@ -86,28 +86,17 @@ export class DelayedDownscaleBed {
     });
     this.#wanted = options.wanted ?? replicas;
     this.#fillSlots();
-    const podHttp = new FakePodHttp({
-      fleet: this.fleet,
-      clock: this.clock,
-      timeout: seconds(5),
-    });
-    this.preparations = new PodPreparations({
-      podHttp: this.#watched(podHttp),
-      clock: this.clock,
-      log: createLogger({
-        format: 'logfmt',
-        level: 'debug',
-        clock: this.clock,
-        sink: (line) => void this.logged.push(line),
-      }),
-      clusterDomain: 'cluster.local.',
-      wake: () => this.#wakeIn(0),
-    });
+    this.#preparations = this.#newPreparations();
     this.#wakeIn(0);
   }
 
   get set(): StatefulSetView {
     return this.#set;
+  }
+
+  /** What the running process knows of its pods. */
+  get preparations(): PodPreparations {
+    return this.#preparations;
   }
 
   /** What the last pass planned. */
@@ -151,9 +140,11 @@ export class DelayedDownscaleBed {
     this.#wakeIn(0);
   }
 
-  /** Forgets everything, as a new process or leader knows nothing. */
+  /** A new process takes over: it knows nothing, and the calls of the old one are given up. */
   restart(): void {
-    this.preparations.clear();
+    this.#process.abort();
+    this.#process = new AbortController();
+    this.#preparations = this.#newPreparations();
     this.#wakeIn(0);
   }
 
@@ -170,6 +161,22 @@ export class DelayedDownscaleBed {
     return verdict.kind === 'hold' ? verdict.because.reason : verdict.kind;
   }
 
+  #newPreparations(): PodPreparations {
+    const { clock, fleet } = this;
+    return new PodPreparations({
+      podHttp: this.#watched(new FakePodHttp({ fleet, clock, timeout: seconds(5) })),
+      clock,
+      log: createLogger({
+        format: 'logfmt',
+        level: 'debug',
+        clock,
+        sink: (line) => void this.logged.push(line),
+      }),
+      clusterDomain: 'cluster.local.',
+      wake: () => this.#wakeIn(0),
+    });
+  }
+
   #wakeIn(delay: number): void {
     this.#timer?.cancel();
     this.#timer = this.clock.timer(millis(delay), () => this.#pass());
@@ -177,7 +184,7 @@ export class DelayedDownscaleBed {
 
   #pass(): void {
     if (this.plans.length >= mostPasses) throw new Error('the plan asks for pass after pass');
-    const { preparations, clock } = this;
+    const { clock, preparations } = this;
     const round = new DelayedDownscaleRound({
       preparations,
       now: clock.now(),
@@ -185,7 +192,7 @@ export class DelayedDownscaleBed {
     });
     const plan = round.verdict({ set: this.#set, pods: [...this.pods.values()] }, this.#wanted);
     this.plans.push(plan);
-    round.start(this.#lease.signal);
+    round.start(this.#process.signal);
     if (plan.verdict.kind === 'scale' && !this.isRefusing) this.#scale(plan.verdict.to);
     else if (plan.requeue.kind === 'at') this.#wakeIn(plan.requeue.at - this.clock.now());
   }

@@ -38,6 +38,8 @@ export interface SetFacts {
   readonly target: string | undefined;
   /** Max unavailable pods, rounded (IN-25). */
   readonly limit: number;
+  /** What the user wrote: labels and annotations together. */
+  readonly keys: ReadonlyMap<string, string>;
 }
 
 // Stored objects are frozen and one version is looked at many times: as `after`, as `before`, by several rules.
@@ -117,7 +119,14 @@ function readSet(object: JsonObject): SetFacts {
     currentRevision: textAt(object, 'status', 'currentRevision') ?? '',
     target: target(object),
     limit: limitOf(annotation('rollout-max-unavailable'), replicas),
+    keys: new Map([...textsAt(object, 'labels'), ...textsAt(object, 'annotations')]),
   };
+}
+
+function textsAt(object: JsonObject, map: 'labels' | 'annotations'): [key: string, text: string][] {
+  return Object.entries(valueAt(object, 'metadata', map) ?? {}).flatMap(([key, text]) =>
+    typeof text === 'string' ? [[key, text]] : [],
+  );
 }
 
 function target(object: JsonObject): string | undefined {

@@ -3,7 +3,7 @@ import type { Millis } from '#base/units.ts';
 import { CallLanes } from '#pod-http/call-lanes.ts';
 import type { NoAnswer, PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
 import { withoutUser } from '#pod-http/pod-url.ts';
-import type { PodFleet } from './pod-fleet.ts';
+import { type PodFleet, podOf } from './pod-fleet.ts';
 
 /** Settings of a {@link FakePodHttp}. */
 export interface FakePodHttpOptions {
@@ -13,6 +13,15 @@ export interface FakePodHttpOptions {
   readonly timeout?: Millis;
   /** Value of `X-Cluster`. @default 'test' */
   readonly cluster?: string;
+  /** Told of each call before it reaches its pod, and once the pod has acted on it; it may {@link FakePodHttp.kill}. */
+  readonly onCall?: (call: CallOfPod, moment: 'before' | 'after') => void;
+}
+
+/** What is called, and how. */
+export interface CallOfPod {
+  readonly method: string;
+  /** Name of the pod. */
+  readonly pod: string;
 }
 
 /** {@link PodHttp} to a {@link PodFleet} in memory, in the time of `clock`; follows no redirects. */
@@ -20,6 +29,8 @@ export class FakePodHttp implements PodHttp {
   readonly #options: FakePodHttpOptions;
   readonly #lanes = new CallLanes(32);
   readonly #closing = new AbortController();
+  readonly #open = new Set<() => void>();
+  #isDead = false;
 
   constructor(options: FakePodHttpOptions) {
     this.#options = options;
@@ -43,13 +54,22 @@ export class FakePodHttp implements PodHttp {
     this.#closing.abort();
   }
 
+  /** The process that calls is killed: what it has open ends without an answer, and nothing reaches pods any more. */
+  kill(): void {
+    this.#isDead = true;
+    for (const closed of this.#open) closed();
+    this.#open.clear();
+  }
+
   #exchange(call: PodCall, signal: AbortSignal): Promise<PodAnswer> {
     const { fleet, clock, timeout, cluster = 'test' } = this.#options;
     const url = URL.parse(call.url);
     if (url === null) return Promise.resolve(failed(call, 'unreachable', false));
+    this.#told(call, url, 'before');
     const headers = { ...call.headers, 'x-cluster': cluster, host: url.host };
     const path = url.pathname + url.search;
     const { promise, resolve } = Promise.withResolvers<PodAnswer>();
+    if (this.#isDead) return promise;
     const timers: { cancel(): void }[] = [];
     const { reply, closed } = fleet.receive({
       method: call.method,
@@ -58,10 +78,13 @@ export class FakePodHttp implements PodHttp {
       headers,
       body: '',
     });
+    this.#open.add(closed);
+    this.#told(call, url, 'after');
+    if (this.#isDead) return promise;
     const end = (answer: PodAnswer): void => {
       for (const timer of timers) timer.cancel();
       signal.removeEventListener('abort', abort);
-      closed();
+      if (this.#open.delete(closed)) closed();
       resolve(answer);
     };
     const abort = (): void => end(failed(call, 'aborted', true));
@@ -77,6 +100,10 @@ export class FakePodHttp implements PodHttp {
     if (reply.after <= 0) end(answer);
     else timers.push(clock.timer(reply.after, () => end(answer)));
     return promise;
+  }
+
+  #told({ method }: PodCall, { host }: URL, moment: 'before' | 'after'): void {
+    if (!this.#isDead) this.#options.onCall?.({ method, pod: podOf(host).pod }, moment);
   }
 }
 

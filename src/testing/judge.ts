@@ -2,6 +2,7 @@ import { type Instant, instant, type Millis, seconds } from '#base/units.ts';
 import type { Call, Commit, Delivery, EventLog } from '#embedded-cluster/event-log.ts';
 import { History } from './history.ts';
 import { Completion, type CompletionOptions } from './invariants/completion.ts';
+import { KeptDelay } from './invariants/delay.ts';
 import { Effort, type EffortOptions, Quiescence, type QuietOptions } from './invariants/effort.ts';
 import { FreshExclusion, GroupExclusion } from './invariants/exclusion.ts';
 import { RespectedHolds } from './invariants/holds.ts';
@@ -12,6 +13,7 @@ import { Incarnation, OneKillPerSlot, TargetRevision } from './invariants/revisi
 import { SoundScaling } from './invariants/scaling.ts';
 import { ExplainedStall, type StallOptions } from './invariants/stall.ts';
 import { OwnDisruptions } from './own-disruptions.ts';
+import type { FleetCall } from './pod-fleet.ts';
 import { type Removal, removalOf, scaleDownOf } from './removal.ts';
 import { reportText } from './report.ts';
 import { type DisruptionStatement, StatementBook } from './statement.ts';
@@ -37,6 +39,8 @@ export interface JudgeOptions {
   readonly quiet?: QuietOptions;
   /** WRITES (D-16). */
   readonly effort?: EffortOptions;
+  /** All calls that reached pods, in order of arrival: the delay rule of SCAL-1. */
+  readonly podCalls?: readonly FleetCall[];
   /** When the history ended. @default the time of its last record */
   readonly end?: Instant;
 }
@@ -139,7 +143,7 @@ export class Judge {
   }
 
   #onRequest(): Invariant[] {
-    const { ours, statements, completion, stalls, quiet, effort } = this.#options;
+    const { ours, statements, completion, stalls, quiet, effort, podCalls } = this.#options;
     const found: Invariant[] = [];
     if (statements !== undefined) {
       const { areDeliveriesKnown = true } = this.#options;
@@ -147,8 +151,9 @@ export class Judge {
     }
     if (completion !== undefined) found.push(new Completion(this.history, completion));
     if (stalls !== undefined) found.push(new ExplainedStall(this.history, { ...stalls, ours }));
-    if (quiet !== undefined) found.push(new Quiescence(ours, quiet));
+    if (quiet !== undefined) found.push(new Quiescence(ours, quiet, podCalls));
     if (effort !== undefined) found.push(new Effort(ours, effort));
+    if (podCalls !== undefined) found.push(new KeptDelay({ ours, podCalls }));
     return found;
   }
 

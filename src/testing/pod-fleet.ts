@@ -28,11 +28,14 @@ export interface FleetCall {
   readonly host: string;
   /** Name of the pod. */
   readonly pod: string;
+  readonly namespace: string;
   /** With the query. */
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
+  /** What becomes of it. */
+  readonly reply: FleetReply;
 }
 
 /** What becomes of a call. */
@@ -48,9 +51,13 @@ export type FleetReply =
   | { readonly kind: 'reset'; readonly after: Millis };
 
 /** The pod, and its set as `namespace/name`, that a host such as `x-0.service.ns.svc.cluster.local.:8080` names. */
-function podOf(host: string): { readonly pod: string; readonly set: string } {
+export function podOf(host: string): {
+  readonly pod: string;
+  readonly namespace: string;
+  readonly set: string;
+} {
   const [pod = '', , namespace = ''] = host.split('.');
-  return { pod, set: `${namespace}/${pod.slice(0, pod.lastIndexOf('-'))}` };
+  return { pod, namespace, set: `${namespace}/${pod.slice(0, pod.lastIndexOf('-'))}` };
 }
 
 /**
@@ -115,14 +122,14 @@ export class PodFleet {
   }
 
   /** A call arrived; `closed` is to be called once it is over, in whatever way. */
-  receive(call: Omit<FleetCall, 'at' | 'pod'>): {
+  receive(call: Omit<FleetCall, 'at' | 'pod' | 'namespace' | 'reply'>): {
     readonly reply: FleetReply;
     readonly closed: () => void;
   } {
-    const { pod, set } = podOf(call.host);
-    this.calls.push({ ...call, pod, at: this.#clock.now() });
-    const closed = this.#opened(set);
+    const { pod, namespace, set } = podOf(call.host);
     const reply = this.#replyOf(this.#behaviours.get(pod) ?? this.#rest, call.method, pod);
+    this.calls.push({ ...call, pod, namespace, reply, at: this.#clock.now() });
+    const closed = this.#opened(set);
     const reached = this.#waiting.filter(({ count }) => count <= this.calls.length);
     this.#waiting = this.#waiting.filter((each) => !reached.includes(each));
     for (const { resolve } of reached) resolve();

@@ -29,6 +29,7 @@ function notJudged(options: JudgeOptions): readonly string[] {
     [options.stalls !== undefined, 'LIVE-2'],
     [options.quiet !== undefined, 'QUIE-1'],
     [options.effort !== undefined, 'WRITES'],
+    [options.podCalls !== undefined, 'SCAL-1: delays of down-scales'],
   ];
   return parts.filter(([isJudged]) => !isJudged).map(([, ids]) => ids);
 }

@@ -1,5 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
-import { type Instant, instant } from '#base/units.ts';
+import type { Instant } from '#base/units.ts';
 import type { View } from './history.ts';
 
 /** One revision for all sets, or one per StatefulSet name (lists per set, D-4). */
@@ -25,15 +24,18 @@ export interface DisruptionStatement {
   readonly views?: Revisions;
 }
 
-/** What a line of the operator's log says about one disruptive request (D-7): the line `deleting pod`. */
-export function statementOf(entry: JsonObject): DisruptionStatement {
+/** What the operator's log event `deleting pod` of the time `sentAt` says about one disruptive request (D-7). */
+export function statementOf(
+  sentAt: Instant,
+  fields: Readonly<Record<string, unknown>>,
+): DisruptionStatement {
   const text = (name: string): string => {
-    const value = entry[name];
+    const value = fields[name];
     return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   };
   return {
     podUid: text('uid'),
-    sentAt: instant(Date.parse(text('ts'))),
+    sentAt,
     proofs: { pods: Number(text('proof_pods')), statefulsets: Number(text('proof_statefulsets')) },
     views: {
       pods: revisions(text('view_pods')),

@@ -65,6 +65,7 @@ export function podView(overrides: Partial<PodView> = {}): PodView {
     isTerminating: false,
     phase: 'Running',
     readySince,
+    unreadyAfter: undefined,
     areContainersReady: true,
     trouble: undefined,
     ...overrides,

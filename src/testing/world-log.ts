@@ -1,6 +1,5 @@
 import type { LogFields, Logger, LogLevel } from '#base/logger.ts';
-import { type Instant, instant } from '#base/units.ts';
-import type { DisruptionStatement, RevisionBySet } from './statement.ts';
+import type { Instant } from '#base/units.ts';
 
 /** One event of an operator's log, as it was said; nothing is formatted. */
 export interface LogEntry {
@@ -48,32 +47,4 @@ export class EntryLog implements Logger {
   #say(level: LogLevel, message: string, fields: LogFields | undefined): void {
     this.#take({ level, message, fields: { ...this.#bound, ...fields } });
   }
-}
-
-/** What an event of the operator's log says about one disruptive request (D-7); undefined for all others. */
-export function statementOf(entry: LogEntry): DisruptionStatement | undefined {
-  if (entry.message !== 'deleting pod') return undefined;
-  const text = (name: string): string => {
-    const value = entry.fields[name];
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  };
-  return {
-    podUid: text('uid'),
-    sentAt: instant(entry.at),
-    proofs: { pods: Number(text('proof_pods')), statefulsets: Number(text('proof_statefulsets')) },
-    views: {
-      pods: revisions(text('view_pods')),
-      statefulsets: revisions(text('view_statefulsets')),
-    },
-  };
-}
-
-function revisions(text: string): RevisionBySet {
-  if (!text.includes('=')) return Number(text);
-  return Object.fromEntries(
-    text.split(',').map((part) => {
-      const [set = '', revision = ''] = part.split('=');
-      return [set, Number(revision)];
-    }),
-  );
 }

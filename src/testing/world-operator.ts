@@ -8,7 +8,7 @@ import { runOperator } from '#operator.ts';
 import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
-import { FakePodHttp } from './fake-pod-http.ts';
+import { type CallOfPod, FakePodHttp } from './fake-pod-http.ts';
 import { MortalClock } from './mortal-clock.ts';
 import type { PodFleet } from './pod-fleet.ts';
 import { NAMESPACE } from './world-group.ts';
@@ -52,6 +52,8 @@ export interface WorldOperatorOptions {
   readonly delivery: TransportOptions['delivery'] | undefined;
   /** Answers calls to pods. */
   readonly fleet: PodFleet;
+  /** Told of each call of a pod before it arrives, and once the pod has acted on it. */
+  readonly podCalled: (call: CallOfPod, moment: 'before' | 'after') => void;
   /** Takes an event of its log. */
   readonly logged: (entry: LogEntry) => void;
   /** Takes the plan of a pass. */
@@ -69,6 +71,7 @@ export class WorldOperator implements OperatorRun {
   readonly #options: WorldOperatorOptions;
   readonly #clock: MortalClock;
   readonly #stop = new AbortController();
+  #podHttp: FakePodHttp | undefined;
   readonly #run: Promise<void>;
   #isKilled = false;
 
@@ -97,6 +100,7 @@ export class WorldOperator implements OperatorRun {
     this.#isKilled = true;
     this.#clock.kill();
     this.transport.revoke();
+    this.#podHttp?.kill();
   }
 
   async stop(): Promise<void> {
@@ -106,13 +110,20 @@ export class WorldOperator implements OperatorRun {
   }
 
   async #start(): Promise<void> {
-    const { client, flags, logged, planned } = this.#options;
+    const { client, flags, logged, planned, fleet, podCalled } = this.#options;
     const outcome = readConfig([`-kubernetes.namespace=${NAMESPACE}`, ...flags]);
     if (outcome.kind === 'exit') throw new Error(outcome.stderr);
     const clock = this.#clock;
     const { clientTimeout } = outcome.config.pods;
     const log = new EntryLog((entry) => {
       if (!this.#isKilled) logged({ at: clock.now(), client, ...entry });
+    });
+    this.#podHttp = new FakePodHttp({
+      fleet,
+      clock,
+      cluster: NAMESPACE,
+      onCall: podCalled,
+      ...(clientTimeout !== undefined && { timeout: clientTimeout }),
     });
     try {
       await runOperator(
@@ -124,12 +135,7 @@ export class WorldOperator implements OperatorRun {
           metrics: createOperatorMetrics(this.registry),
           readiness: this.readiness,
           transport: this.transport,
-          podHttp: new FakePodHttp({
-            fleet: this.#options.fleet,
-            clock,
-            cluster: NAMESPACE,
-            ...(clientTimeout !== undefined && { timeout: clientTimeout }),
-          }),
+          podHttp: this.#podHttp,
           onPlan: (key, plan) => {
             const passed = { at: clock.now(), key, plan };
             this.plans.push(passed);

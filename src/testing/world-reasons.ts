@@ -1,30 +1,63 @@
-import type { ReasonPredicate } from './reasons.ts';
+import type { ReasonPredicate, ZoneTruth } from './reasons.ts';
+
+const leader = 'grafana.com/rollout-downscale-leader';
+const upscaleGate = 'grafana.com/rollout-upscale-only-when-leader-ready';
+const minimumTime = 'grafana.com/min-time-between-zones-downscale';
+const forced = 'grafana.com/rollout-force-replicas';
+const mirrored = 'grafana.com/rollout-mirror-replicas-from-resource-name';
+const delay = 'grafana.com/rollout-delayed-downscale';
+const prepareUrl = 'grafana.com/rollout-prepare-delayed-downscale-url';
+
+const isOutdatedSomewhere: ReasonPredicate = (zones) =>
+  zones.some(({ outdated }) => outdated.length > 0);
+
+/** Some set, or the one that the statement names, carries one of `keys`. */
+function carries(...keys: readonly string[]): ReasonPredicate {
+  return (zones, said) =>
+    zones.some(
+      ({ set }) =>
+        (said.set === undefined || said.set === set.name) && keys.some((key) => set.keys.has(key)),
+    );
+}
+
+function leaderOf({ set }: ZoneTruth, zones: readonly ZoneTruth[]): ZoneTruth | undefined {
+  return zones.find((zone) => zone.set.name === set.keys.get(leader));
+}
 
 /**
- * The reasons of the operator's catalogue that the judge does not know by itself, as predicates over the truth
- * (LIVE-2). Those about the operator's own view or its requests cannot be refuted from the state of the cluster; a
- * run in which one of them lasts does not end, and LIVE-1 tells.
+ * The reasons of the operator's catalogue that the judge does not know by itself, as predicates over the truth (LIVE-2).
+ *
+ * Where a reason rests on what is not in the StatefulSets (another resource, a ConfigMap, the word of a pod), the
+ * predicate asks for the part that is: that somebody asked for what is held up. Two speak of the operator's own view
+ * and its requests, which no state of the cluster refutes; a run in which one of them lasts does not end, and LIVE-1
+ * tells.
  */
 export const worldReasons: Readonly<Record<string, ReasonPredicate>> = {
-  ZoneOrder: (zones) => zones.some(({ outdated }) => outdated.length > 0),
-  AwaitingPredecessor: (zones) => zones.some(({ outdated }) => outdated.length > 0),
-  AwaitingAnswer: (zones) => zones.some(({ outdated }) => outdated.length > 0),
-  // They speak of replicas, resources and pods' words, none of which the truth about zones has.
-  LeaderNotFound: () => true,
-  LeaderNotReady: () => true,
-  MinimumTimeNotElapsed: () => true,
-  MinimumTimeUnknown: () => true,
-  LastDownscaleUnknown: () => true,
-  ConflictingSources: () => true,
-  ReferenceUnresolved: () => true,
-  ReferenceUnreadable: () => true,
-  ScaleRefused: () => true,
-  ScaleOrder: () => true,
-  ReplicasContested: () => true,
-  DownscaleDelayed: () => true,
-  AwaitingPods: () => true,
-  PodNotPrepared: () => true,
-  InvalidDelayedDownscale: () => true,
+  ZoneOrder: isOutdatedSomewhere,
+  AwaitingPredecessor: isOutdatedSomewhere,
+  AwaitingAnswer: isOutdatedSomewhere,
+  LeaderNotFound: (zones) =>
+    zones.some((zone) => zone.set.keys.has(leader) && leaderOf(zone, zones) === undefined),
+  LeaderNotReady: (zones) =>
+    zones.some((zone) => {
+      const led = leaderOf(zone, zones);
+      const isGated = zone.set.keys.get(upscaleGate) === 'true';
+      return isGated && led !== undefined && led.unavailable.length > 0;
+    }),
+  MinimumTimeNotElapsed: carries(minimumTime),
+  MinimumTimeUnknown: carries(leader, mirrored),
+  LastDownscaleUnknown: carries(leader, mirrored),
+  ConflictingSources: (zones) =>
+    zones.some(({ set }) => set.keys.has(leader) && set.keys.has(mirrored)),
+  ReferenceUnresolved: carries(mirrored),
+  ReferenceUnreadable: carries(mirrored),
+  ScaleRefused: carries(leader, mirrored, forced),
+  ScaleOrder: carries(leader, mirrored, forced),
+  ReplicasContested: carries(leader, mirrored, forced),
+  DownscaleDelayed: carries(delay),
+  AwaitingPods: carries(delay),
+  PodNotPrepared: carries(delay),
+  InvalidDelayedDownscale: carries(delay, prepareUrl),
   ZoneBeingChanged: (zones) => zones.some(({ unavailable }) => unavailable.length > 0),
   ViewNotFresh: () => true,
   RequestRefused: () => true,

@@ -21,10 +21,11 @@ import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
+import type { CallOfPod } from './fake-pod-http.ts';
 import { type Judgement, type JudgeOptions, judge } from './judge.ts';
 import { PodFleet } from './pod-fleet.ts';
 import type { StallStatement } from './reasons.ts';
-import type { DisruptionStatement } from './statement.ts';
+import { type DisruptionStatement, statementOf } from './statement.ts';
 import {
   GROUP,
   images,
@@ -34,7 +35,7 @@ import {
   setName,
   setOf,
 } from './world-group.ts';
-import { type LogEntry, statementOf } from './world-log.ts';
+import type { LogEntry } from './world-log.ts';
 import {
   OPERATOR_USER,
   type OperatorRun,
@@ -53,6 +54,11 @@ export interface WorldOptions extends SetOptions {
   readonly flags?: readonly string[];
   /** How watch events travel to the operator. @default at once */
   readonly delivery?: (world: World) => TransportOptions['delivery'];
+}
+
+/** A call of a pod, and which operator makes it. */
+export interface OperatorPodCall extends CallOfPod {
+  readonly client: string;
 }
 
 /**
@@ -74,6 +80,8 @@ export class World {
   readonly zones: readonly string[];
   readonly options: WorldOptions;
   readonly operators: OperatorRun[] = [];
+  /** Told of each call of a pod by an operator before it arrives, and once the pod has acted on it. */
+  readonly onPodCall = new Set<(call: OperatorPodCall, moment: 'before' | 'after') => void>();
   readonly #controllers: Controllers;
   readonly #state = new Map<string, JsonObject>();
 
@@ -138,13 +146,17 @@ export class World {
   /** Starts the operator program; several may run at once. */
   startOperator(): OperatorRun {
     const { clock, cluster, options } = this;
+    const client = `operator-${this.operators.length + 1}`;
     const operator = new WorldOperator({
       clock,
       cluster,
-      client: `operator-${this.operators.length + 1}`,
+      client,
       flags: options.flags ?? [],
       delivery: options.delivery?.(this),
       fleet: this.fleet,
+      podCalled: (call, moment) => {
+        for (const told of this.onPodCall) told({ client, ...call }, moment);
+      },
       logged: (entry) => this.#logged(entry),
       planned: (passed) => this.#planned(passed),
     });
@@ -220,6 +232,7 @@ export class World {
     return judge(this.cluster.eventLog, {
       ours: (user) => user === OPERATOR_USER,
       statements: this.statements,
+      podCalls: this.fleet.calls,
       end: this.clock.now(),
       ...options,
     });
@@ -244,8 +257,8 @@ export class World {
 
   #logged(entry: LogEntry): void {
     this.log.push(entry);
-    const statement = statementOf(entry);
-    if (statement !== undefined) this.statements.push(statement);
+    if (entry.message !== 'deleting pod') return;
+    this.statements.push(statementOf(entry.at, entry.fields));
   }
 
   #planned({ at, key, plan }: PassedPlan): void {

@@ -31,6 +31,7 @@ const listQueries: Readonly<Record<string, string>> = {
   'NotOlderThan from 0': 'resourceVersionMatch=NotOlderThan&resourceVersion=0',
   'a token together with a revision': 'continue=abc&resourceVersion=5',
   'a timeout that is no number': 'timeoutSeconds=soon',
+  'a revision of the future': 'resourceVersion=999999999999',
 };
 
 const watchQueries: Readonly<Record<string, string>> = {
@@ -140,6 +141,10 @@ export const protocol: Readonly<Record<string, Conversation>> = {
     await talk.send('GET', path, undefined, { accept: 'text/html' });
     await talk.send('POST', path, configMap('b'), { 'content-type': 'application/yaml' });
     await talk.send('PATCH', `${path}/b`, {}, { 'content-type': 'application/json' });
+  },
+  '[T03] a patch of what is not there, of a type that is not known': async (talk) => {
+    await talk.send('PATCH', `${configMaps(talk)}/none`, {}, { 'content-type': 'text/plain' });
+    await talk.send('PATCH', `${sets(talk)}/none/scale`, {}, { 'content-type': 'text/plain' });
   },
   '[T06] a list is no older than what was written': async (talk) => {
     await talk.send('POST', configMaps(talk), configMap('a'));
@@ -379,6 +384,48 @@ export const protocol: Readonly<Record<string, Conversation>> = {
     await talk.send('GET', `${configMaps(talk)}/a?watch=true`);
     await talk.send('POST', configMaps(talk), configMap('a'));
     await talk.send('GET', `${configMaps(talk)}/a?watch=true`);
+  },
+  'the scale of a set as a Table': async (talk) => {
+    await talk.send('POST', sets(talk), setBody('db'));
+    await talk.send('GET', `${sets(talk)}/db/scale`, undefined, table);
+    await talk.send(
+      'PATCH',
+      `${sets(talk)}/db/scale`,
+      { spec: { replicas: 2 } },
+      {
+        ...table,
+        'content-type': 'application/merge-patch+json',
+      },
+    );
+  },
+  'a definition that is deleted while an instance is held': async (talk) => {
+    const plural = talk.namespace.replace('-', '');
+    const group = 'demo.example.com';
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const schema = { openAPIV3Schema: { type: 'object' } };
+    await talk.ask('POST', definitions, {
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        scope: 'Namespaced',
+        names: { plural, kind: 'Held' },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    });
+    const path = `/apis/${group}/v1/namespaces/${talk.namespace}/${plural}`;
+    while ((await talk.ask('GET', path)).status !== 200) await talk.pause();
+    await talk.ask('POST', path, {
+      apiVersion: `${group}/v1`,
+      kind: 'Held',
+      metadata: { name: 'a', finalizers: ['demo.example.com/held'] },
+    });
+    await talk.send('DELETE', `${definitions}/${plural}.${group}`);
+    await talk.ask('DELETE', `${path}/a`);
+    while ((await talk.ask('GET', `${path}/a`)).body.metadata.deletionTimestamp === undefined) {
+      await talk.pause();
+    }
+    const release = { op: 'remove', path: '/metadata/finalizers' };
+    await talk.send('PATCH', `${path}/a`, [release] as never, json);
   },
   'the scale of a set': async (talk) => {
     const path = `${sets(talk)}/web/scale`;

@@ -126,10 +126,9 @@ test('[admission 89] of two replicas that start at once the first writer wins, a
   const [one, two] = [world.start(), world.start()];
   await world.clock.runUntil(() => one.isReady() && two.isReady());
   assert.deepEqual(prints(one), prints(two));
-  assert.deepEqual(world.writes().toSorted(), [
-    'operator-1 create secrets 201',
-    'operator-2 create secrets 409',
-  ]);
+  // Which of them is first depends on how long its key takes.
+  const outcomes = world.writes().map((write) => write.replace(/^operator-[12] /, ''));
+  assert.deepEqual(outcomes.toSorted(), ['create secrets 201', 'create secrets 409']);
   await world.close();
 });
 

@@ -15,7 +15,8 @@ import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { bundlesIn, DNS_NAME, KeptLines, NAMESPACE, SECRET } from './certificate-world.ts';
+import { KeptLog } from '#testing/kept-log.ts';
+import { bundlesIn, DNS_NAME, NAMESPACE, SECRET } from './certificate-world.ts';
 
 const clock = systemClock();
 
@@ -33,7 +34,7 @@ interface Served {
 
 /** A replica that listens on 127.0.0.1 with whatever its certificate is at the moment. */
 async function serve(client: Client, signal: AbortSignal): Promise<Served> {
-  const log = new KeptLines();
+  const log = new KeptLog({ keepsInfo: true });
   const report = ({ message }: { readonly message: string }): void => log.warn(message);
   const common = { client, clock, namespace: NAMESPACE, report };
   const configurations = {

@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { LogFields, Logger } from '#base/logger.ts';
 import { type Instant, instant, type Millis, millis, minutes } from '#base/units.ts';
 import type { RunningCertificate } from '#certificate/certificate-source.ts';
 import { type IssuedPair, issueSelfSigned } from '#certificate/issue.ts';
@@ -23,6 +22,7 @@ import { createClient } from '#kubernetes/http-client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
+import { KeptLog } from '#testing/kept-log.ts';
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'test';
@@ -44,7 +44,7 @@ export interface ReplicaOptions {
 /** One process that serves. */
 export interface Replica {
   readonly name: string;
-  readonly log: KeptLines;
+  readonly log: KeptLog;
   readonly registry: MetricsRegistry;
   readonly transport: ClusterTransport;
   /** Undefined until it has been opened. */
@@ -56,36 +56,6 @@ export interface Replica {
   /** Serial texts of what it has served, oldest first. */
   readonly served: readonly X509Certificate[];
   stop(): Promise<void>;
-}
-
-/** A log that keeps its lines. */
-export class KeptLines implements Logger {
-  readonly lines: string[] = [];
-
-  debug(): void {
-    // Of no interest here.
-  }
-
-  info(message: string, fields: LogFields = {}): void {
-    this.#keep('info', message, fields);
-  }
-
-  warn(message: string, fields: LogFields = {}): void {
-    this.#keep('warn', message, fields);
-  }
-
-  error(message: string, fields: LogFields = {}): void {
-    this.#keep('error', message, fields);
-  }
-
-  with(): Logger {
-    return this;
-  }
-
-  #keep(level: string, message: string, fields: LogFields): void {
-    const texts = Object.entries(fields).map(([key, value]) => `${key}=${errorOf(value).message}`);
-    this.lines.push([level, message, ...texts].join(' '));
-  }
 }
 
 /** An embedded cluster in virtual time, and replicas that share one Secret there. */
@@ -314,7 +284,7 @@ export function bundlesIn(object: JsonObject): readonly string[] {
 
 class RunningReplica implements Replica {
   readonly name: string;
-  readonly log = new KeptLines();
+  readonly log = new KeptLog({ keepsInfo: true });
   readonly registry = createMetricsRegistry();
   readonly transport: ClusterTransport;
   readonly served: X509Certificate[] = [];

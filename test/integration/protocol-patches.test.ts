@@ -6,6 +6,14 @@ import { CONFIG_MAPS, configMap, newEnv, PODS, pod, SETS, statefulSet } from './
 const strategic = { 'content-type': 'application/strategic-merge-patch+json' };
 const jsonPatch = { 'content-type': 'application/json-patch+json' };
 
+test('a patch of a type that is not known answers 415, though its object is missing', async () => {
+  const env = await newEnv();
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  for (const path of [`${SETS}/none`, `${SETS}/none/scale`]) {
+    assert.equal((await env.send('PATCH', path, {}, headers)).status, 415);
+  }
+});
+
 test('[T24] a JSON patch makes no parents, and fails as a whole', async () => {
   const { send } = await newEnv();
   await send('POST', CONFIG_MAPS, configMap('a'));

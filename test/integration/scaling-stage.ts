@@ -1,29 +1,13 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
-import { resourcePath } from '#kubernetes/resource-path.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import {
-  replicaTemplateDefinition,
-  replicaTemplates,
-} from '#replica-coordination/replica-template.ts';
+import * as scaling from '#testing/scaling.ts';
 import type { World } from '#testing/world.ts';
 import { NAMESPACE, setName } from '#testing/world-group.ts';
 
-const PREFIX = 'grafana.com/';
-
 /** Annotations that make a set follow `zone`. */
 export function follow(zone: string): JsonObject {
-  return { [`${PREFIX}rollout-downscale-leader`]: setName(zone) };
-}
-
-/** Annotations that make a set mirror the ReplicaTemplate `name`. */
-export function mirror(name: string): JsonObject {
-  const key = `${PREFIX}rollout-mirror-replicas-from-resource`;
-  return {
-    [`${key}-name`]: name,
-    [`${key}-kind`]: 'ReplicaTemplate',
-    [`${key}-api-version`]: 'rollout-operator.grafana.com/v1',
-  };
+  return scaling.followAnnotations(setName(zone));
 }
 
 /** Annotates the set of `zone`. */
@@ -37,33 +21,20 @@ export async function annotateSet(
 
 /** Installs ReplicaTemplate, and creates one that asks for `replicas`. */
 export async function createTemplate(world: World, name: string, replicas: number): Promise<void> {
-  const definition = { body: replicaTemplateDefinition };
-  await world.run(world.admin.create(resourceTypes.customResourceDefinitions, {}, definition));
-  // The server serves a new type a moment later.
+  await world.run(scaling.installReplicaTemplates(world.admin));
   await world.clock.advance(seconds(5));
-  const { group, version, kind } = replicaTemplates;
-  const body = {
-    apiVersion: `${group}/${version}`,
-    kind,
-    metadata: { name, namespace: NAMESPACE },
-    spec: { replicas },
-  };
-  await world.run(world.admin.create(replicaTemplates, { namespace: NAMESPACE }, { body }));
+  const key = { namespace: NAMESPACE, name };
+  await world.run(scaling.createReplicaTemplate(world.admin, key, replicas));
 }
 
-/** What an autoscaler does: reads the scale of an object, and puts it back with another count. */
+/** What an autoscaler does to an object of the world's namespace. */
 export async function autoscale(
   world: World,
   target: { readonly type: ResourceType; readonly name: string },
   replicas: number,
 ): Promise<void> {
-  const { type, name } = target;
-  const key = { namespace: NAMESPACE, name };
-  const path = resourcePath(type, { ...key, subresource: 'scale' });
-  const scale = await world.run(world.admin.raw({ method: 'GET', path }));
-  if (!isJsonObject(scale)) throw new Error('the scale is no object');
-  const body = { ...scale, spec: { replicas } };
-  await world.run(world.admin.replace(type, key, { body, subresource: 'scale' }));
+  const scalable = { ...target, namespace: NAMESPACE };
+  await world.run(scaling.autoscale(world.admin, scalable, () => replicas));
 }
 
 /** As {@link autoscale} on the set of `zone`. */

@@ -4,6 +4,7 @@ import type { JsonObject } from '#base/json.ts';
 import { type Instant, minutes, seconds } from '#base/units.ts';
 import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { numberAt } from '#testing/json-path.ts';
+import { delayAnnotations, mirrorAnnotations } from '#testing/scaling.ts';
 import { World } from '#testing/world.ts';
 import { images } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
@@ -14,7 +15,6 @@ import {
   autoscaleSet,
   createTemplate,
   follow,
-  mirror,
   replicasOf,
   reportedBy,
   untilScaled,
@@ -43,7 +43,7 @@ test('[scenario 44] two followers go down and up with a leader that an autoscale
 test('[scenario 51] three sets mirror a ReplicaTemplate down and up, and report to it', async () => {
   const world = await World.create();
   await createTemplate(world, 'ingester', 3);
-  for (const zone of world.zones) await annotateSet(world, zone, mirror('ingester'));
+  for (const zone of world.zones) await annotateSet(world, zone, mirrorAnnotations('ingester'));
   await world.readyOperator();
   const target = { type: replicaTemplates, name: 'ingester' };
   await world.clock.advance(seconds(10));
@@ -61,7 +61,7 @@ test('[scenario 51] three sets mirror a ReplicaTemplate down and up, and report 
 test('a change of a mirrored resource is acted on in the same instant (KW-15)', async () => {
   const world = await World.create({ zones: ['a'], flags: ['-reconcile.interval=0'] });
   await createTemplate(world, 'ingester', 3);
-  await annotateSet(world, 'a', mirror('ingester'));
+  await annotateSet(world, 'a', mirrorAnnotations('ingester'));
   await world.readyOperator();
   await world.clock.advance(seconds(30));
   const before = world.clock.now();
@@ -117,17 +117,12 @@ test('an operator that is killed while it scales leaves nothing half done', asyn
   await world.close();
 });
 
-const delay = {
-  'grafana.com/rollout-delayed-downscale': '1h',
-  'grafana.com/rollout-prepare-delayed-downscale-url': 'http://pod/prepare-delayed-downscale',
-};
-
 /** Three zones of three that mirror a ReplicaTemplate, and ask their pods an hour before they go. */
 async function delayedWorld(): Promise<World> {
   const world = await World.create();
   await createTemplate(world, 'ingester', 3);
   for (const zone of world.zones)
-    await annotateSet(world, zone, { ...mirror('ingester'), ...delay });
+    await annotateSet(world, zone, { ...mirrorAnnotations('ingester'), ...delayAnnotations('1h') });
   return world;
 }
 
@@ -217,6 +212,27 @@ test('an operator that is killed while pods are asked changes nothing: the pods 
   await untilScaled(world, [1, 1, 1]);
   assert.ok(world.clock.now() - asked < minutes(70));
   assertDelayed(world, asked);
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('pods that a write without an answer may still take stay prepared until it is settled (D-7) [SCAL-1]', async () => {
+  const world = await delayedWorld();
+  const operator = await world.readyOperator();
+  await autoscale(world, ingester, 2);
+  await world.clock.advance(minutes(59));
+  const match = { client: operator.client, verb: 'patch', resource: 'statefulsets' };
+  const release = world.cluster.faults.add({ match, action: { kind: 'drop', when: 'before' } });
+  const { faults } = world.cluster;
+  await world.clock.runUntil(() => faults.hits.length > 0, { maxVirtual: minutes(5) });
+  await autoscale(world, ingester, 3);
+  release();
+  const pod = 'ingester-zone-a-2';
+  await world.clock.advance(seconds(110));
+  assert.notEqual(world.fleet.preparedSince(pod), undefined);
+  await world.clock.advance(seconds(20));
+  assert.equal(world.fleet.preparedSince(pod), undefined);
+  assert.deepEqual(replicasOf(world), [3, 3, 3]);
   await assertAtRest(world);
   await world.close();
 });

@@ -82,9 +82,9 @@ test('a set tells of created, deleted and failed pods in Events', async () => {
   assert.deepEqual(
     events.map((event) => `${textAt(event, 'reason')}: ${textAt(event, 'message')}`),
     [
-      'SuccessfulCreate: create Pod db-0 in StatefulSet db successful',
-      'SuccessfulCreate: create Pod db-1 in StatefulSet db successful',
-      'SuccessfulDelete: delete Pod db-1 in StatefulSet db successful',
+      'SuccessfulCreate: Create Pod db-0 in StatefulSet db successful',
+      'SuccessfulCreate: Create Pod db-1 in StatefulSet db successful',
+      'SuccessfulDelete: Delete Pod db-1 in StatefulSet db successful',
     ],
   );
   await env.close();

@@ -1,6 +1,4 @@
-import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { LogFields, Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import {
@@ -21,6 +19,7 @@ import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { KeptLog } from '#testing/kept-log.ts';
 import { tellLie } from '../lies/lies.ts';
 
 /** What differs from the usual environment. */
@@ -28,36 +27,6 @@ export interface EnvironmentOptions {
   readonly seed?: number;
   readonly kubelet?: Partial<KubeletOptions>;
   readonly controllers?: Partial<ControllersOptions>;
-}
-
-/** A log that keeps warnings and errors as lines, for assertions. */
-export class KeptLog implements Logger {
-  readonly lines: string[] = [];
-
-  debug(): void {
-    // Not kept: tests look at what went wrong.
-  }
-
-  info(): void {
-    // Not kept: tests look at what went wrong.
-  }
-
-  warn(message: string, fields: LogFields = {}): void {
-    this.#keep('warn', message, fields);
-  }
-
-  error(message: string, fields: LogFields = {}): void {
-    this.#keep('error', message, fields);
-  }
-
-  with(): Logger {
-    return this;
-  }
-
-  #keep(level: string, message: string, fields: LogFields): void {
-    const texts = Object.entries(fields).map(([key, value]) => `${key}=${errorOf(value).message}`);
-    this.lines.push([level, message, ...texts].join(' '));
-  }
 }
 
 /** An embedded cluster in virtual time, with controllers and kubelet stand-in. */

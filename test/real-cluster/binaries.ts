@@ -10,6 +10,8 @@ export interface Binaries {
   readonly etcd: string;
   readonly apiServer: string;
   readonly controllerManager: string;
+  /** The folder of all of them; of kubectl and kubebuilder-manager too, unless it was given without. */
+  readonly folder: string;
   /** Where they are from, for the report. */
   readonly source: string;
 }
@@ -36,6 +38,9 @@ export type VersionName = keyof typeof versionsOf;
 
 const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
 
+/** What is built: clients too, so that their scenarios run wherever the lane does. */
+const builtNames = [...names, 'kubectl', 'kubebuilder-manager'] as const;
+
 /** The outside, as far as it matters here. */
 export interface BinariesOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -55,13 +60,14 @@ export async function findBinaries(options: BinariesOptions): Promise<Binaries> 
   const versions = versionsOf[version];
   const given = env['KUBEBUILDER_ASSETS'];
   if (given !== undefined && given !== '') {
-    const missing = await missingIn(given);
+    const missing = await missingIn(given, names);
     if (missing.length === 0) return binariesIn(given, 'KUBEBUILDER_ASSETS');
     throw new Error(`KUBEBUILDER_ASSETS names "${given}", which lacks ${missing.join(', ')}`);
   }
   const folder = join(cacheFolder(env), folderName(versions));
-  if ((await missingIn(folder)).length === 0) return binariesIn(folder, 'cache');
-  await build({ folder, versions }, options);
+  const missing = await missingIn(folder, builtNames);
+  if (missing.length === 0) return binariesIn(folder, 'cache');
+  await build({ folder, versions, missing }, options);
   say(`The binaries are kept in ${folder}`);
   return binariesIn(folder, 'built');
 }
@@ -83,25 +89,32 @@ function binariesIn(folder: string, source: string): Binaries {
     etcd: join(folder, 'etcd'),
     apiServer: join(folder, 'kube-apiserver'),
     controllerManager: join(folder, 'kube-controller-manager'),
+    folder,
     source: `${source} (${folder})`,
   };
 }
 
-async function missingIn(folder: string): Promise<readonly string[]> {
+async function missingIn(folder: string, wanted: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(
-    names.map((name) =>
+    wanted.map((name) =>
       access(join(folder, name), constants.X_OK).then(
         () => true,
         () => false,
       ),
     ),
   );
-  return names.filter((_, index) => !found[index]);
+  return wanted.filter((_, index) => !found[index]);
 }
 
-/** Builds beside `folder` and renames, so that no other run ever sees a half of it. */
+interface Build {
+  readonly folder: string;
+  readonly versions: Versions;
+  readonly missing: readonly string[];
+}
+
+/** Builds beside `folder` and renames each program, so that no other run ever sees a half of one. */
 async function build(
-  { folder, versions }: { readonly folder: string; readonly versions: Versions },
+  { folder, versions, missing }: Build,
   { env, say }: BinariesOptions,
 ): Promise<void> {
   if (!(await hasGo(env))) {
@@ -110,20 +123,18 @@ async function build(
     );
   }
   const parent = join(folder, '..');
-  await mkdir(parent, { recursive: true });
+  await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(parent, '.building-'));
   try {
     say(
-      `Building Kubernetes ${versions.kubernetes} and etcd ${versions.etcd}: about 5 minutes, once`,
+      `Building Kubernetes ${versions.kubernetes} and etcd ${versions.etcd}: about 6 minutes, once`,
     );
     for (const target of targets(versions)) {
+      if (!missing.includes(target.output)) continue;
       say(`  ${target.output}`);
-      await goBuild(target, { env, work, module: join(import.meta.dirname, versions.module) });
+      await goBuild(target, { env, work });
+      await rename(join(work, target.output), join(folder, target.output));
     }
-    await rename(work, folder).catch(async (error: unknown) => {
-      // Another run may have been first.
-      if ((await missingIn(folder)).length > 0) throw error;
-    });
   } finally {
     await rm(work, { recursive: true, force: true });
   }
@@ -131,6 +142,8 @@ async function build(
 
 interface Target {
   readonly output: string;
+  /** The folder beside this file that has the go.mod. */
+  readonly module: string;
   readonly package: string;
   readonly ldflags: string;
 }
@@ -146,26 +159,35 @@ function targets(versions: Versions): readonly Target[] {
     set('gitMajor', major),
     set('gitMinor', minor),
   ].join(' ');
+  const { module } = versions;
   const kubernetes = (name: string): Target => ({
     output: name,
+    module,
     package: `k8s.io/kubernetes/cmd/${name}`,
     ldflags: stamped,
   });
   return [
-    { output: 'etcd', package: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w' },
+    { output: 'etcd', module, package: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w' },
     kubernetes('kube-apiserver'),
     kubernetes('kube-controller-manager'),
+    kubernetes('kubectl'),
+    {
+      output: 'kubebuilder-manager',
+      module: 'kubebuilder-manager',
+      package: '.',
+      ldflags: '-s -w',
+    },
   ];
 }
 
 async function goBuild(
   target: Target,
-  place: { readonly env: BinariesOptions['env']; readonly work: string; readonly module: string },
+  place: { readonly env: BinariesOptions['env']; readonly work: string },
 ): Promise<void> {
   const output = join(place.work, target.output);
   const args = ['build', '-trimpath', '-ldflags', target.ldflags, '-o', output, target.package];
   const child = spawn('go', args, {
-    cwd: place.module,
+    cwd: join(import.meta.dirname, target.module),
     env: { ...place.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' },
     stdio: ['ignore', 'inherit', 'inherit'],
   });

@@ -3,7 +3,9 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { staticCredentials, withCredentials } from '#kubernetes/bearer-token.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
@@ -46,6 +48,8 @@ export interface OwnControlPlane extends ControlPlane {
   endApiServer(signal: NodeJS.Signals): Promise<number>;
   /** Starts the API server again; resolves when it answers at all, which is before it is ready. */
   beginApiServer(): Promise<void>;
+  /** Makes etcd forget all revisions but the newest of each object. */
+  compactEtcd(): Promise<void>;
   /** Stops etcd's process, or lets it go on. */
   pauseEtcd(): void;
   resumeEtcd(): void;
@@ -87,6 +91,15 @@ export async function startControlPlane(
     await programs.close();
     throw error;
   }
+}
+
+/** The minor version of the API server that `admin` is connected to: 36 for 1.36. @throws {Error} when it does not tell */
+export async function minorOf(admin: Client): Promise<number> {
+  const version = await admin.raw({ method: 'GET', path: '/version' });
+  // Some providers add a plus.
+  const minor = isJsonObject(version) ? Number.parseInt(textAt(version, 'minor'), 10) : Number.NaN;
+  if (Number.isNaN(minor)) throw new Error('The API server does not tell its version');
+  return minor;
 }
 
 class RealControlPlane implements OwnControlPlane {
@@ -192,6 +205,22 @@ class RealControlPlane implements OwnControlPlane {
   async beginApiServer(): Promise<void> {
     const program = await this.#launchApiServer();
     await this.#until(program, 'answer', () => this.#answers());
+  }
+
+  async compactEtcd(): Promise<void> {
+    const newest = await this.#askEtcd('range', { key: Buffer.from('\0').toString('base64') });
+    const { revision } = newest.header;
+    // Physically: the answer comes once it is done.
+    await this.#askEtcd('compaction', { revision, physical: true });
+  }
+
+  async #askEtcd(call: string, body: JsonObject): Promise<{ header: { revision: string } }> {
+    const answer = await fetch(new URL(`/v3/kv/${call}`, this.etcd), {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as { header: { revision: string } };
   }
 
   pauseEtcd(): void {

@@ -6,17 +6,22 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import { type Millis, millis, seconds } from '#base/units.ts';
+import { type Instant, instant, type Millis, millis, seconds } from '#base/units.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Method, Transport } from '#kubernetes/transport.ts';
 import { type Judgement, judge } from '#testing/judge.ts';
+import { PodFleet } from '#testing/pod-fleet.ts';
+import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { type DisruptionStatement, statementOf } from '#testing/statement.ts';
 import { ask } from '../scenarios/ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from '../scenarios/env.ts';
 import { images, isComplete, setBody } from '../scenarios/group.ts';
-import { type AuditEntry, attributed, beginsDeletion, callsOf, readAudit } from './audit.ts';
+import { ascribe, beginsDeletion } from './ascription.ts';
+import { type AuditEntry, readAudit } from './audit.ts';
 import type { CommitLog, StoredCommit } from './commit-log.ts';
 import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
 import type { OperatorAccount, RoleName } from './operator-account.ts';
@@ -57,7 +62,12 @@ export interface Parts {
   readonly kubelet: Kubelet;
   readonly namespace: string;
   readonly account: OperatorAccount;
+  /** Of the version of the server: 36 in 1.36. */
+  readonly minor: number;
 }
+
+/** What may still be written once a scenario is over. */
+const settling = seconds(1);
 
 const features: ReadonlySet<Feature> = new Set(['roles', 'cel']);
 const ownFeatures: ReadonlySet<Feature> = new Set([...features, 'history', 'disturbance']);
@@ -70,12 +80,21 @@ const judged: ReadonlySet<string> = new Set([
   'statefulsets.apps',
 ]);
 
-/** What a request that died with its API server asked for nobody knows: REV-1 cannot be judged of it. */
-function withoutLostCalls(judgement: Judgement, lost: ReadonlySet<number>): Judgement {
-  const violations = judgement.violations.filter(
-    ({ id, revision }) => id !== 'REV-1' || !lost.has(revision),
+/**
+ * What a request that died with its API server asked for nobody knows: that REV-1 finds no uid in it is not judged.
+ * All else is, also of these removals: the operator must have stated each of them, by the uid that was removed.
+ */
+function withoutUnread(judgement: Judgement, unread: readonly Commit[]): Judgement {
+  const unknown = new Set(
+    unread.map(
+      ({ namespace, name, uid, revision }) =>
+        `${revision} We removed pod ${namespace}/${name} with uid ${uid} by a request for uid (none)`,
+    ),
   );
-  const note = `Not judged: REV-1 of ${lost.size} removals, whose requests died with the API server.`;
+  const violations = judgement.violations.filter(
+    ({ id, revision, message }) => id !== 'REV-1' || !unknown.has(`${revision} ${message}`),
+  );
+  const note = `Not judged: the preconditions (REV-1) of ${unread.length} removals, whose requests died with the API server.`;
   return { violations, report: () => `${judgement.report()}\n${note}` };
 }
 
@@ -87,7 +106,10 @@ export class NamespaceEnv implements RealEnv {
   readonly maxUnavailable: number;
   readonly role: RoleName;
   readonly log: JsonObject[] = [];
+  readonly pods: PodFleet;
   readonly #parts: Parts;
+  readonly #podServer: PodFleetServer;
+  #proxy: URL | undefined;
   readonly #statements: DisruptionStatement[] = [];
   readonly #operators: Program[] = [];
   readonly #wakers = new Set<() => void>();
@@ -99,6 +121,8 @@ export class NamespaceEnv implements RealEnv {
     this.replicas = options.replicas ?? 3;
     this.maxUnavailable = options.maxUnavailable ?? 2;
     this.role = options.role ?? 'ours';
+    this.pods = new PodFleet(parts.plane.clock);
+    this.#podServer = new PodFleetServer(this.pods, parts.plane.clock);
   }
 
   get namespace(): string {
@@ -130,7 +154,9 @@ export class NamespaceEnv implements RealEnv {
   }
 
   supports(feature: Feature): boolean {
-    return (this.#parts.own === undefined ? features : ownFeatures).has(feature);
+    const { own, minor } = this.#parts;
+    if (feature === 'zoneLabels') return minor >= 35;
+    return (own === undefined ? features : ownFeatures).has(feature);
   }
 
   stored(resource: string, name: string): JsonObject | undefined {
@@ -202,7 +228,9 @@ export class NamespaceEnv implements RealEnv {
   }
 
   async forgetEvents(): Promise<void> {
-    await this.#parts.own?.restartApiServer('SIGKILL');
+    const { own } = this.#parts;
+    await own?.compactEtcd();
+    await own?.restartApiServer('SIGKILL');
   }
 
   startOperator(): Promise<OperatorHandle> {
@@ -217,6 +245,7 @@ export class NamespaceEnv implements RealEnv {
     const number = this.#operators.length + 1;
     const kubeconfig = join(plane.programs.folder, `${namespace}.kubeconfig`);
     await writeFile(kubeconfig, plane.kubeconfig(account.token), { mode: 0o600 });
+    this.#proxy ??= await this.#podServer.listen();
     let isReady = false;
     const program = await plane.programs.start({
       name: `${namespace}-operator-${number}`,
@@ -229,7 +258,7 @@ export class NamespaceEnv implements RealEnv {
         '-log.format=json',
         ...flags,
       ],
-      env,
+      env: { HTTP_PROXY: this.#proxy.href, ...env },
       onLine: (line) => {
         const entry = this.#take(line);
         if (entry?.['msg'] === 'caches synced') isReady = true;
@@ -255,29 +284,42 @@ export class NamespaceEnv implements RealEnv {
 
   async removedByOperator(): Promise<ReadonlySet<string>> {
     const { user } = this.#parts.account;
-    const commits = attributed(this.#commits(), await this.audit());
+    const { commits } = ascribe(this.#commits(), await this.audit());
     const removals = commits.filter(
       (commit) => commit.user === user && (commit.verb === 'delete' || beginsDeletion(commit)),
     );
     return new Set(removals.map(({ uid }) => uid));
   }
 
-  async judge(): Promise<Judgement> {
+  async judge(quiet?: Millis): Promise<Judgement> {
+    const from = quiet === undefined ? undefined : await this.#rest(quiet);
     const entries = await this.audit();
     const mine = this.#commits().filter(({ resource }) => judged.has(resource));
-    const commits = attributed(mine, entries);
+    const { commits, calls, unread } = ascribe(mine, entries);
     const { user } = this.#parts.account;
     const judgement = judge(
-      { commits, calls: callsOf(entries), deliveries: [] },
+      { commits, calls, deliveries: [] },
       {
         ours: (name) => name === user,
         statements: this.#statements,
         areDeliveriesKnown: false,
+        podCalls: this.pods.calls,
+        ...(from !== undefined && { quiet: { from } }),
         end: this.#clock.now(),
       },
     );
-    const lost = commits.filter((commit) => commit.user === user && commit.callId === 0);
-    return withoutLostCalls(judgement, new Set(lost.map(({ revision }) => revision)));
+    return withoutUnread(
+      judgement,
+      unread.filter((commit) => commit.user === user),
+    );
+  }
+
+  /** Lets what is under way settle, and then `span` pass. @returns when that began */
+  async #rest(span: Millis): Promise<Instant> {
+    await this.#clock.sleep(settling);
+    const from = this.#clock.now();
+    await this.#clock.sleep(span);
+    return from;
   }
 
   async audit(): Promise<readonly AuditEntry[]> {
@@ -292,6 +334,7 @@ export class NamespaceEnv implements RealEnv {
   async close(): Promise<void> {
     this.#parts.kubelet.behaviours.clear();
     await Promise.all(this.#operators.map((program) => program.end('SIGTERM')));
+    if (this.#proxy !== undefined) await this.#podServer.close();
   }
 
   #commits(): readonly StoredCommit[] {
@@ -307,7 +350,10 @@ export class NamespaceEnv implements RealEnv {
       entry = { msg: line };
     }
     this.log.push(entry);
-    if (entry['msg'] === 'deleting pod') this.#statements.push(statementOf(entry));
+    if (entry['msg'] === 'deleting pod') {
+      const sentAt = instant(Date.parse(textAt(entry, 'ts')));
+      this.#statements.push(statementOf(sentAt, entry));
+    }
     return entry;
   }
 }

@@ -13,6 +13,8 @@ export interface Program {
   readonly logPath: string;
   /** Whether it has ended, by itself or not. */
   readonly hasEnded: boolean;
+  /** Its exit code, once it has ended; undefined when a signal ended it. */
+  readonly ended: Promise<number | undefined>;
   /** Sends `signal` to it and all that it started. */
   signal(signal: NodeJS.Signals): void;
   /** Sends `signal` and waits for the end. @returns its exit code; undefined when a signal ended it */
@@ -115,7 +117,7 @@ class Started implements Program {
   readonly logPath: string;
   readonly #pid: number;
   readonly #child: ChildProcess;
-  readonly #ended: Promise<number | undefined>;
+  readonly ended: Promise<number | undefined>;
 
   constructor(parts: {
     readonly name: string;
@@ -128,7 +130,7 @@ class Started implements Program {
     this.logPath = parts.logPath;
     this.#pid = parts.pid;
     this.#child = parts.child;
-    this.#ended = parts.ended;
+    this.ended = parts.ended;
   }
 
   get hasEnded(): boolean {
@@ -141,7 +143,7 @@ class Started implements Program {
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | undefined> {
     this.signal(signal);
-    return this.#ended;
+    return this.ended;
   }
 
   async logTail(): Promise<string> {

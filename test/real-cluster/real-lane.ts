@@ -12,6 +12,7 @@ import { findBinaries } from './binaries.ts';
 import {
   type ControlPlane,
   type ControlPlaneOptions,
+  minorOf,
   type OwnControlPlane,
   startControlPlane,
 } from './control-plane.ts';
@@ -83,7 +84,7 @@ async function begin(
     const metadata = { name: ACCOUNTS_NAMESPACE };
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata };
     await plane.admin.create(resourceTypes.namespaces, metadata, { body });
-    return new Lane(planes, recorder, kubelet);
+    return new Lane(planes, { recorder, kubelet, minor: await minorOf(plane.admin) });
   } catch (error) {
     await plane.close();
     throw error;
@@ -114,15 +115,20 @@ class Lane implements RealLane {
   readonly own: OwnControlPlane | undefined;
   readonly #recorder: Recorder;
   readonly #kubelet: Kubelet;
+  readonly #minor: number;
   /** Differs from run to run, as an existing cluster may still be deleting what an earlier one made. */
   readonly #run = randomBytes(3).toString('hex');
   readonly #namespaces: string[] = [];
 
-  constructor(planes: Pick<RealLane, 'plane' | 'own'>, recorder: Recorder, kubelet: Kubelet) {
+  constructor(
+    planes: Pick<RealLane, 'plane' | 'own'>,
+    parts: { readonly recorder: Recorder; readonly kubelet: Kubelet; readonly minor: number },
+  ) {
     this.plane = planes.plane;
     this.own = planes.own;
-    this.#recorder = recorder;
-    this.#kubelet = kubelet;
+    this.#recorder = parts.recorder;
+    this.#kubelet = parts.kubelet;
+    this.#minor = parts.minor;
   }
 
   async env(options: RealEnvOptions = {}): Promise<RealEnv> {
@@ -137,7 +143,7 @@ class Lane implements RealLane {
     if (options.hasWebhooks ?? false) await permitWebhooks(plane.admin, namespace, role);
     const { log } = this.#recorder;
     const env = new NamespaceEnv(
-      { plane, own, recorded: log, kubelet: this.#kubelet, namespace, account },
+      { plane, own, recorded: log, kubelet: this.#kubelet, namespace, account, minor: this.#minor },
       options,
     );
     await env.begin();

@@ -9,7 +9,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorOf } from '#base/error-of.ts';
 import { findBinaries, type VersionName, versionsOf } from './binaries.ts';
@@ -37,9 +37,10 @@ async function main(args: readonly string[]): Promise<number> {
     for (const version of versions) {
       const binaries = await findBinaries({ env, say, version });
       say(`Running on binaries from ${binaries.source}`);
-      const assets = dirname(binaries.apiServer);
       const code = await runTests(files, {
-        KUBEBUILDER_ASSETS: assets,
+        KUBEBUILDER_ASSETS: binaries.folder,
+        // The kubectl of that version, where the folder has one, before any other.
+        PATH: `${binaries.folder}${delimiter}${env['PATH'] ?? ''}`,
         REAL_LANE_START: `${start}`,
       });
       worst = Math.max(worst, code);

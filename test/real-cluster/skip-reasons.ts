@@ -1,3 +1,10 @@
 /** Why the conversations of the differential mode do not run on an existing cluster. */
 export const NO_QUIET_SERVER =
   'conversations need an API server without controllers, which an existing cluster has';
+
+/** Why no manager in Go runs. */
+export const NO_MANAGER =
+  'KUBEBUILDER_ASSETS has no kubebuilder-manager, which is built only where the lane builds everything';
+
+/** Why kubectl does not run on an existing cluster. */
+export const NO_DRAINING = 'kubectl cordons and drains nodes, as nobody may do unasked elsewhere';

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { cacheFolder, findBinaries, folderName, versionsOf } from '../real-cluster/binaries.ts';
 
 const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'];
+const builtNames = [...names, 'kubectl', 'kubebuilder-manager'];
 const say = (): void => undefined;
 
 describe('findBinaries()', () => {
@@ -28,7 +29,7 @@ describe('findBinaries()', () => {
   test('takes those that KUBEBUILDER_ASSETS names before those in the cache', async () => {
     const given = await fill(join(folder, 'given'), names);
     const cache = join(folder, 'cache');
-    await fill(join(cache, 'rollout-operator', folderName(versionsOf.baseline)), names);
+    await fill(join(cache, 'rollout-operator', folderName(versionsOf.baseline)), builtNames);
     const env = { KUBEBUILDER_ASSETS: given, XDG_CACHE_HOME: cache };
     assert.equal((await findBinaries({ env, say })).etcd, join(given, 'etcd'));
   });
@@ -43,14 +44,20 @@ describe('findBinaries()', () => {
 
   test('takes those in the folder of its versions in the cache', async () => {
     const cache = join(folder, 'cache-only');
-    const path = await fill(join(cache, 'rollout-operator', 'kubernetes-1.36.3-etcd-3.6.8'), names);
+    const path = await fill(
+      join(cache, 'rollout-operator', 'kubernetes-1.36.3-etcd-3.6.8'),
+      builtNames,
+    );
     const { apiServer } = await findBinaries({ env: { XDG_CACHE_HOME: cache }, say });
     assert.equal(apiServer, join(path, 'kube-apiserver'));
   });
 
   test('takes the folder of the version that is asked for', async () => {
     const cache = join(folder, 'cache-oldest');
-    const path = await fill(join(cache, 'rollout-operator', 'kubernetes-1.34.4-etcd-3.6.8'), names);
+    const path = await fill(
+      join(cache, 'rollout-operator', 'kubernetes-1.34.4-etcd-3.6.8'),
+      builtNames,
+    );
     const env = { XDG_CACHE_HOME: cache };
     const { etcd } = await findBinaries({ env, say, version: 'oldest' });
     assert.equal(etcd, join(path, 'etcd'));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { seconds } from '#base/units.ts';
 import type { RoleName } from '../real-cluster/operator-account.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { missing } from '../scenarios/env.ts';
@@ -28,7 +29,7 @@ describe('scaling on a real control plane', () => {
             return;
           }
           await act(env);
-          const judgement = await env.judge();
+          const judgement = await env.judge(seconds(3));
           assert.equal(judgement.violations.length, 0, judgement.report());
           const refused = (await env.audit()).filter(
             ({ responseStatus }) => responseStatus?.code === 403,

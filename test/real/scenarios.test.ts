@@ -3,14 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import type { RealEnv } from '../real-cluster/namespace-env.ts';
 import type { RoleName } from '../real-cluster/operator-account.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
-import { collection } from '../scenarios/collection.ts';
-import { customResources } from '../scenarios/custom-resources.ts';
-import { discovery } from '../scenarios/discovery.ts';
-import { disruption } from '../scenarios/disruption.ts';
 import { missing } from '../scenarios/env.ts';
-import { rollouts, type Scenario } from '../scenarios/rollouts.ts';
-import { statefulSets } from '../scenarios/statefulsets.ts';
-import { watches } from '../scenarios/watches.ts';
+import { ofTheServer } from '../scenarios/of-the-server.ts';
+import { rollouts } from '../scenarios/rollouts.ts';
 
 /** Fails on any refusal: what the Role lacks is asked for once, by a review, and never tried (D-1). */
 async function assertNothingForbidden(env: RealEnv): Promise<void> {
@@ -25,16 +20,6 @@ async function assertInvariantsHold(env: RealEnv): Promise<void> {
   const judgement = await env.judge();
   assert.equal(judgement.violations.length, 0, judgement.report());
 }
-
-/** Scenarios without an operator: what they try is the server. */
-const ofTheServer: Readonly<Record<string, Scenario>> = {
-  ...discovery,
-  ...statefulSets,
-  ...disruption,
-  ...collection,
-  ...customResources,
-  ...watches,
-};
 
 describe('on a real control plane', () => {
   let lane: RealLane;

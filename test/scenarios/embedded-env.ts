@@ -4,12 +4,16 @@ import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Method } from '#kubernetes/transport.ts';
 import type { Judgement } from '#testing/judge.ts';
+import type { PodFleet } from '#testing/pod-fleet.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { NAMESPACE } from '#testing/world-group.ts';
 import { ask } from './ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from './env.ts';
 
-const features: ReadonlySet<Feature> = new Set(['history', 'disturbance', 'virtualTime']);
+const features: ReadonlySet<Feature> = new Set(['history', 'disturbance', 'zoneLabels']);
+
+/** What may still be written once a scenario is over. */
+const settling = seconds(5);
 
 /** An {@link Env} on the embedded cluster in virtual time. */
 export async function embeddedEnv(
@@ -43,6 +47,10 @@ class EmbeddedEnv implements Env {
 
   get kubelet(): Kubelet {
     return this.#world.kubelet;
+  }
+
+  get pods(): PodFleet {
+    return this.#world.fleet;
   }
 
   supports(feature: Feature): boolean {
@@ -110,8 +118,14 @@ class EmbeddedEnv implements Env {
     };
   }
 
-  judge(): Promise<Judgement> {
-    return Promise.resolve(this.#world.judge());
+  async judge(quiet?: Millis): Promise<Judgement> {
+    const { clock } = this.#world;
+    if (quiet === undefined) return this.#world.judge();
+    await clock.advance(settling);
+    const from = clock.now();
+    await this.#world.freezeEnvironment();
+    await clock.advance(quiet);
+    return this.#world.judge({ quiet: { from } });
   }
 
   close(): Promise<void> {

@@ -1,23 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { collection } from './collection.ts';
-import { customResources } from './custom-resources.ts';
-import { discovery } from './discovery.ts';
-import { disruption } from './disruption.ts';
 import { embeddedEnv } from './embedded-env.ts';
 import { missing } from './env.ts';
-import { rollouts, type Scenario } from './rollouts.ts';
-import { limitedUpdates, statefulSets } from './statefulsets.ts';
-import { watches } from './watches.ts';
-
-const ofTheServer: Readonly<Record<string, Scenario>> = {
-  ...discovery,
-  ...statefulSets,
-  ...disruption,
-  ...collection,
-  ...customResources,
-  ...watches,
-};
+import { ofTheServer } from './of-the-server.ts';
+import { rollouts } from './rollouts.ts';
+import { limitedUpdates } from './statefulsets.ts';
 
 describe('on the embedded cluster', () => {
   for (const [name, { needs, options, act }] of Object.entries(rollouts)) {

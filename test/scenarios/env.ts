@@ -5,6 +5,7 @@ import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Method } from '#kubernetes/transport.ts';
 import type { Judgement } from '#testing/judge.ts';
+import type { PodFleet } from '#testing/pod-fleet.ts';
 
 /** What some clusters can do and others cannot; a scenario that needs one is skipped there, visibly (LN-2). */
 export type Feature = keyof typeof features;
@@ -15,11 +16,12 @@ export const features = Object.freeze({
   roles: 'the embedded cluster enforces no Role',
   disturbance: 'only a control plane of our own may be restarted, paused and configured',
   cel: 'the embedded cluster has no engine for CEL',
-  virtualTime: 'minutes pass at once only where time is virtual',
+  zoneLabels: 'pods get the zone of their node as a label from version 1.35 on',
 });
 
 /** Why a test that runs kubectl may be skipped. */
-export const NO_KUBECTL = 'kubectl is not installed';
+export const NO_KUBECTL =
+  'kubectl is not installed: its wire conversations are tested in kubectl-wire.test.ts';
 
 /** The reason to skip what needs `needs` on `env`; undefined when all is there. */
 export function missing(env: Env, needs: readonly Feature[] = []): string | undefined {
@@ -61,6 +63,8 @@ export interface Env {
   /** As an administrator. */
   readonly admin: Client;
   readonly kubelet: Kubelet;
+  /** Answers what operators ask of pods; on every cluster pods do as applications should unless told otherwise (D-32). */
+  readonly pods: PodFleet;
   supports(feature: Feature): boolean;
   /** The newest stored version of an object of the namespace; `resource` as in `statefulsets.apps`. */
   stored(resource: string, name: string): JsonObject | undefined;
@@ -83,14 +87,17 @@ export interface Env {
    * @throws {Error} naming `what` when it does not within `limit`. @default 120 s of the cluster's time
    */
   until(what: string, holds: () => boolean, limit?: Millis): Promise<void>;
-  /** Makes the server forget its watch events, as a restart does. Needs `disturbance`. */
+  /** Makes the server forget its watch events and old revisions, as a restart after a compaction does. Needs `disturbance`. */
   forgetEvents(): Promise<void>;
   /** Lets so much of the cluster's time pass. */
   pass(span: Millis): Promise<void>;
   /** Starts the operator program; resolves when it is ready. */
   startOperator(): Promise<OperatorHandle>;
-  /** Judges all that has happened in the namespace; throws where there is no history. */
-  judge(): Promise<Judgement>;
+  /**
+   * Judges all that has happened in the namespace; throws where there is no history. With `quiet`, so much time passes
+   * first in which nothing may be written, nor a pod be called (QUIE-1).
+   */
+  judge(quiet?: Millis): Promise<Judgement>;
   /** Ends what the environment started. */
   close(): Promise<void>;
 }

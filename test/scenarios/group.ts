@@ -117,13 +117,14 @@ export function uidsOf(env: Env, zone: string): readonly string[] {
 export function isComplete(env: Env, image: string, zones: readonly string[] = env.zones): boolean {
   return zones.every((zone) => {
     const set = env.stored('statefulsets.apps', setName(zone)) as SetShape | undefined;
+    if (set?.status === undefined) return false;
+    const { replicas } = set.spec;
     return (
-      set?.status !== undefined &&
       set.status.observedGeneration === set.metadata.generation &&
-      set.status.replicas === env.replicas &&
-      set.status.readyReplicas === env.replicas &&
+      set.status.replicas === replicas &&
+      set.status.readyReplicas === replicas &&
       set.status.currentRevision === set.status.updateRevision &&
-      podsOn(env, image, [zone]) === env.replicas
+      podsOn(env, image, [zone]) === replicas
     );
   });
 }

@@ -1,19 +1,19 @@
 /** Scaling of one group, for every cluster. Each ends when the group has what it wants, and returns nothing. */
-import assert from 'node:assert/strict';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
-import { isAlreadyExists, isConflict } from '#kubernetes/api-error.ts';
-import { resourcePath } from '#kubernetes/resource-path.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
+import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import {
-  replicaTemplateDefinition,
-  replicaTemplates,
-} from '#replica-coordination/replica-template.ts';
+  autoscale,
+  createReplicaTemplate,
+  delayAnnotations,
+  followAnnotations,
+  installReplicaTemplates,
+  mirrorAnnotations,
+} from '#testing/scaling.ts';
 import type { Env } from './env.ts';
-import { images, setImage, setName } from './group.ts';
+import { images, isComplete, setImage, setName } from './group.ts';
 import type { Scenario } from './rollouts.ts';
-
-const MIRROR = 'grafana.com/rollout-mirror-replicas-from-resource';
 
 async function annotate(env: Env, zone: string, annotations: JsonObject): Promise<void> {
   const key = { namespace: env.namespace, name: setName(zone) };
@@ -24,60 +24,27 @@ async function annotate(env: Env, zone: string, annotations: JsonObject): Promis
 /** Every zone but the first follows the first. */
 async function follow(env: Env): Promise<void> {
   const [leader = '', ...followers] = env.zones;
-  const annotations = { 'grafana.com/rollout-downscale-leader': setName(leader) };
+  const annotations = followAnnotations(setName(leader));
   for (const zone of followers) await annotate(env, zone, annotations);
 }
 
 /** Every zone mirrors one ReplicaTemplate, which asks for what they have. */
-async function mirror(env: Env): Promise<void> {
-  try {
-    await env.run(
-      env.admin.create(
-        resourceTypes.customResourceDefinitions,
-        {},
-        { body: replicaTemplateDefinition },
-      ),
-    );
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
-  // The server serves a new type a moment later.
+async function mirror(env: Env, more: JsonObject = {}): Promise<void> {
+  await env.run(installReplicaTemplates(env.admin));
   await env.pass(seconds(3));
-  const { group, version, kind } = replicaTemplates;
-  const body = {
-    apiVersion: `${group}/${version}`,
-    kind,
-    metadata: { name: 'ingester', namespace: env.namespace },
-    spec: { replicas: env.replicas },
-  };
-  await env.run(env.admin.create(replicaTemplates, { namespace: env.namespace }, { body }));
-  const annotations = {
-    [`${MIRROR}-name`]: 'ingester',
-    [`${MIRROR}-kind`]: kind,
-    [`${MIRROR}-api-version`]: body.apiVersion,
-  };
-  for (const zone of env.zones) await annotate(env, zone, annotations);
+  const key = { namespace: env.namespace, name: 'ingester' };
+  await env.run(createReplicaTemplate(env.admin, key, env.replicas));
+  for (const zone of env.zones)
+    await annotate(env, zone, { ...mirrorAnnotations('ingester'), ...more });
 }
 
-/** As an autoscaler: the scale is read, and put back with another count; anew where the object moved meanwhile. */
-async function autoscale(
+async function scaleTo(
   env: Env,
-  { type, name }: { readonly type: ResourceType; readonly name: string },
+  target: { readonly type: ResourceType; readonly name: string },
   replicas: number,
 ): Promise<void> {
-  const key = { namespace: env.namespace, name };
-  const path = resourcePath(type, { ...key, subresource: 'scale' });
-  for (;;) {
-    const scale = await env.run(env.admin.raw({ method: 'GET', path }));
-    assert.ok(isJsonObject(scale));
-    const body = { ...scale, spec: { replicas } };
-    try {
-      await env.run(env.admin.replace(type, key, { body, subresource: 'scale' }));
-      return;
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-    }
-  }
+  const { namespace } = env;
+  await env.run(autoscale(env.admin, { ...target, namespace }, () => replicas));
 }
 
 interface Counts {
@@ -107,6 +74,31 @@ async function untilReported(env: Env, replicas: number): Promise<void> {
   });
 }
 
+/** What each zone is to have and has in the end, by zone. */
+async function untilWanted(env: Env, replicas: readonly number[]): Promise<void> {
+  const wanted = (): readonly (number | undefined)[] =>
+    env.zones.map((zone) => {
+      const set = env.stored('statefulsets.apps', setName(zone)) as unknown as Scaled | undefined;
+      return set?.spec.replicas;
+    });
+  await env.until(`the zones are to have ${replicas.join(', ')} replicas`, () => {
+    return wanted().join() === replicas.join();
+  });
+}
+
+/** Whether any pod of the group is prepared to go. */
+function isAnyPrepared({ pods, zones, replicas }: Env): boolean {
+  return zones.some((zone) =>
+    Array.from({ length: replicas }, (_, ordinal) => `${setName(zone)}-${ordinal}`).some(
+      (pod) => pods.preparedSince(pod) !== undefined,
+    ),
+  );
+}
+
+/** Short enough for a real clock, and long enough for answers of another age. */
+const delayed = delayAnnotations('6s');
+const application = { kind: 'application' } as const;
+
 /** Keyed by a sentence. */
 export const scalings: Readonly<Record<string, Scenario>> = {
   'followers go down and up with a leader that an autoscaler scales': {
@@ -114,9 +106,9 @@ export const scalings: Readonly<Record<string, Scenario>> = {
       const leader = { type: resourceTypes.statefulSets, name: setName(env.zones[0] ?? '') };
       await follow(env);
       await env.startOperator();
-      await autoscale(env, leader, 1);
+      await scaleTo(env, leader, 1);
       await untilAllHave(env, 1);
-      await autoscale(env, leader, env.replicas);
+      await scaleTo(env, leader, env.replicas);
       await untilAllHave(env, env.replicas);
     },
   },
@@ -126,10 +118,10 @@ export const scalings: Readonly<Record<string, Scenario>> = {
       await mirror(env);
       await env.startOperator();
       await untilReported(env, env.replicas);
-      await autoscale(env, template, 1);
+      await scaleTo(env, template, 1);
       await untilAllHave(env, 1);
       await untilReported(env, 1);
-      await autoscale(env, template, env.replicas);
+      await scaleTo(env, template, env.replicas);
       await untilAllHave(env, env.replicas);
       await untilReported(env, env.replicas);
     },
@@ -140,8 +132,9 @@ export const scalings: Readonly<Record<string, Scenario>> = {
       await follow(env);
       await env.startOperator();
       await setImage(env, images.new);
-      await autoscale(env, leader, env.replicas - 1);
+      await scaleTo(env, leader, env.replicas - 1);
       await untilAllHave(env, env.replicas - 1);
+      await env.until('all pods run the new image', () => isComplete(env, images.new));
     },
   },
   'an operator that is killed while a group shrinks leaves it to the next one': {
@@ -149,10 +142,46 @@ export const scalings: Readonly<Record<string, Scenario>> = {
       const leader = { type: resourceTypes.statefulSets, name: setName(env.zones[0] ?? '') };
       await follow(env);
       const first = await env.startOperator();
-      await autoscale(env, leader, 1);
+      await scaleTo(env, leader, 1);
       await first.kill();
       await env.startOperator();
       await untilAllHave(env, 1);
+    },
+  },
+  'three zones shrink once each pod was prepared for the delay; pods that answer late, wrongly or never hold themselves':
+    {
+      act: async (env) => {
+        const template = { type: replicaTemplates, name: 'ingester' };
+        const [never = '', wrong = '', late = ''] = env.zones.map(setName);
+        env.pods.behave({ kind: 'never' }, `${never}-2`);
+        env.pods.behave({ kind: 'answer', status: 200, body: '{"timestamp":"1"}' }, `${wrong}-1`);
+        const slow = { kind: 'late', after: seconds(2), behaves: application } as const;
+        env.pods.behave(slow, `${late}-1`);
+        await mirror(env, delayed);
+        await env.startOperator();
+        await scaleTo(env, template, 1);
+        await untilWanted(env, [3, 2, 1]);
+        env.pods.behave(application, `${never}-2`);
+        env.pods.behave({ kind: 'reset' }, `${wrong}-1`);
+        await untilWanted(env, [1, 2, 1]);
+        env.pods.behave(application, `${wrong}-1`);
+        await untilAllHave(env, 1);
+      },
+    },
+  'a count that returns cancels what pods were asked, also by an operator that did not ask them': {
+    act: async (env) => {
+      const template = { type: replicaTemplates, name: 'ingester' };
+      await mirror(env, delayAnnotations('1h'));
+      const first = await env.startOperator();
+      await scaleTo(env, template, 2);
+      await env.until('a pod of each zone is prepared', () =>
+        env.zones.every((zone) => env.pods.preparedSince(`${setName(zone)}-2`) !== undefined),
+      );
+      await first.kill();
+      await scaleTo(env, template, 3);
+      await env.startOperator();
+      await env.until('no pod is prepared any more', () => !isAnyPrepared(env));
+      await untilWanted(env, [3, 3, 3]);
     },
   },
 };

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the assertion */
 /** What the StatefulSet controller does (embedded cluster §24, T30–T37), for every cluster. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json.ts';
@@ -67,6 +68,20 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
         `ready db-${ordinal}`,
       ]);
       assert.deepEqual(starts(env), want);
+    },
+  },
+  'a pod is labelled with the zone of its node, and says which set its name is generated from': {
+    needs: ['zoneLabels'],
+    act: async (env) => {
+      await createReadySet(env, { replicas: 1 });
+      const path = `/api/v1/namespaces/${env.namespace}/pods/db-0`;
+      const { body: pod } = await env.ask('GET', path);
+      const { body: node } = await env.ask('GET', `/api/v1/nodes/${pod.spec.nodeName}`);
+      const zone = 'topology.kubernetes.io/zone';
+      assert.equal(pod.metadata.generateName, 'db-');
+      assert.equal(pod.metadata.labels[zone], node.metadata.labels[zone]);
+      assert.match(pod.metadata.labels[zone], /^zone-/);
+      assert.equal(pod.metadata.labels['topology.kubernetes.io/region'], 'local');
     },
   },
   '[T30] a parallel set creates all pods at once': {

@@ -21,6 +21,8 @@ export function arm(world: World, fault: Fault): ArmedFault {
       return armAnswer(world, fault);
     case 'kill':
       return armKill(world, fault);
+    case 'pod-kill':
+      return armPodKill(world, fault);
     case 'stale':
       return armStale(world, fault);
     case 'event':
@@ -54,6 +56,20 @@ function armKill(world: World, fault: Extract<Fault, { kind: 'kill' }>): ArmedFa
   };
   if (moment === 'before') faults.beforeWrite(matchOf(at), at.nth, strike);
   else faults.afterWrite(matchOf(at), at.nth, strike);
+  return { struckAt: () => state.struckAt };
+}
+
+function armPodKill(world: World, fault: Extract<Fault, { kind: 'pod-kill' }>): ArmedFault {
+  const { at } = fault;
+  const state: { struckAt?: number; seen: number } = { seen: 0 };
+  world.onPodCall.add(({ client, method, pod }, moment) => {
+    if (moment !== fault.moment || client !== at.client) return;
+    if (method !== at.method || pod !== at.pod) return;
+    state.seen += 1;
+    if (state.seen !== at.nth) return;
+    state.struckAt = world.clock.now();
+    killAndReplace(world, client);
+  });
   return { struckAt: () => state.struckAt };
 }
 

@@ -4,8 +4,8 @@ import { canonicalJson } from '#embedded-cluster/controllers/read-json.ts';
 import type { World } from '#testing/world.ts';
 
 /**
- * What a story ends in, by object: of each set and each pod its labels, annotations and spec, and of sets the counts
- * and revisions of the status (SWEEP-2 a). The reviewed masks (SWEEP-2 c) are all that is missing: uids, revisions,
+ * What a story ends in, by object: of each set and each pod its labels, annotations and spec, of sets the counts and
+ * revisions of the status, and of pods whether they are prepared to go (SWEEP-2 a). The reviewed masks (SWEEP-2 c) are all that is missing: uids, revisions,
  * times, nodes and addresses, which differ with every schedule, and the annotation of touched pods, which names the
  * process that touched them.
  */
@@ -14,7 +14,8 @@ export function endState(world: World): ReadonlyMap<string, string> {
   for (const resource of ['statefulsets.apps', 'pods']) {
     for (const name of world.names(resource)) {
       const object = world.stored(resource, name) ?? {};
-      const shown = resource === 'pods' ? shownPod(object) : shownSet(object);
+      const isPrepared = world.fleet.preparedSince(name) !== undefined;
+      const shown = resource === 'pods' ? shownPod(object, isPrepared) : shownSet(object);
       state.set(`${resource} ${name}`, canonicalJson(shown));
     }
   }
@@ -26,10 +27,10 @@ function shownSet(set: JsonObject): JsonObject {
   return { ...shownMetadata(set), spec: objectAt(set, 'spec'), status };
 }
 
-function shownPod(pod: JsonObject): JsonObject {
+function shownPod(pod: JsonObject, isPrepared: boolean): JsonObject {
   const { containers = [] } = objectAt(pod, 'spec');
   const { phase = '' } = objectAt(pod, 'status');
-  return { ...shownMetadata(pod), containers, phase };
+  return { ...shownMetadata(pod), containers, phase, isPrepared };
 }
 
 function shownMetadata(object: JsonObject): JsonObject {

@@ -1,6 +1,7 @@
 import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Call } from '#embedded-cluster/event-log.ts';
 import type { FaultAction, FaultMatch } from '#embedded-cluster/faults.ts';
+import type { OperatorPodCall } from '#testing/world.ts';
 
 /** One call of an operator: the `nth` of its kind that this process sends. */
 export interface CallPoint {
@@ -9,6 +10,12 @@ export interface CallPoint {
   readonly group: string;
   readonly resource: string;
   readonly subresource: string;
+  /** From 1. */
+  readonly nth: number;
+}
+
+/** One call of a pod by an operator: the `nth` of its kind that this process sends. */
+export interface PodCallPoint extends OperatorPodCall {
   /** From 1. */
   readonly nth: number;
 }
@@ -44,6 +51,12 @@ export type Fault =
       readonly kind: 'kill';
       readonly test: 'T55';
       readonly at: CallPoint;
+      readonly moment: 'before' | 'after';
+    }
+  | {
+      readonly kind: 'pod-kill';
+      readonly test: 'T55';
+      readonly at: PodCallPoint;
       readonly moment: 'before' | 'after';
     }
   /** The operator dies after the write; its successor sees the state from before it for {@link staleFor}. */
@@ -91,6 +104,8 @@ export function faultName(fault: Fault): string {
       return `${callName(fault.at)}: ${fault.effect}`;
     case 'kill':
       return `${callName(fault.at)}: killed ${fault.moment}`;
+    case 'pod-kill':
+      return `${podCallName(fault.at)}: killed ${fault.moment}`;
     case 'stale':
       return `${callName(fault.at)}: killed after, successor sees the past`;
     case 'event':
@@ -103,6 +118,10 @@ export function faultName(fault: Fault): string {
 function callName({ client, verb, resource, subresource, nth }: CallPoint): string {
   const what = subresource === '' ? resource : `${resource}/${subresource}`;
   return `#${nth} ${verb} ${what} by ${client}`;
+}
+
+function podCallName({ client, method, pod, nth }: PodCallPoint): string {
+  return `#${nth} ${method} to ${pod} by ${client}`;
 }
 
 /** What a rule or a hook has to match to strike at `point`, together with `nth`. */
@@ -141,6 +160,23 @@ export function callFaults(point: CallPoint): readonly Fault[] {
   ];
 }
 
+/** Numbers the calls of pods, in the order in which they were made. */
+export function podCallPoints(calls: readonly OperatorPodCall[]): readonly PodCallPoint[] {
+  const seen = new Map<string, number>();
+  return calls.map(({ client, method, pod }) => {
+    const key = `${client} ${method} ${pod}`;
+    const nth = (seen.get(key) ?? 0) + 1;
+    seen.set(key, nth);
+    return { client, method, pod, nth };
+  });
+}
+
+/** The operator dies before the call arrives, and after the pod has acted on it. */
+export function podCallFaults(at: PodCallPoint): readonly Fault[] {
+  const moments = ['before', 'after'] as const;
+  return moments.map((moment): Fault => ({ kind: 'pod-kill', test: 'T55', at, moment }));
+}
+
 /** All that can go wrong with the events of `resource`, of which there were `count`. */
 export function eventFaults(resource: string, count: number): readonly Fault[] {
   return Array.from({ length: count }, (_, index) => index + 1).flatMap((nth) =>
@@ -168,7 +204,7 @@ export function isRoutine(fault: Fault): boolean {
 /** When a fault at `now` no longer has any effect. */
 export function faultEnd(fault: Fault, now: number): Millis {
   if (fault.kind === 'stale') return millis(now + awayFor + staleFor);
-  if (fault.kind === 'kill') return millis(now + awayFor);
+  if (fault.kind === 'kill' || fault.kind === 'pod-kill') return millis(now + awayFor);
   if (fault.test === 'T57') return millis(now + lostFor);
   return fault.kind === 'answer' && fault.action.kind === 'delay'
     ? millis(now + fault.action.delay)

@@ -3,6 +3,7 @@ import { type Millis, millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { completionBound } from '#testing/invariants/completion.ts';
+import { delayAnnotations, forceAnnotation, mirrorAnnotations } from '#testing/scaling.ts';
 import type { World, WorldOptions } from '#testing/world.ts';
 import { GROUP, images, NAMESPACE, setName, setOf } from '#testing/world-group.ts';
 import {
@@ -11,7 +12,6 @@ import {
   autoscaleSet,
   createTemplate,
   follow,
-  mirror,
   untilScaled,
 } from '../integration/scaling-stage.ts';
 
@@ -156,12 +156,54 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...reference,
+    name: 'rolled-back-then-shrinks',
+    play: async (world) => {
+      await annotateSet(world, 'b', follow('a'));
+      await world.setImage(images.new, ['a']);
+      await world.clock.advance(seconds(0.05));
+      await world.setImage(images.old, ['a']);
+      await annotateSet(world, 'b', forceAnnotation(1));
+      await untilScaled(world, [2, 1]);
+    },
+    image: images.old,
+    removals: 2,
+  },
+  {
+    ...reference,
     name: 'mirrors-shrink',
     play: async (world) => {
       await createTemplate(world, 'ingester', 2);
-      for (const zone of world.zones) await annotateSet(world, zone, mirror('ingester'));
+      for (const zone of world.zones) await annotateSet(world, zone, mirrorAnnotations('ingester'));
       await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 1);
       await untilScaled(world, [1, 1]);
+    },
+    image: images.old,
+    removals: 0,
+  },
+  {
+    ...reference,
+    name: 'mirrors-shrink-delayed',
+    play: async (world) => {
+      // One pod takes long to answer, so that an operator may die while it waits.
+      const slow = { kind: 'late', after: seconds(2), behaves: { kind: 'application' } } as const;
+      world.fleet.behave(slow, 'ingester-zone-b-1');
+      await mirrorDelayed(world, '20s');
+      await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 1);
+      await untilScaled(world, [1, 1]);
+    },
+    image: images.old,
+    removals: 0,
+  },
+  {
+    ...reference,
+    name: 'delayed-count-returns',
+    play: async (world) => {
+      await mirrorDelayed(world, '1h');
+      const template = { type: replicaTemplates, name: 'ingester' };
+      await autoscale(world, template, 1);
+      await world.clock.advance(seconds(10));
+      await autoscale(world, template, 2);
+      await world.clock.advance(seconds(10));
     },
     image: images.old,
     removals: 0,
@@ -177,6 +219,13 @@ export const scenarios: readonly Scenario[] = [
     },
   },
 ];
+
+/** Every zone mirrors one template that asks for two, and asks pods `delay` before they go. */
+async function mirrorDelayed(world: World, delay: string): Promise<void> {
+  await createTemplate(world, 'ingester', 2);
+  const annotations = { ...mirrorAnnotations('ingester'), ...delayAnnotations(delay) };
+  for (const zone of world.zones) await annotateSet(world, zone, annotations);
+}
 
 function pause(value: 'true' | null): JsonObject {
   return { metadata: { annotations: { 'grafana.com/rollout-paused': value } } };

@@ -1,14 +1,23 @@
 import { instant, minutes, seconds } from '#base/units.ts';
 import type { Violation } from '#testing/invariants/invariant.ts';
 import type { Judgement } from '#testing/judge.ts';
-import { World } from '#testing/world.ts';
+import { type OperatorPodCall, World } from '#testing/world.ts';
 import { NAMESPACE } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
 import { worldReasons } from '#testing/world-reasons.ts';
 import { type ArmedFault, arm } from './arm.ts';
 import { endState } from './end-state.ts';
 import { isClaimed } from './exemptions.ts';
-import { callFaults, callPoints, eventFaults, type Fault, faultEnd, faultName } from './fault.ts';
+import {
+  callFaults,
+  callPoints,
+  eventFaults,
+  type Fault,
+  faultEnd,
+  faultName,
+  podCallFaults,
+  podCallPoints,
+} from './fault.ts';
 import type { Scenario } from './scenario.ts';
 
 /** How long nothing may be written once a story is over (QUIE-1). */
@@ -43,6 +52,10 @@ export interface Reference {
 /** Tells the story of `scenario` without faults and numbers what could go wrong (SWEEP-1). */
 export async function tellReference(scenario: Scenario): Promise<Reference> {
   const stage = await newStage(scenario, undefined);
+  const podCalls: (OperatorPodCall & { readonly at: number })[] = [];
+  stage.world.onPodCall.add((call, moment) => {
+    if (moment === 'before') podCalls.push({ ...call, at: stage.world.clock.now() });
+  });
   const run = await tell(stage);
   const { calls, commits } = stage.world.cluster.eventLog;
   const own = calls.filter(
@@ -56,7 +69,9 @@ export async function tellReference(scenario: Scenario): Promise<Reference> {
         commit.revision > stage.readyRevision &&
         commit.at <= stage.completeAt,
     ).length;
+  const ownPodCalls = podCalls.filter(({ at }) => at <= stage.completeAt + settleFor);
   const faults = [
+    ...podCallPoints(ownPodCalls).flatMap(podCallFaults),
     ...callPoints(own).flatMap(callFaults),
     ...watched.flatMap((resource) => eventFaults(resource, events(resource))),
   ];

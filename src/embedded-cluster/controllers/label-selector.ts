@@ -3,7 +3,8 @@ import { objectsAt, textAt, textMapAt, textsAt } from './read-json.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-function meets(labels: Labels, requirement: JsonObject): boolean {
+/** Whether `labels` meet one requirement of a LabelSelector or of a node selector; an operator that does not exist never. */
+export function meets(labels: Labels, requirement: JsonObject): boolean {
   const value = labels[textAt(requirement, 'key')];
   const values = textsAt(requirement, 'values');
   switch (textAt(requirement, 'operator')) {

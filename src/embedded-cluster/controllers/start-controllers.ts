@@ -1,6 +1,6 @@
-import type { Clock, Timer } from '#base/clock.ts';
+import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { millis, seconds } from '#base/units.ts';
+import { millis } from '#base/units.ts';
 import type { User } from '#embedded-cluster/cluster.ts';
 import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -10,11 +10,11 @@ import type { Cached, Informer, InformerProblem } from '#kubernetes/informer.ts'
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import type { Indexers } from '#kubernetes/object-cache.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
-import { apiVersionOf, type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
+import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import { discoverTypes, isDeletable, type ServedType } from './discover-types.ts';
+import { discoverTypes, isDeletable } from './discover-types.ts';
 import {
   budgetPodIndexers,
   DisruptionController,
@@ -22,6 +22,7 @@ import {
 } from './disruption/disruption-controller.ts';
 import { parseBudget, parseBudgetPod, parseScaledSet } from './disruption/parse-views.ts';
 import { EventWriter, silentRecorder } from './event-writer.ts';
+import { TypeFollower } from './garbage-collector/follow-types.ts';
 import { GarbageCollector } from './garbage-collector/garbage-collector.ts';
 import { type OwnedObject, parseOwned } from './garbage-collector/owner-graph.ts';
 import {
@@ -89,8 +90,6 @@ const defaultDisruptionDelay: DisruptionDelay = Object.freeze({
   maximum: millis(50),
 });
 
-const rediscoverEvery = seconds(30);
-
 class ControllerHost implements Controllers {
   readonly ready: Promise<void>;
   readonly #options: ControllersOptions;
@@ -99,9 +98,6 @@ class ControllerHost implements Controllers {
   readonly #queues: WorkQueue[] = [];
   readonly #recorders: EventRecorder[] = [];
   readonly #runs: Promise<void>[] = [];
-  readonly #collected = new Set<string>();
-  #served: readonly ServedType[] = [];
-  #discovery: Timer | undefined;
 
   constructor(options: ControllersOptions) {
     this.#options = options;
@@ -116,7 +112,6 @@ class ControllerHost implements Controllers {
 
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the controllers were stopped'));
-    this.#discovery?.cancel();
     for (const queue of this.#queues) queue.shutDown();
     await Promise.allSettled(this.#runs);
     await Promise.all(this.#recorders.map((recorder) => recorder.flush()));
@@ -232,56 +227,35 @@ class ControllerHost implements Controllers {
 
   async #startGarbageCollector(): Promise<void> {
     const client = this.#connect('generic-garbage-collector');
-    const { log, seed } = this.#options;
-    const collector = new GarbageCollector({
+    const { clock, log, seed } = this.#options;
+    const collector: GarbageCollector = new GarbageCollector({
       client,
       log,
       queue: this.#queue('garbage-collector'),
       events: this.#recorder(client, 'garbage-collector-controller'),
       random: new SeededRandom(seed).derive('garbage-collector'),
-      typeOf: (apiVersion, kind) =>
-        this.#served.find(({ type }) => apiVersionOf(type) === apiVersion && type.kind === kind)
-          ?.type,
+      typeOf: (apiVersion, kind) => types.typeOf(apiVersion, kind),
     });
-    await this.#collectNewTypes(client, collector);
+    const follow = async (fresh: readonly ResourceType[]): Promise<void> => {
+      await this.#run(fresh.map((type) => this.#collected(client, type, collector)));
+    };
+    const types = new TypeFollower({ client, clock, log, follow });
+    this.#stop.signal.addEventListener('abort', () => types.stop());
+    await types.discover();
     // Nothing is judged before all caches are filled: an owner may be in the one that is not.
     this.#runs.push(collector.run());
-    this.#rediscover(client, collector);
+    types.repeat();
   }
 
-  async #collectNewTypes(client: Client, collector: GarbageCollector): Promise<void> {
-    this.#served = await discoverTypes(client);
-    const fresh = this.#served.filter((served) => {
-      const { type } = served;
-      return (
-        isDeletable(served) && type.kind !== 'Event' && !this.#collected.has(collectedKey(type))
-      );
-    });
-    const informers = fresh.map(({ type }) => {
-      this.#collected.add(collectedKey(type));
-      const project = (object: KubernetesObject): OwnedObject => parseOwned(type, object);
-      const informer = this.#informer(client, type, { project, indexers: {} });
-      informer.onChange((change) => collector.objectChanged(change));
-      return informer;
-    });
-    await this.#run(informers);
-  }
-
-  #rediscover(client: Client, collector: GarbageCollector): void {
-    if (this.#stop.signal.aborted) return;
-    const look = async (): Promise<void> => {
-      try {
-        await this.#collectNewTypes(client, collector);
-      } catch (error) {
-        const why = error instanceof Error ? error : String(error);
-        this.#options.log.warn('discovery failed', { error: why });
-      }
-      this.#rediscover(client, collector);
-    };
-    this.#discovery = this.#options.clock.timer(rediscoverEvery, () => void look(), {
-      owner: 'garbage-collector-discovery',
-      background: true,
-    });
+  #collected(
+    client: Client,
+    type: ResourceType,
+    collector: GarbageCollector,
+  ): Informer<OwnedObject> {
+    const project = (object: KubernetesObject): OwnedObject => parseOwned(type, object);
+    const informer = this.#informer(client, type, { project, indexers: {} });
+    informer.onChange((change) => collector.objectChanged(change));
+    return informer;
   }
 
   async #run(informers: readonly Informer<Cached>[]): Promise<void> {
@@ -327,8 +301,4 @@ class ControllerHost implements Controllers {
     };
     return createInformer({ client, clock, type, report, isAbsentAllowed: true, ...kept });
   }
-}
-
-function collectedKey(type: ResourceType): string {
-  return `${type.plural}.${type.group}`;
 }

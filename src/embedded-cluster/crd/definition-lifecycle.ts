@@ -9,6 +9,7 @@ import {
   textField,
   textsField,
 } from '#embedded-cluster/json-fields.ts';
+import { CLEANUP_FINALIZER } from '#embedded-cluster/resource/custom-resource-definition-row.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import type { ApiServer } from '#embedded-cluster/rest/api-server.ts';
 import { timestamp } from '#embedded-cluster/rest/timestamp.ts';
@@ -17,7 +18,6 @@ import { customRows } from './custom-row.ts';
 
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 /** A definition is established this much after it was stored, never in the same step (CR-1). */
 const ESTABLISHING = millis(5);
@@ -107,10 +107,7 @@ export class DefinitionLifecycle {
         .filter(({ storage }) => storage === true)
         .map((version) => textField(version, 'name')),
     };
-    const finalizers = [
-      ...new Set([...textsField(metadataOf(definition), 'finalizers'), FINALIZER]),
-    ];
-    const isDone = await this.#patch(key, { metadata: { finalizers }, status }, '/status');
+    const isDone = await this.#patch(key, { status }, '/status');
     if (!isDone) this.#later(() => this.#establish(key));
   }
 
@@ -143,7 +140,7 @@ export class DefinitionLifecycle {
     // Instances that a finalizer holds are waited for: the last one to go comes back here.
     if (store.collection(key).size > 0) return;
     const finalizers = textsField(metadataOf(definition), 'finalizers').filter(
-      (finalizer) => finalizer !== FINALIZER,
+      (finalizer) => finalizer !== CLEANUP_FINALIZER,
     );
     const isDone = await this.#patch(key, { metadata: { finalizers } }, '');
     if (!isDone) this.#later(() => this.#cleanUp(key));

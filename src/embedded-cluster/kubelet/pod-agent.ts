@@ -1,37 +1,25 @@
 import type { Clock, Timer } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Instant, type Monotonic, millis, monotonic } from '#base/units.ts';
+import { type Monotonic, millis, monotonic } from '#base/units.ts';
 import { isConflict, isNotFound } from '#kubernetes/api-error.ts';
-import type { Client } from '#kubernetes/client.ts';
 import type { Change } from '#kubernetes/informer.ts';
-import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Behaviours } from './behaviours.ts';
 import type { DelayTable } from './delays.ts';
-import {
-  nextStep,
-  type Stage,
-  type Step,
-  type StepKind,
-  stageAfter,
-  stageOf,
-} from './pod-lifecycle.ts';
-import { statusPatch } from './pod-status.ts';
+import { nextStep, type Step, type StepKind, stageAfter, stageOf } from './pod-lifecycle.ts';
+import { PodWriter, type WritingHost, type WrittenPod } from './pod-writer.ts';
 import type { KubeletPod } from './views.ts';
 import type { WriteLimit } from './write-limit.ts';
 
 /** What the agent needs of nodes: where pods go, and who speaks for a node. */
-export interface NodeHost {
+export interface NodeHost extends WritingHost {
   /** Binds `pod`; undefined when no node fits, and then `retry` is called once that may have changed. */
   bind(pod: KubeletPod, retry: () => void): Promise<string | undefined>;
   /** The pod is on its node, whoever bound it. */
   hold(pod: KubeletPod): void;
   /** The pod holds its node no longer. */
   release(pod: KubeletPod): void;
-  /** The connection of a node's kubelet. */
-  clientOf(node: string): Client;
   /** Whether the node's kubelet works. */
   isUp(node: string): boolean;
-  hostIP(node: string): string;
 }
 
 /** What a {@link PodAgent} is made of. */
@@ -45,11 +33,7 @@ export interface PodAgentOptions {
 }
 
 /** A pod as the stand-in knows it; its own writes are ahead of the cache. */
-interface PodLife {
-  pod: KubeletPod;
-  node: string;
-  stage: Stage;
-  restarts: number;
+interface PodLife extends WrittenPod {
   /** When the last step was due: what delays count from. */
   since: Monotonic;
   isStopping: boolean;
@@ -60,8 +44,6 @@ interface PodLife {
   failures: number;
   /** Earliest next try after a failure. */
   notBefore: Monotonic;
-  podIP: string;
-  startedAt: Instant | undefined;
   planned: { readonly kind: StepKind; readonly due: Monotonic; readonly timer: Timer } | undefined;
 }
 
@@ -71,12 +53,13 @@ const longestRetry = 10_000;
 /** Leads every pod through its life (KU-3…KU-5): one timer per pod, one write per step, no polling. */
 export class PodAgent {
   readonly #options: PodAgentOptions;
+  readonly #writer: PodWriter;
   readonly #lives = new Map<string, PodLife>();
-  #addresses = 0;
   #isStopped = false;
 
   constructor(options: PodAgentOptions) {
     this.#options = options;
+    this.#writer = new PodWriter(options.clock, options.host);
   }
 
   /** A change of the pod cache. */
@@ -256,8 +239,8 @@ export class PodAgent {
   async #write(life: PodLife, kind: StepKind): Promise<boolean> {
     if (!this.#isAlive(life)) return false;
     if (kind === 'bind') return this.#bind(life);
-    await this.#writeStatus(life, kind);
-    if (kind === 'stop') await this.#remove(life);
+    await this.#writer.writeStatus(life, kind);
+    if (kind === 'stop') await this.#writer.remove(life);
     return true;
   }
 
@@ -272,39 +255,5 @@ export class PodAgent {
     }
     life.node = node;
     return true;
-  }
-
-  async #writeStatus(life: PodLife, kind: Exclude<StepKind, 'bind'>): Promise<void> {
-    const { host, clock } = this.#options;
-    const { pod, stage, node } = life;
-    if (life.podIP === '') life.podIP = this.#address();
-    const restarts = kind === 'restart' ? life.restarts + 1 : life.restarts;
-    const now = clock.now();
-    const document = statusPatch(kind, {
-      pod,
-      stage,
-      restarts,
-      podIP: life.podIP,
-      hostIP: host.hostIP(node),
-      now,
-      startedAt: life.startedAt,
-    });
-    const body = { kind: 'strategic', document } as const;
-    await host.clientOf(node).patch(resourceTypes.pods, pod, { body, subresource: 'status' });
-    life.restarts = restarts;
-    if (kind === 'start' || kind === 'restart') life.startedAt = now;
-  }
-
-  async #remove({ pod, node }: PodLife): Promise<void> {
-    await this.#options.host.clientOf(node).delete(resourceTypes.pods, pod, {
-      preconditions: { uid: pod.uid },
-      gracePeriodSeconds: 0,
-    });
-  }
-
-  #address(): string {
-    this.#addresses += 1;
-    const at = (shift: number): number => Math.floor(this.#addresses / 2 ** shift) % 256;
-    return `10.${at(16)}.${at(8)}.${at(0)}`;
   }
 }

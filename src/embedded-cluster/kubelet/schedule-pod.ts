@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
-import { objectsAt, textAt, textsAt } from '#embedded-cluster/controllers/read-json.ts';
+import { meets } from '#embedded-cluster/controllers/label-selector.ts';
+import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { KubeletPod, NodeView } from './views.ts';
 
 /** How many pods each node has, and its place in the seeded order. */
@@ -7,23 +8,6 @@ export interface NodeLoad {
   podsOn(node: string): number;
   /** A fixed number per node; ties of load go to the lowest. */
   rankOf(node: string): number;
-}
-
-function meets(labels: Readonly<Record<string, string>>, expression: JsonObject): boolean {
-  const value = labels[textAt(expression, 'key')];
-  const values = textsAt(expression, 'values');
-  switch (textAt(expression, 'operator')) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    default:
-      return false;
-  }
 }
 
 function tolerates(toleration: JsonObject, taint: JsonObject): boolean {

@@ -40,9 +40,19 @@ export function applyPatch({ contentType, body, object, row }: PatchRequest): Js
   return patched;
 }
 
-function patchedBy({ contentType, body, object, row }: PatchRequest): JsonValue {
+/** @throws {StatusError} 415 when `row` does not accept patches of this type, whatever the object and the patch */
+export function checkPatchType(contentType: string, row: ResourceRow): void {
+  const accepted = acceptedPatchTypes(row);
+  if (!accepted.includes(typeOf(contentType))) throw unsupportedMediaType(accepted);
+}
+
+function typeOf(contentType: string): string {
   const [type = ''] = contentType.split(';', 1);
-  switch (type.trim().toLowerCase()) {
+  return type.trim().toLowerCase();
+}
+
+function patchedBy({ contentType, body, object, row }: PatchRequest): JsonValue {
+  switch (typeOf(contentType)) {
     case jsonPatch:
       return applyJsonPatch(object, body);
     case mergePatch:

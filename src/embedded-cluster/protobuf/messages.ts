@@ -83,6 +83,24 @@ const event = message(
   one('reportingInstance', 'string'),
 );
 
+const viewedEvent = message(
+  metadata,
+  one('eventTime', 'micro-time'),
+  one('series', message(one('count', 'int'), one('lastObservedTime', 'micro-time'))),
+  one('reportingController', 'string'),
+  one('reportingInstance', 'string'),
+  one('action', 'string'),
+  one('reason', 'string'),
+  one('regarding', objectReference),
+  one('related', objectReference),
+  one('note', 'string'),
+  one('type', 'string'),
+  one('deprecatedSource', message(one('component', 'string'), one('host', 'string'))),
+  one('deprecatedFirstTimestamp', 'time'),
+  one('deprecatedLastTimestamp', 'time'),
+  one('deprecatedCount', 'int'),
+);
+
 const leaseSpec = message(
   one('holderIdentity', 'string'),
   one('leaseDurationSeconds', 'int'),
@@ -191,7 +209,9 @@ export const messages: ReadonlyMap<string, Message> = new Map<string, Message>([
     ),
   ],
   ['v1 Event', event],
+  ['events.k8s.io/v1 Event', viewedEvent],
   ['coordination.k8s.io/v1 Lease', message(metadata, one('spec', leaseSpec))],
+  ['authentication.k8s.io/v1 SelfSubjectReview', message(metadata, one('status', 'skipped'))],
   ['authorization.k8s.io/v1 SelfSubjectAccessReview', accessReview],
   ['policy/v1 Eviction', message(metadata, one('deleteOptions', deleteOptions))],
   [

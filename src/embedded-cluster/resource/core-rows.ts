@@ -7,6 +7,7 @@ import {
   node,
   secret,
   selfSubjectAccessReview,
+  selfSubjectReview,
   service,
   serviceAccount,
 } from '#embedded-cluster/schema/core-kinds.ts';
@@ -28,6 +29,7 @@ import {
   defaultSecret,
   prepareChangedNamespace,
   prepareNewNamespace,
+  terminatingNamespace,
 } from './default-core.ts';
 import { defaultService, prepareChangedService, prepareNewService } from './default-service.ts';
 import { defaultClaimSpec } from './default-volume.ts';
@@ -55,6 +57,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     columns: namespaceColumns,
     prepareForCreate: prepareNewNamespace,
     prepareForUpdate: prepareChangedNamespace,
+    beginDeletion: terminatingNamespace,
     validate: (object) => validateMetadata(object, labelName),
     subresources: [
       { name: 'finalize', kind: 'Namespace', verbs: ['update'] },
@@ -175,6 +178,18 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     singular: 'selfsubjectaccessreview',
     schema: selfSubjectAccessReview,
     prepareForCreate: (object) => ({ ...object, status: { allowed: true } }),
+    verbs: ['create'],
+  }),
+  defineRow({
+    type: {
+      group: 'authentication.k8s.io',
+      version: 'v1',
+      plural: 'selfsubjectreviews',
+      kind: 'SelfSubjectReview',
+      isNamespaced: false,
+    },
+    singular: 'selfsubjectreview',
+    schema: selfSubjectReview,
     verbs: ['create'],
   }),
 ]);

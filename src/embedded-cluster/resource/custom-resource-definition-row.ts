@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 import { compilePattern } from '#embedded-cluster/crd/compile-pattern.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
@@ -23,6 +23,32 @@ function defaulted(definition: JsonObject): JsonObject {
   return mapObjectAt(definition, 'spec', (spec) =>
     mapObjectAt(withMissing(spec, { conversion: { strategy: 'None' } }), 'names', withNames),
   );
+}
+
+/** What holds a deleted definition until its instances are gone. */
+export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
+
+function beginDeletion(definition: JsonObject, at: string): JsonObject {
+  const condition = {
+    type: 'Terminating',
+    status: 'True',
+    lastTransitionTime: at,
+    reason: 'InstanceDeletionPending',
+    message:
+      'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+  };
+  const finalizers = (metadata: JsonObject): readonly JsonValue[] => [
+    ...new Set([...listAt(metadata, 'finalizers'), CLEANUP_FINALIZER]),
+  ];
+  const marked = mapObjectAt(definition, 'metadata', (metadata) => ({
+    ...metadata,
+    finalizers: finalizers(metadata),
+  }));
+  const status = objectAt(definition, 'status') ?? emptyObject;
+  return {
+    ...marked,
+    status: { ...status, conditions: [...listAt(status, 'conditions'), condition] },
+  };
 }
 
 function validate(definition: JsonObject, old: JsonObject | undefined): readonly Cause[] {
@@ -119,6 +145,7 @@ export const customResourceDefinitionRow: ResourceRow = defineRow({
   hasGeneration: true,
   withDefaults: defaulted,
   prepareForCreate: (definition) => ({ ...definition, status: { storedVersions: [] } }),
+  beginDeletion,
   validate,
   ineffectiveFields: (definition) =>
     hasRules(specOf(definition)['versions']) ? ['x-kubernetes-validations'] : [],

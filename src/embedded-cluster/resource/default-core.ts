@@ -46,6 +46,12 @@ export function prepareNewNamespace(namespace: JsonObject): JsonObject {
   return labelledWithName(born);
 }
 
+/** A Namespace whose deletion has begun shows it in its phase. */
+export function terminatingNamespace(namespace: JsonObject): JsonObject {
+  const status = objectAt(namespace, 'status') ?? emptyObject;
+  return { ...namespace, status: { ...status, phase: 'Terminating' } };
+}
+
 /** A changed Namespace keeps its finalizers, which only /finalize changes, and its label. */
 export function prepareChangedNamespace(namespace: JsonObject, old: JsonObject): JsonObject {
   const stored = objectAt(old, 'spec');

@@ -9,6 +9,7 @@ import type { Cause } from '#embedded-cluster/status-error.ts';
 import { undecodable } from '#embedded-cluster/status-errors.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 import { ageColumn, nameColumn } from './columns/column.ts';
+import { scaleColumns } from './columns/workload-columns.ts';
 
 /** What a row is made of beyond the rules that all kinds share. */
 export interface RowDefinition {
@@ -36,6 +37,8 @@ export interface RowDefinition {
   readonly prepareForUpdate?: (object: JsonObject, old: JsonObject) => JsonObject;
   /** @default no cause */
   readonly validate?: (object: JsonObject, old: JsonObject | undefined) => readonly Cause[];
+  /** As in the row. @default nothing changes */
+  readonly beginDeletion?: (object: JsonObject, at: string) => JsonObject;
   readonly ineffectiveFields?: (object: JsonObject) => readonly string[];
   readonly fieldLabels?: Readonly<Record<string, (object: JsonObject) => string>>;
 }
@@ -64,6 +67,7 @@ export const scaleSubresource: SubresourceRow = Object.freeze({
   group: 'autoscaling',
   version: 'v1',
   verbs: ['get', 'patch', 'update'] as const,
+  columns: scaleColumns,
 });
 
 const same = (object: JsonObject): JsonObject => object;
@@ -81,6 +85,7 @@ export function defineRow(definition: RowDefinition): ResourceRow {
     prepareForCreate: (object: JsonObject) => prepareForCreate(withDefaults(object)),
     prepareForUpdate: (object: JsonObject, old: JsonObject) =>
       prepareForUpdate(withDefaults(object), old),
+    ...(definition.beginDeletion === undefined ? {} : { beginDeletion: definition.beginDeletion }),
     validate: (object: JsonObject, old?: JsonObject) => definition.validate?.(object, old) ?? [],
     ineffectiveFields: definition.ineffectiveFields ?? (() => []),
     fieldLabels: definition.fieldLabels ?? {},

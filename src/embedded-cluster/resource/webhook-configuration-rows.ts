@@ -33,6 +33,7 @@ function configurationRow(
   return defineRow({
     type: typeOf(kind),
     singular: kind.toLowerCase(),
+    categories: ['api-extensions'],
     schema,
     columns,
     hasGeneration: true,

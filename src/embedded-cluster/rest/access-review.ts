@@ -2,6 +2,17 @@ import { objectField, textField } from '#embedded-cluster/json-fields.ts';
 import { decodeAnyBody } from './decode-body.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 
+/** POST of a SelfSubjectReview: who the server takes the client for (CL-13). */
+export function reviewSelf(call: ApiCall): Reply {
+  const { name: username, groups } = call.request.user;
+  return replyWith(201, {
+    kind: 'SelfSubjectReview',
+    apiVersion: 'authentication.k8s.io/v1',
+    metadata: { creationTimestamp: null },
+    status: { userInfo: { username, groups } },
+  });
+}
+
 /** POST of a SelfSubjectAccessReview: answered from the rules that are enforced, and stored nowhere (SR-3). */
 export function reviewAccess(context: ServerContext, call: ApiCall): Reply {
   const body = decodeAnyBody(call);

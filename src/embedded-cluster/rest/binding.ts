@@ -4,28 +4,30 @@ import { conflict, invalid } from '#embedded-cluster/status-errors.ts';
 import { decodeAnyBody } from './decode-body.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { timestamp } from './timestamp.ts';
+import { withTopologyLabels } from './topology-labels.ts';
 import { updateObject } from './update.ts';
 
 /** POST to a pod's /binding: sets the node and the condition PodScheduled (SU-3). Webhooks see the Binding, never the pod. */
 export async function bindPod(context: ServerContext, call: ApiCall): Promise<Reply> {
   const { row, name, namespace } = call.route;
   const given = decodeAnyBody(call);
-  const body = {
+  const complete = {
     ...given,
     kind: 'Binding',
     apiVersion: 'v1',
     metadata: { name, ...metadataOf(given), namespace },
   };
+  const body = withTopologyLabels(context, complete, targetOf(complete));
   const attributes = { call, operation: 'CREATE', name } as const;
   const binding = (await context.admission?.mutate({ ...attributes, object: body })) ?? body;
-  const node = textField(objectField(binding, 'target'), 'name');
+  const node = targetOf(binding);
   if (node === '') {
     throw invalid(row, name, [
       { reason: 'FieldValueRequired', message: 'Required value', field: 'target.name' },
     ]);
   }
   await context.admission?.validate({ ...attributes, object: binding });
-  const wanted = (stored: JsonObject): JsonObject => bound(context, call, { stored, node });
+  const wanted = (stored: JsonObject): JsonObject => bound(context, call, { stored, binding });
   await updateObject(context, call, { wanted, isAdmitted: true });
   return replyWith(201, {
     kind: 'Status',
@@ -36,12 +38,27 @@ export async function bindPod(context: ServerContext, call: ApiCall): Promise<Re
   });
 }
 
+function targetOf(binding: JsonObject): string {
+  return textField(objectField(binding, 'target'), 'name');
+}
+
+/** The labels and annotations of the Binding go to the pod, over its own. */
+function boundMetadata(stored: JsonObject, binding: JsonObject): JsonObject {
+  const metadata = metadataOf(stored);
+  const given = metadataOf(binding);
+  const merged = (member: 'annotations' | 'labels'): JsonObject =>
+    given[member] === undefined
+      ? {}
+      : { [member]: { ...objectField(metadata, member), ...objectField(given, member) } };
+  return { ...metadata, ...merged('annotations'), ...merged('labels') };
+}
+
 function bound(
   context: ServerContext,
   call: ApiCall,
-  binding: { readonly stored: JsonObject; readonly node: string },
+  parts: { readonly stored: JsonObject; readonly binding: JsonObject },
 ): JsonObject {
-  const { stored, node } = binding;
+  const { stored, binding } = parts;
   const spec = objectField(stored, 'spec');
   const assigned = textField(spec, 'nodeName');
   const { row, name } = call.route;
@@ -60,7 +77,8 @@ function bound(
   };
   return {
     ...stored,
-    spec: { ...spec, nodeName: node },
+    metadata: boundMetadata(stored, binding),
+    spec: { ...spec, nodeName: targetOf(binding) },
     status: { ...status, conditions: [...others, scheduled] },
   };
 }

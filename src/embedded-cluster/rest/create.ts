@@ -1,11 +1,11 @@
 import type { JsonObject } from '#base/json.ts';
-import { metadataOf, textField, without } from '#embedded-cluster/json-fields.ts';
-import { StatusError } from '#embedded-cluster/status-error.ts';
+import { metadataOf, objectField, textField, without } from '#embedded-cluster/json-fields.ts';
 import {
   alreadyExists,
   badRequest,
   generatedNameTaken,
   invalid,
+  resourceVersionOnCreate,
 } from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
@@ -17,6 +17,7 @@ import { ownerCauses, withoutDuplicateOwners } from './owner-references.ts';
 import { versionReply } from './presentation.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
 import { timestamp } from './timestamp.ts';
+import { withTopologyLabels } from './topology-labels.ts';
 
 /** Attempts to find a free generated name (OB-1). */
 const NAME_ATTEMPTS = 8;
@@ -41,7 +42,7 @@ export async function createObject(
     call,
     textField(given, 'name') || textField(given, 'generateName'),
   );
-  const admitted = await mutated(context, call, object);
+  const admitted = await mutated(context, call, placed(context, call, object));
   const { row } = call.route;
   const isGenerated = textField(metadataOf(admitted), 'name') === '';
   for (let attempt = 1; ; attempt += 1) {
@@ -52,6 +53,13 @@ export async function createObject(
       throw alreadyExists(row, name, { isTerminating: isLeaving(context, call, name) });
     if (attempt >= NAME_ATTEMPTS) throw generatedNameTaken(row, name);
   }
+}
+
+/** What is created on a node is labelled as what is bound to it. */
+function placed(context: ServerContext, call: ApiCall, object: JsonObject): JsonObject {
+  if (call.route.row.type.kind !== 'Pod') return object;
+  const node = textField(objectField(object, 'spec'), 'nodeName');
+  return node === '' ? object : withTopologyLabels(context, object, node);
 }
 
 function isLeaving(context: ServerContext, call: ApiCall, name: string): boolean {
@@ -70,10 +78,7 @@ function checkGiven(call: ApiCall, object: JsonObject): void {
   }
   if (textField(metadata, 'resourceVersion') !== '') {
     // Not 400: the real server lets this storage error through as it is.
-    throw new StatusError(
-      { code: 500, reason: '' },
-      'resourceVersion should not be set on objects to be created',
-    );
+    throw resourceVersionOnCreate();
   }
 }
 

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { textField } from '#embedded-cluster/json-fields.ts';
 import { decodeProtobuf } from '#embedded-cluster/protobuf/decode-protobuf.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
-import { badRequest } from '#embedded-cluster/status-errors.ts';
+import { badRequest, strictDecodingError } from '#embedded-cluster/status-errors.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
 import { PROTOBUF_TYPE } from './api-request.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
@@ -115,10 +115,7 @@ export function dropUnknownFields(
   const mode = fieldValidationOf(query);
   if (problems.length === 0 || mode === 'Ignore') return decoded.object;
   if (mode === 'Strict') {
-    const { kind } = row.type;
-    throw badRequest(
-      `${kind} in version "${row.type.version}" cannot be handled as a ${kind}: strict decoding error: ${problems.join(', ')}`,
-    );
+    throw strictDecodingError(row, { unknown: decoded.unknown, duplicate: duplicates });
   }
   call.warnings.push(...problems);
   return decoded.object;

@@ -11,7 +11,7 @@ import {
 } from '#embedded-cluster/json-fields.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import type { DeleteOptions, Propagation } from './delete-options.ts';
-import { isHeld, terminatingNamespace } from './namespace-lifecycle.ts';
+import { isHeld } from './namespace-lifecycle.ts';
 import { shiftTimestamp, timestamp } from './timestamp.ts';
 import { nextGeneration } from './updated-object.ts';
 
@@ -43,6 +43,10 @@ export function planDeletion(
 
 function planFirst(row: ResourceRow, stored: JsonObject, request: DeletionRequest): DeletionPlan {
   const object = withPropagation(stored, request.options.propagation);
+  if (row.beginDeletion !== undefined) {
+    const at = timestamp(request.now);
+    return planWaiting(row, row.beginDeletion(object, at), at);
+  }
   const period = row.isGraceful ? gracePeriodOf(stored, request.options) : 0;
   const isImmediate = period === 0 && !isHeld(row, object);
   if (isImmediate && !row.isGraceful) return { kind: 'remove' };
@@ -51,14 +55,19 @@ function planFirst(row: ResourceRow, stored: JsonObject, request: DeletionReques
     metadata: {
       ...metadataOf(object),
       deletionTimestamp: shiftTimestamp(timestamp(request.now), period),
-      // A namespace waits for its content, and has no period.
-      ...(row.type.kind === 'Namespace' ? {} : { deletionGracePeriodSeconds: period }),
+      deletionGracePeriodSeconds: period,
     },
   };
   const generation = numberField(metadataOf(stored), 'generation') ?? 0;
-  const counted = generation > 0 ? nextGeneration(marked) : marked;
   const kind = isImmediate ? 'mark-and-remove' : 'mark';
-  return { kind, object: terminatingNamespace(row, counted) };
+  return { kind, object: generation > 0 ? nextGeneration(marked) : marked };
+}
+
+/** What waits for its content has no period, and its generation is not counted. */
+function planWaiting(row: ResourceRow, begun: JsonObject, at: string): DeletionPlan {
+  if (!isHeld(row, begun)) return { kind: 'remove' };
+  const object = { ...begun, metadata: { ...metadataOf(begun), deletionTimestamp: at } };
+  return { kind: 'mark', object };
 }
 
 function planAgain(row: ResourceRow, stored: JsonObject, request: DeletionRequest): DeletionPlan {

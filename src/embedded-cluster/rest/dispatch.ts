@@ -1,5 +1,5 @@
 import { methodNotAllowed, pathNotFound } from '#embedded-cluster/status-errors.ts';
-import { reviewAccess } from './access-review.ts';
+import { reviewAccess, reviewSelf } from './access-review.ts';
 import { bindPod } from './binding.ts';
 import { create } from './create.ts';
 import { deleteOne } from './delete.ts';
@@ -37,8 +37,8 @@ export async function dispatch(context: ServerContext, call: ApiCall): Promise<R
 async function dispatchCreate(context: ServerContext, call: ApiCall): Promise<Reply> {
   const { row, subresource } = call.route;
   if (subresource === undefined) {
-    const isReview = row.type.plural === 'selfsubjectaccessreviews';
-    return isReview ? reviewAccess(context, call) : create(context, call);
+    if (row.type.kind === 'SelfSubjectAccessReview') return reviewAccess(context, call);
+    return row.type.kind === 'SelfSubjectReview' ? reviewSelf(call) : create(context, call);
   }
   const handler = context.subresourceHandlers.get(`${row.type.plural}/${subresource.name}`);
   if (handler !== undefined) return handler(context, call);

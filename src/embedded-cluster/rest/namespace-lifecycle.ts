@@ -36,9 +36,3 @@ export function isHeld(row: ResourceRow, object: JsonObject): boolean {
   if (textsField(metadataOf(object), 'finalizers').length > 0) return true;
   return isNamespaceRow(row) && textsField(objectField(object, 'spec'), 'finalizers').length > 0;
 }
-
-/** A namespace whose deletion has begun shows it in its phase. */
-export function terminatingNamespace(row: ResourceRow, object: JsonObject): JsonObject {
-  if (!isNamespaceRow(row)) return object;
-  return { ...object, status: { ...objectField(object, 'status'), phase: 'Terminating' } };
-}

@@ -13,9 +13,9 @@ import {
   mediaTypeOf,
 } from './decode-body.ts';
 import { parseJson } from './parse-json.ts';
-import { versionReply } from './presentation.ts';
+import { present, presentationOf, versionReply } from './presentation.ts';
 import { completeScale, scaleLens, scaleOf } from './scale.ts';
-import type { ApiCall, Reply, ServerContext } from './server-context.ts';
+import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { checkName, updateObject } from './update.ts';
 
 /** PUT of an object, its status or its finalizers (OB-3, OB-4, OB-6). */
@@ -41,8 +41,9 @@ export async function put(context: ServerContext, call: ApiCall): Promise<Reply>
 /** PATCH of an object, its status or its scale (PA-1, PA-2, PA-6). */
 export async function patch(context: ServerContext, call: ApiCall): Promise<Reply> {
   checkBodySize(call.request.body);
-  if (call.route.subresource?.name === 'scale') return patchScale(context, call);
-  const { row } = call.route;
+  const { row, subresource } = call.route;
+  context.rules.checkPatchType(mediaTypeOf(call), row);
+  if (subresource?.name === 'scale') return patchScale(context, call);
   const expected = { apiVersion: apiVersionOf(row.type), kind: row.type.kind };
   const wanted = (stored: JsonObject): JsonObject => {
     const patched = applied(context, call, stored);
@@ -76,7 +77,7 @@ async function putScale(context: ServerContext, call: ApiCall): Promise<Reply> {
     wanted: () => wanted,
     lens: scaleLens(call),
   });
-  return scaleReply(call, version.object);
+  return scaleReply(context, call, version.object);
 }
 
 async function patchScale(context: ServerContext, call: ApiCall): Promise<Reply> {
@@ -84,12 +85,15 @@ async function patchScale(context: ServerContext, call: ApiCall): Promise<Reply>
   const wanted = (stored: JsonObject): JsonObject =>
     completeScale(call, applied(context, call, lens.shown(stored)));
   const version = await updateObject(context, call, { wanted, lens });
-  return scaleReply(call, version.object);
+  return scaleReply(context, call, version.object);
 }
 
-function scaleReply(call: ApiCall, object: JsonObject): Reply {
-  const scale = scaleOf(object, call.route.row.scalePaths);
-  return { status: 200, body: [Buffer.from(JSON.stringify(scale))] };
+function scaleReply(context: ServerContext, call: ApiCall, object: JsonObject): Reply {
+  const { row, subresource } = call.route;
+  const scale = scaleOf(object, row.scalePaths);
+  const { columns = row.columns } = subresource ?? {};
+  const view = { ...presentationOf(context, call), row: { ...row, columns } };
+  return replyWith(200, present(view, scale));
 }
 
 /** GET of an object or of a subresource that is a part of it. */
@@ -103,6 +107,6 @@ export function get(context: ServerContext, call: ApiCall): Reply {
       ? collection.get(key)
       : collection.at(viewRevision)?.find((candidate) => candidate.key === key);
   if (version === undefined) throw notFound(row, name);
-  if (subresource?.name === 'scale') return scaleReply(call, version.object);
+  if (subresource?.name === 'scale') return scaleReply(context, call, version.object);
   return versionReply(context, call, { status: 200, version });
 }

@@ -30,9 +30,10 @@ export class RowIndex {
     return this.#rows.get(apiVersion)?.get(plural);
   }
 
-  /** The rows of `apiVersion`; empty when it is not served. */
+  /** The rows of `apiVersion` by their plurals, which is the order of `kubectl get all`; empty when it is not served. */
   ofVersion(apiVersion: string): readonly ResourceRow[] {
-    return [...(this.#rows.get(apiVersion)?.values() ?? [])];
+    const rows = [...(this.#rows.get(apiVersion)?.values() ?? [])];
+    return rows.sort((a, b) => (a.type.plural < b.type.plural ? -1 : 1));
   }
 
   /** All served `apiVersion`s, in the order in which they came. */

@@ -21,6 +21,8 @@ export interface ServerRules {
   ) => (labels: Readonly<Record<string, string>>) => boolean;
   /** @throws {StatusError} 400 */
   readonly parseFieldSelector: (text: string, row: ResourceRow) => (object: JsonObject) => boolean;
+  /** @throws {StatusError} 415 */
+  readonly checkPatchType: (contentType: string, row: ResourceRow) => void;
   /** @throws {StatusError} 400, 413, 415, 422 */
   readonly applyPatch: (patch: {
     readonly contentType: string;

@@ -1,7 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { isJsonArray, textField } from '#embedded-cluster/json-fields.ts';
+import { decodeProtobuf } from '#embedded-cluster/protobuf/decode-protobuf.ts';
 import type { ResourceView } from '#embedded-cluster/resource-row.ts';
 import { badRequest } from '#embedded-cluster/status-errors.ts';
+import { PROTOBUF_TYPE } from './api-request.ts';
 import { mediaTypeOf } from './decode-body.ts';
 import { parseJson } from './parse-json.ts';
 import { fieldValidationOf } from './query.ts';
@@ -19,7 +21,7 @@ export function throughView(rows: RowIndex, call: ApiCall): ApiCall {
   const stored = rows.find(viewOf.apiVersion, viewOf.plural);
   if (stored === undefined) return call;
   const route = { ...call.route, row: stored, query: storedQuery(query, viewOf) };
-  const request = { ...call.request, body: storedBody(call, viewOf) };
+  const request = { ...call.request, ...storedBody(call, viewOf) };
   return { ...call, route, request, shownRow: row };
 }
 
@@ -37,15 +39,30 @@ function storedQuery(query: URLSearchParams, view: ResourceView): URLSearchParam
 
 const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
 
-function storedBody(call: ApiCall, view: ResourceView): string {
-  const { body } = call.request;
-  if (!WRITES.has(call.route.verb) || !mediaTypeOf(call).endsWith('json')) return body;
-  const parsed = parseJson(body);
-  if (isJsonArray(parsed)) return JSON.stringify(parsed.map((step) => storedStep(step, view)));
-  if (!isJsonObject(parsed)) return body;
+/** The body in the names of the store, as JSON of the same media type; nothing where there is nothing to turn. */
+function storedBody(
+  call: ApiCall,
+  view: ResourceView,
+): Partial<Pick<ApiCall['request'], 'body' | 'headers'>> {
+  if (!WRITES.has(call.route.verb)) return {};
+  const parsed = parsedBody(call);
+  if (isJsonArray(parsed)) {
+    return { body: JSON.stringify(parsed.map((step) => storedStep(step, view))) };
+  }
+  if (!isJsonObject(parsed)) return {};
   const { object, unknown } = view.toStored(parsed);
   noteUnknown(call, unknown);
-  return JSON.stringify(object);
+  const body = JSON.stringify(object);
+  if (mediaTypeOf(call) !== PROTOBUF_TYPE) return { body };
+  return { body, headers: { ...call.request.headers, 'content-type': 'application/json' } };
+}
+
+/** Undefined where the body is of a type that is not turned, and that the server itself will refuse. */
+function parsedBody(call: ApiCall): JsonValue | undefined {
+  const { body } = call.request;
+  const type = mediaTypeOf(call);
+  if (type.endsWith('json')) return parseJson(body);
+  return type === PROTOBUF_TYPE ? decodeProtobuf(Buffer.from(body, 'latin1')) : undefined;
 }
 
 /** One operation of a JSON patch. */

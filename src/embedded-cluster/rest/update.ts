@@ -5,6 +5,7 @@ import {
   conflict,
   invalid,
   notFound,
+  resourceVersionRequired,
   staleResourceVersion,
 } from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
@@ -126,13 +127,7 @@ function checkVersion(call: ApiCall, stored: JsonObject, given: JsonObject): voi
   if (version === '' || version === '0') {
     if (row.allowsUnconditionalUpdate) return;
     // The storage says it, which knows the resource and not the kind.
-    throw invalid({ ...row, type: { ...row.type, kind: row.type.plural } }, name, [
-      {
-        reason: 'FieldValueInvalid',
-        message: 'Invalid value: 0: must be specified for an update',
-        field: 'metadata.resourceVersion',
-      },
-    ]);
+    throw resourceVersionRequired({ type: { ...row.type, kind: row.type.plural } }, name);
   }
   if (version !== textField(stored, 'resourceVersion')) throw staleResourceVersion(row, name);
 }

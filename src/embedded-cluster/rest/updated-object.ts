@@ -19,7 +19,7 @@ export function updatedObject(call: ApiCall, old: JsonObject, wanted: JsonObject
     case 'status':
       return updatedStatus(row, old, wanted);
     case 'binding':
-      return assemble(row, metadataOf(old), wanted);
+      return assemble(row, metadataOf(wanted), wanted);
     case 'finalize':
       return assemble(row, metadataOf(old), { ...old, spec: wanted['spec'] });
     default:

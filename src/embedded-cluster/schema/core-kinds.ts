@@ -211,6 +211,11 @@ const requirements = fields({
   requirements: labelSelector.fields['matchExpressions'] ?? json,
 });
 
+/** SelfSubjectReview. */
+export const selfSubjectReview = kindOf({
+  status: fields({ userInfo: json }),
+});
+
 /** SelfSubjectAccessReview. */
 export const selfSubjectAccessReview = kindOf({
   spec: fields({

@@ -1,5 +1,6 @@
 import type { Instant } from '#base/units.ts';
 import type { Call } from '#embedded-cluster/event-log.ts';
+import type { FleetCall } from '../pod-fleet.ts';
 import type { Removal } from '../removal.ts';
 import { Findings, type Invariant, type Point, type Violation } from './invariant.ts';
 
@@ -20,24 +21,47 @@ export interface QuietOptions {
   readonly until?: Instant;
 }
 
-/** QUIE-1: between two instants we send no write, refused ones included; Events and Lease renewals excepted. */
+/**
+ * QUIE-1: between two instants we send no write, refused ones included; Events and Lease renewals excepted. Neither do
+ * we call a pod (KW-25).
+ */
 export class Quiescence implements Invariant {
   readonly #ours: (user: string) => boolean;
   readonly #quiet: QuietOptions;
   readonly #findings = new Findings();
 
-  constructor(ours: (user: string) => boolean, quiet: QuietOptions) {
+  readonly #podCalls: readonly FleetCall[];
+
+  /** @param podCalls all calls that reached pods, in order of arrival */
+  constructor(
+    ours: (user: string) => boolean,
+    quiet: QuietOptions,
+    podCalls: readonly FleetCall[] = [],
+  ) {
     this.#ours = ours;
     this.#quiet = quiet;
+    this.#podCalls = podCalls;
   }
 
   get violations(): readonly Violation[] {
     return this.#findings.list;
   }
 
-  onCall(call: Call): void {
+  onEnd(): void {
+    for (const { at, method, pod } of this.#podCalls) {
+      if (!this.#isQuiet(at)) continue;
+      const message = `We sent ${method} to pod ${pod} although there was nothing to do`;
+      this.#findings.add('QUIE-1', { at, revision: 0 }, message);
+    }
+  }
+
+  #isQuiet(at: Instant): boolean {
     const { from, until } = this.#quiet;
-    if (call.startedAt < from || (until !== undefined && call.startedAt > until)) return;
+    return at >= from && (until === undefined || at <= until);
+  }
+
+  onCall(call: Call): void {
+    if (!this.#isQuiet(call.startedAt)) return;
     if (!this.#ours(call.user) || !isCountedWrite(call)) return;
     const object = `${call.resource} ${call.namespace}/${call.name}`;
     const message = `We sent ${call.verb} ${object} (call ${call.callId}) although there was nothing to do`;

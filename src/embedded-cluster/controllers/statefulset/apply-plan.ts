@@ -91,11 +91,11 @@ async function createPod(io: ApplyIo, set: SetView, body: JsonObject): Promise<v
   } catch (error) {
     if (isAlreadyExists(error)) return;
     const why = errorOf(error).message;
-    const message = `create Pod ${name} in StatefulSet ${set.name} failed error: ${why}`;
+    const message = `Create Pod ${name} in StatefulSet ${set.name} failed error: ${why}`;
     note(io, set, ['FailedCreate', message]);
     throw error;
   }
-  note(io, set, ['SuccessfulCreate', `create Pod ${name} in StatefulSet ${set.name} successful`]);
+  note(io, set, ['SuccessfulCreate', `Create Pod ${name} in StatefulSet ${set.name} successful`]);
 }
 
 async function createClaim(io: ApplyIo, set: SetView, body: JsonObject): Promise<void> {
@@ -124,7 +124,7 @@ async function deletePod(
     if (!isNotFound(error)) throw error;
     return;
   }
-  const message = `delete Pod ${action.name} in StatefulSet ${set.name} successful`;
+  const message = `Delete Pod ${action.name} in StatefulSet ${set.name} successful`;
   note(io, set, ['SuccessfulDelete', message]);
 }
 

@@ -51,6 +51,7 @@ export function newPod(set: SetView, source: PodSource, ordinal: number): JsonOb
     metadata: {
       ...metadata,
       name,
+      generateName: `${set.name}-`,
       namespace: set.namespace,
       labels: {
         ...objectAt(metadata, 'labels'),

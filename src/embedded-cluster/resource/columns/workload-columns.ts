@@ -43,6 +43,14 @@ export const statefulSetColumns: readonly Column[] = Object.freeze([
   imagesColumn,
 ]);
 
+/** Columns of Scales; as upstream, none of them is said to be the name. */
+export const scaleColumns: readonly Column[] = Object.freeze([
+  { ...nameColumn, format: '' },
+  integer('Desired', (object) => numberAt(specOf(object), 'replicas')),
+  integer('Available', statusCount('replicas')),
+  ageColumn,
+]);
+
 /** Columns of Deployments. */
 export const deploymentColumns: readonly Column[] = Object.freeze([
   nameColumn,

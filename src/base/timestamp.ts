@@ -1,6 +1,6 @@
-import type { Parsed } from '#base/parsed.ts';
-import { invalid, valid } from '#base/parsed.ts';
-import { type Instant, instant } from '#base/units.ts';
+import type { Parsed } from './parsed.ts';
+import { invalid, valid } from './parsed.ts';
+import { type Instant, instant } from './units.ts';
 
 const syntax =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))$/;

@@ -1,18 +1,10 @@
+/** kubectl as a program, pointed at a cluster; the scenarios that run it are in kubectl.ts. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { millis } from '#base/units.ts';
-import {
-  type Controllers,
-  type ControllersOptions,
-  startControllers,
-} from '#embedded-cluster/controllers/start-controllers.ts';
-import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-import { type Kubelet, startKubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
-import { systemClock } from '#telemetry/system-clock.ts';
-import { KeptLog } from './virtual-environment.ts';
+import { type Change, NO_KUBECTL } from './env.ts';
 
 /** How a kubectl command ended. */
 export interface Ended {
@@ -28,66 +20,61 @@ export interface Running {
   readonly stop: () => void;
 }
 
-/** An embedded cluster over HTTP, in real time, with controllers and kubelet stand-in, and kubectl for it. */
+/** kubectl for a cluster with controllers and kubelet stand-in, in real time. */
 export interface KubectlEnv {
-  readonly cluster: EmbeddedCluster;
-  readonly kubelet: Kubelet;
+  /** That of the commands, and of no other scenario. */
+  readonly namespace: string;
   /** Runs kubectl to its end; `input` goes to its standard input. */
   readonly run: (args: readonly string[], input?: string) => Promise<Ended>;
   /** The stdout of a command that must succeed. @throws with its stderr otherwise */
   readonly kubectl: (args: readonly string[], input?: string) => Promise<string>;
   readonly start: (args: readonly string[]) => Running;
+  /** All changes of the namespace so far, in order. */
+  readonly history: () => readonly Change[];
   readonly close: () => Promise<void>;
+}
+
+/** What kubectl is to be pointed at. */
+export interface KubectlTarget {
+  /** One with the rights of an administrator. */
+  readonly kubeconfig: string;
+  readonly namespace: string;
+  readonly history: () => readonly Change[];
+  /** Ends the cluster, or what the commands left on it. */
+  readonly close: (env: KubectlEnv) => Promise<void>;
 }
 
 /** Why the tests with kubectl cannot run here, or false: for the `skip` option of a test, which prints it. */
 export function kubectlMissing(): string | false {
   const found = spawnSync('kubectl', ['version', '--client'], { encoding: 'utf8' });
-  if (found.status === 0) return false;
-  return 'kubectl is not installed: its wire conversations are tested in kubectl-wire.test.ts';
+  return found.status === 0 ? false : NO_KUBECTL;
 }
 
-/** Starts everything; pods are ready after a fraction of a second. */
-export async function startKubectlEnv(): Promise<KubectlEnv> {
-  const clock = systemClock();
-  const seed = 1;
-  const log = new KeptLog();
-  const cluster = await createCluster({ clock, seed });
-  const transportFor: ControllersOptions['transportFor'] = (user) =>
-    cluster.transport({ user, client: user.name });
-  const controllers: Controllers = startControllers({ transportFor, clock, seed, log });
-  const kubelet = startKubelet({
-    transportFor,
-    clock,
-    seed,
-    log,
-    // kubectl delete misses a pod that is replaced between its two first reads: a real kubelet takes longer too.
-    delays: { stop: millis(500), bind: millis(10), start: millis(20), ready: millis(20) },
-  });
-  await Promise.all([controllers.ready, kubelet.ready]);
-  const listener = await cluster.listen({ isTls: true });
+/** kubectl for `target`, with no other configuration than its. */
+export async function pointKubectl(target: KubectlTarget): Promise<KubectlEnv> {
+  const { namespace, history } = target;
   const folder = await mkdtemp(join(tmpdir(), 'kubectl-'));
   const kubeconfig = join(folder, 'kubeconfig');
-  await writeFile(kubeconfig, listener.kubeconfig(), { mode: 0o600 });
+  await writeFile(kubeconfig, target.kubeconfig, { mode: 0o600 });
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder, KUBECONFIG: kubeconfig };
-  const run: KubectlEnv['run'] = (args, input = '') => runToEnd(args, { env, input });
-  return {
-    cluster,
-    kubelet,
+  const complete = (args: readonly string[]): readonly string[] => [`-n=${namespace}`, ...args];
+  const run: KubectlEnv['run'] = (args, input = '') => runToEnd(complete(args), { env, input });
+  const pointed: KubectlEnv = {
+    namespace,
+    history,
     run,
     kubectl: async (args, input) => {
       const { code, stdout, stderr } = await run(args, input);
       if (code === 0) return stdout;
       throw new Error(`kubectl ${args.join(' ')} ended with ${String(code)}:\n${stdout}${stderr}`);
     },
-    start: (args) => startRunning(args, env),
+    start: (args) => startRunning(complete(args), env),
     close: async () => {
-      await controllers.stop();
-      await kubelet.stop();
-      await cluster.close();
+      await target.close(pointed);
       await rm(folder, { recursive: true });
     },
   };
+  return pointed;
 }
 
 async function runToEnd(
