@@ -11,7 +11,7 @@ interface Load {
 }
 
 const loads: Readonly<Record<Size, Load>> = {
-  full: { reviews: 10_000, life: 24 },
+  full: { reviews: 10_000, life: 15 },
   tiny: { reviews: 100, life: 12 },
 };
 
@@ -52,15 +52,17 @@ async function measure(stage: WebhookStage, size: Size): Promise<Findings> {
     operators.flatMap((operator) =>
       Array.from({ length: clients }, async () => {
         while (!isOver()) {
-          await reviewOnce(operator, trust.ca).catch((error: unknown) =>
-            count.failed.push(String(error)),
-          );
+          await reviewOnce(operator, trust.ca).catch((error: unknown) => {
+            const when = new Date().toISOString();
+            count.failed.push(`${when} port ${operator.port}: ${String(error)}`);
+          });
           count.made += 1;
         }
       }),
     ),
   );
   const [first = ''] = count.failed;
+  if (first !== '') tell(count.failed, operators);
   return {
     bench: 'rotation',
     setting: `${replicas} operators as processes of their own, certificates that live ${life} s, each review over a new TLS connection verified by the CA bundle that the configuration has then`,
@@ -77,6 +79,12 @@ async function measure(stage: WebhookStage, size: Size): Promise<Findings> {
       }),
     ],
   };
+}
+
+/** What one needs to find out why reviews failed. */
+function tell(failed: readonly string[], operators: readonly ServingOperator[]): void {
+  const logs = operators.flatMap(({ port, process: { lines } }) => [`port ${port}:`, ...lines]);
+  process.stderr.write(`${[...failed, ...logs].join('\n')}\n`);
 }
 
 /** How often `operator` took another certificate into use. */

@@ -54,7 +54,7 @@ function afterString(text: Uint8Array, start: number): number {
 }
 
 /** Marks of YAML that are read: a parser takes about 15 µs for each, and longer where tags and anchors pile up. */
-const maxMarks = 6_000;
+const maxMarks = 3_000;
 
 /** Characters that begin something in YAML wherever they stand; others only before a blank. */
 const marks: ReadonlySet<number> = new Set(Buffer.from('\n,[]{}&*!#|>%@`"\''));

@@ -138,12 +138,20 @@ export function covers({ dnsNames }: Leaf, dnsName: string): boolean {
 }
 
 function authoritiesToStore(
-  { current, next, authorities }: SecretContent,
+  content: SecretContent,
   { served }: Snapshot,
   now: Instant,
 ): readonly Authority[] {
+  return keptAuthorities([...authoritiesInUse(content, served), ...content.authorities], now);
+}
+
+/** The CAs that clients cannot do without; first, as only so many are kept. */
+export function authoritiesInUse(
+  { current, next }: SecretContent,
+  served: Leaf | undefined,
+): readonly Authority[] {
   const inUse = [current, next?.leaf, served].filter((leaf) => leaf !== undefined);
-  return keptAuthorities([...inUse.map(({ authority }) => authority), ...authorities], now);
+  return inUse.map(({ authority }) => authority);
 }
 
 /**

@@ -78,6 +78,8 @@ interface Case {
 }
 
 const both = ['ca-old', 'ca-new'];
+/** Left by as many rotations. */
+const many = Array.from({ length: 9 }, (_, index) => ca(`${index}`));
 const renamed = leaf('old', 0, ['other.test.svc']);
 const refused: SecretState = { kind: 'refused', message: 'Secret "test/s" lacks "ca"' };
 
@@ -106,6 +108,16 @@ const cases: Readonly<Record<string, Case>> = {
     given: { secret: refused },
     at: day(1),
     want: { serve: 'old', trust: ['ca-old'], waiting: 'SecretRefused' },
+  },
+  'publishes the CAs in use even where more than are kept stand before them': {
+    given: {
+      secret: valid({
+        next: { leaf: coming, from: day(20) },
+        authorities: [...many, old.authority, coming.authority],
+      }),
+    },
+    at: day(17),
+    want: { serve: 'old', trust: [...both, ...many.slice(0, 6).map(({ id }) => id)] },
   },
   '[admission 88] replaces an expired certificate': {
     given: { served: undefined },

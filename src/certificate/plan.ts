@@ -3,6 +3,7 @@ import { after, type Instant, instant } from '#base/units.ts';
 import type { Authority, Leaf, SecretContent, SecretState } from './api.ts';
 import { lifecycle, longestPoll } from './plan-lifecycle.ts';
 import {
+  authoritiesInUse,
   type ContentToStore,
   covers,
   keptAuthorities,
@@ -87,7 +88,10 @@ function planContent(content: SecretContent, snapshot: Snapshot, now: Instant): 
   return {
     serve,
     store: planStore(content, { ...snapshot, served: serve }, now),
-    authorities: keptAuthorities([...content.authorities, serve.authority], now),
+    authorities: keptAuthorities(
+      [...authoritiesInUse(content, serve), ...content.authorities],
+      now,
+    ),
     waiting: gate.isOpen ? undefined : notPublished,
     lookAgain: nextLook([current, serve], [next?.from, gate.opensAt], now),
   };
