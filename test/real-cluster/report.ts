@@ -33,6 +33,11 @@ function tallyOf(tallies: Map<string, Tally>, cluster: string): Tally {
   return tally;
 }
 
+/** The file that was run, whatever file defines the test. */
+function entryOf(data: { readonly file?: string; readonly entryFile?: string }): string {
+  return data.entryFile ?? data.file ?? '';
+}
+
 function clusterOf(file: string): string {
   if (file.includes('/scenarios/')) return 'on the embedded cluster';
   const name = basename(file);
@@ -49,7 +54,7 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue;
     const { details, skip } = event.data;
     if (details.type === 'suite' && skip === undefined) continue;
-    const cluster = clusterOf(event.data.file ?? '');
+    const cluster = clusterOf(entryOf(event.data));
     if (needsServer.has(cluster)) first ??= Date.now() - details.duration_ms;
     count(tallyOf(tallies, cluster), event.type, skip);
   }
