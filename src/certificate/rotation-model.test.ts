@@ -10,6 +10,7 @@ import { after, type Instant, instant, type Millis, millis, minutes } from '#bas
 import type { Authority, Leaf, SecretContent, SecretState } from './api.ts';
 import { plan } from './plan.ts';
 import { planBundle, publishedSince } from './plan-bundle.ts';
+import { lifecycle } from './plan-lifecycle.ts';
 import type { ContentToStore } from './plan-store.ts';
 
 const T0 = instant(1_767_225_600_000);
@@ -266,15 +267,19 @@ function replicaAt(world: World, index: number): ReplicaModel {
   return replica;
 }
 
+/** Most that the clock of a replica is wrong here. */
+const wrong = minutes(4);
+
 /**
- * Time passes, and nobody acts meanwhile. It stops short of an expiry by a minute more than clocks may be wrong: the
- * API server must have been within reach once before, and is then.
+ * Time passes, and nobody acts meanwhile. It stops a minute before a clock that is ahead may see the latest switch: from
+ * then on the next certificate is served whoever trusts it, so the API server must have been within reach once before,
+ * and is then.
  */
 function advance(world: World, by: number): void {
-  const expiries = world.replicas.flatMap(({ served }) =>
-    served === undefined ? [] : [served.notAfter - minutes(1)],
+  const limits = world.replicas.flatMap(({ served }) =>
+    served === undefined ? [] : [lifecycle(served).latestSwitch - wrong - minutes(1)],
   );
-  const next = Math.min(world.now + by, ...expiries);
+  const next = Math.min(world.now + by, ...limits);
   if (next < world.now + by) {
     world.now = instant(Math.max(world.now, next));
     world.settle();
@@ -286,7 +291,7 @@ function advance(world: World, by: number): void {
 }
 
 const offsets = fc.array(
-  fc.integer({ min: -4, max: 4 }).map((value) => minutes(value)),
+  fc.integer({ min: 0, max: 2 * wrong }).map((value) => millis(value - wrong)),
   { minLength: 3, maxLength: 3 },
 );
 
