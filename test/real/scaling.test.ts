@@ -6,7 +6,8 @@ import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { missing } from '../scenarios/env.ts';
 import { scalings } from '../scenarios/scaling.ts';
 
-describe('scaling on a real control plane', () => {
+// Most of it is waiting: both Roles are tried at once, each in namespaces of its own.
+describe('scaling on a real control plane', { concurrency: 2 }, () => {
   let lane: RealLane;
 
   before(async () => {
@@ -18,7 +19,9 @@ describe('scaling on a real control plane', () => {
   });
 
   for (const role of ['ours', 'peer'] as const satisfies readonly RoleName[]) {
-    describe(`under the Role of ${role === 'ours' ? 'this operator' : 'the peer'}`, () => {
+    describe(`under the Role of ${role === 'ours' ? 'this operator' : 'the peer'}`, {
+      concurrency: 1,
+    }, () => {
       for (const [name, { act }] of Object.entries(scalings)) {
         test(name, { timeout: 240_000 }, async (context) => {
           const env = await lane.env({ role });

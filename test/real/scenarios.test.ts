@@ -32,26 +32,31 @@ describe('on a real control plane', () => {
     await lane?.close();
   });
 
-  for (const role of ['ours', 'peer'] as const satisfies readonly RoleName[]) {
-    describe(`under the Role of ${role === 'ours' ? 'this operator' : 'the peer'}`, () => {
-      for (const [name, { needs, options, act }] of Object.entries(rollouts)) {
-        test(name, { timeout: 240_000 }, async (context) => {
-          const env = await lane.env({ role, ...options });
-          const reason = missing(env, needs);
-          if (reason !== undefined) {
-            context.skip(reason);
-          } else {
-            await act(env);
-            if (env.supports('history')) {
-              await assertInvariantsHold(env);
-              await assertNothingForbidden(env);
+  // Most of a rollout is waiting: both Roles are tried at once, each in namespaces of its own.
+  describe('rollouts', { concurrency: 2 }, () => {
+    for (const role of ['ours', 'peer'] as const satisfies readonly RoleName[]) {
+      describe(`under the Role of ${role === 'ours' ? 'this operator' : 'the peer'}`, {
+        concurrency: 1,
+      }, () => {
+        for (const [name, { needs, options, act }] of Object.entries(rollouts)) {
+          test(name, { timeout: 240_000 }, async (context) => {
+            const env = await lane.env({ role, ...options });
+            const reason = missing(env, needs);
+            if (reason !== undefined) {
+              context.skip(reason);
+            } else {
+              await act(env);
+              if (env.supports('history')) {
+                await assertInvariantsHold(env);
+                await assertNothingForbidden(env);
+              }
             }
-          }
-          await env.close();
-        });
-      }
-    });
-  }
+            await env.close();
+          });
+        }
+      });
+    }
+  });
 
   for (const [name, { needs, act }] of Object.entries(ofTheServer)) {
     test(name, { timeout: 240_000 }, async (context) => {
