@@ -1,7 +1,8 @@
 /** Where the binaries of the control plane come from: given, kept from an earlier run, or built with Go. */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { access, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,7 +11,7 @@ export interface Binaries {
   readonly etcd: string;
   readonly apiServer: string;
   readonly controllerManager: string;
-  /** The folder of all of them; of kubectl and kubebuilder-manager too, unless it was given without. */
+  /** The folder of all of them; of kubectl and the manager too, unless it was given without. */
   readonly folder: string;
   /** Where they are from, for the report. */
   readonly source: string;
@@ -38,8 +39,26 @@ export type VersionName = keyof typeof versionsOf;
 
 const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
 
+/** The folder beside this file that has the manager's program. */
+const MANAGER = 'kubebuilder-manager';
+
+/**
+ * What the manager's program is called once built: its source is ours and changes while the versions stay, so the
+ * name carries a digest of it, and an older program that a cache kept is not taken for this one.
+ */
+export async function managerName(): Promise<string> {
+  const folder = join(import.meta.dirname, MANAGER);
+  const digest = createHash('sha256');
+  for (const file of (await readdir(folder)).toSorted()) {
+    digest.update(`${file}\n`).update(await readFile(join(folder, file)));
+  }
+  return `${MANAGER}-${digest.digest('hex').slice(0, 12)}`;
+}
+
 /** What is built: clients too, so that their scenarios run wherever the lane does. */
-const builtNames = [...names, 'kubectl', 'kubebuilder-manager'] as const;
+export async function builtNames(): Promise<readonly string[]> {
+  return [...names, 'kubectl', await managerName()];
+}
 
 /** The outside, as far as it matters here. */
 export interface BinariesOptions {
@@ -65,7 +84,7 @@ export async function findBinaries(options: BinariesOptions): Promise<Binaries> 
     throw new Error(`KUBEBUILDER_ASSETS names "${given}", which lacks ${missing.join(', ')}`);
   }
   const folder = join(cacheFolder(env), folderName(versions));
-  const missing = await missingIn(folder, builtNames);
+  const missing = await missingIn(folder, await builtNames());
   if (missing.length === 0) return binariesIn(folder, 'cache');
   await build({ folder, versions, missing }, options);
   say(`The binaries are kept in ${folder}`);
@@ -127,7 +146,7 @@ async function build(
   const work = await mkdtemp(join(parent, '.building-'));
   try {
     say(`Building for Kubernetes ${versions.kubernetes}, once; all of it takes about 6 minutes`);
-    for (const target of targets(versions)) {
+    for (const target of targets(versions, await managerName())) {
       if (!missing.includes(target.output)) continue;
       say(`  ${target.output}`);
       await goBuild(target, { env, work });
@@ -146,7 +165,7 @@ interface Target {
   readonly ldflags: string;
 }
 
-function targets(versions: Versions): readonly Target[] {
+function targets(versions: Versions, manager: string): readonly Target[] {
   const [major = '', minor = ''] = versions.kubernetes.split('.');
   const set = (name: string, value: string): string =>
     `-X k8s.io/component-base/version.${name}=${value}`;
@@ -169,12 +188,7 @@ function targets(versions: Versions): readonly Target[] {
     kubernetes('kube-apiserver'),
     kubernetes('kube-controller-manager'),
     kubernetes('kubectl'),
-    {
-      output: 'kubebuilder-manager',
-      module: 'kubebuilder-manager',
-      package: '.',
-      ldflags: '-s -w',
-    },
+    { output: manager, module: MANAGER, package: '.', ldflags: '-s -w' },
   ];
 }
 

@@ -4,7 +4,7 @@ export const NO_QUIET_SERVER =
 
 /** Why no manager in Go runs. */
 export const NO_MANAGER =
-  'KUBEBUILDER_ASSETS has no kubebuilder-manager, which is built only where the lane builds everything';
+  'KUBEBUILDER_ASSETS has no kubebuilder-manager of this checkout, which is built only where the lane builds everything';
 
 /** Why kubectl does not run on an existing cluster. */
 export const NO_DRAINING = 'kubectl cordons and drains nodes, as nobody may do unasked elsewhere';

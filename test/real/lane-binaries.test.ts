@@ -3,10 +3,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { cacheFolder, findBinaries, folderName, versionsOf } from '../real-cluster/binaries.ts';
+import {
+  builtNames,
+  cacheFolder,
+  findBinaries,
+  folderName,
+  managerName,
+  versionsOf,
+} from '../real-cluster/binaries.ts';
 
 const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'];
-const builtNames = [...names, 'kubectl', 'kubebuilder-manager'];
 const say = (): void => undefined;
 
 describe('findBinaries()', () => {
@@ -29,7 +35,10 @@ describe('findBinaries()', () => {
   test('takes those that KUBEBUILDER_ASSETS names before those in the cache', async () => {
     const given = await fill(join(folder, 'given'), names);
     const cache = join(folder, 'cache');
-    await fill(join(cache, 'rollout-operator', folderName(versionsOf.baseline)), builtNames);
+    await fill(
+      join(cache, 'rollout-operator', folderName(versionsOf.baseline)),
+      await builtNames(),
+    );
     const env = { KUBEBUILDER_ASSETS: given, XDG_CACHE_HOME: cache };
     assert.equal((await findBinaries({ env, say })).etcd, join(given, 'etcd'));
   });
@@ -46,7 +55,7 @@ describe('findBinaries()', () => {
     const cache = join(folder, 'cache-only');
     const path = await fill(
       join(cache, 'rollout-operator', 'kubernetes-1.36.3-etcd-3.6.8'),
-      builtNames,
+      await builtNames(),
     );
     const { apiServer } = await findBinaries({ env: { XDG_CACHE_HOME: cache }, say });
     assert.equal(apiServer, join(path, 'kube-apiserver'));
@@ -56,11 +65,20 @@ describe('findBinaries()', () => {
     const cache = join(folder, 'cache-oldest');
     const path = await fill(
       join(cache, 'rollout-operator', 'kubernetes-1.34.4-etcd-3.6.8'),
-      builtNames,
+      await builtNames(),
     );
     const env = { XDG_CACHE_HOME: cache };
     const { etcd } = await findBinaries({ env, say, version: 'oldest' });
     assert.equal(etcd, join(path, 'etcd'));
+  });
+
+  test('does not take a manager of another source for that of this checkout', async () => {
+    const cache = join(folder, 'cache-stale');
+    const stale = [...names, 'kubectl', 'kubebuilder-manager', 'kubebuilder-manager-000000000000'];
+    await fill(join(cache, 'rollout-operator', folderName(versionsOf.baseline)), stale);
+    const env = { XDG_CACHE_HOME: cache, PATH: folder };
+    await assert.rejects(findBinaries({ env, say }), /install Go/);
+    assert.match(await managerName(), /^kubebuilder-manager-[0-9a-f]{12}$/);
   });
 
   test('says what to install where there are none and no Go', async () => {

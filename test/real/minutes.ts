@@ -9,7 +9,7 @@ import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { findBinaries } from '../real-cluster/binaries.ts';
+import { findBinaries, managerName } from '../real-cluster/binaries.ts';
 import type { OwnControlPlane } from '../real-cluster/control-plane.ts';
 import { Programs } from '../real-cluster/programs.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
@@ -38,7 +38,7 @@ function linesOf(text: string): readonly Line[] {
 
 async function managerPath(): Promise<string | undefined> {
   const { folder } = await findBinaries({ env: process.env, say: () => undefined });
-  const path = join(folder, 'kubebuilder-manager');
+  const path = join(folder, await managerName());
   return access(path).then(
     () => path,
     () => undefined,
