@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -84,7 +85,7 @@ async function judgeScale(
       resource,
       name,
       namespace,
-      err: error instanceof Error ? error : String(error),
+      err: errorOf(error),
     });
     return denyForFailure(refusalText(request, shrinkage, unreadableLabels), error);
   } finally {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { minutes, seconds } from '#base/units.ts';
 import { errorText } from './error-text.ts';
@@ -122,7 +123,7 @@ function withWriteTimeout(clock: Clock, listener: RequestListener): RequestListe
 }
 
 function logFailure(logger: Logger, error: unknown): void {
-  logger.error('HTTP server failed', { err: error instanceof Error ? error : String(error) });
+  logger.error('HTTP server failed', { err: errorOf(error) });
 }
 
 function listenError(port: number, cause: unknown): Error {

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventNote, EventRecorder } from '#kubernetes/event-recorder.ts';
@@ -65,7 +66,7 @@ export class EventWriter implements EventRecorder {
       } catch (error) {
         this.#options.log.warn('event not written', {
           reason: note.reason,
-          error: error instanceof Error ? error : String(error),
+          error: errorOf(error),
         });
       }
     }

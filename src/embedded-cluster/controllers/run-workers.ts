@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 
@@ -21,7 +22,7 @@ async function work({ queue, reconcile, log }: Workers): Promise<void> {
       log.warn('reconcile failed', {
         key,
         failures: queue.failures(key) + 1,
-        error: error instanceof Error ? error : String(error),
+        error: errorOf(error),
       });
       queue.addRateLimited(key);
     } finally {

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import type { User } from '#embedded-cluster/cluster.ts';
@@ -105,7 +106,7 @@ class ControllerHost implements Controllers {
     // Whoever awaits `ready` gets the failure; it is no unhandled one when nobody does.
     this.ready.catch((error: unknown) => {
       options.log.error('controllers did not start', {
-        error: error instanceof Error ? error : String(error),
+        error: errorOf(error),
       });
     });
   }

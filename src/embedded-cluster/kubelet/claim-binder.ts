@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { objectAt } from '#embedded-cluster/controllers/read-json.ts';
 import { isConflict, isNotFound } from '#kubernetes/api-error.ts';
@@ -51,7 +52,7 @@ export class ClaimBinder {
       if (isNotFound(error) || isConflict(error)) return;
       this.#log.warn('claim was not bound', {
         claim: `${claim.namespace}/${claim.name}`,
-        error: error instanceof Error ? error : String(error),
+        error: errorOf(error),
       });
     }
   }

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, minutes, seconds } from '#base/units.ts';
 import { microTimestamp, timestamp } from '#embedded-cluster/controllers/timestamp.ts';
@@ -139,7 +140,7 @@ export class NodeFleet {
       await act();
     } catch (error) {
       this.#options.log.warn('node step failed', {
-        error: error instanceof Error ? error : String(error),
+        error: errorOf(error),
       });
     }
   }

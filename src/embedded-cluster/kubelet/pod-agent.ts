@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Monotonic, millis, monotonic } from '#base/units.ts';
 import { isConflict, isNotFound } from '#kubernetes/api-error.ts';
@@ -224,7 +225,7 @@ export class PodAgent {
     log.warn('pod step failed', {
       pod: `${namespace}/${name}`,
       step: kind,
-      error: error instanceof Error ? error : String(error),
+      error: errorOf(error),
     });
     const wait = Math.min(longestRetry, firstRetry * 2 ** Math.min(life.failures, 10));
     life.failures += 1;
