@@ -5,6 +5,8 @@ import { getRequestListener } from '@hono/node-server';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { KeyPair } from '#certificate/certificate-source.ts';
+import { listenError } from '#telemetry/listen-error.ts';
+import { statedLength } from '#telemetry/stated-length.ts';
 import { type AdmissionAppOptions, admissionApp, admissionRoutes } from './admission-app.ts';
 
 /** How the webhook server is reached. */
@@ -103,7 +105,7 @@ class TlsServer implements AdmissionServer {
       this.#server.listen({ port, ...(host === undefined ? {} : { host }) });
       await once(this.#server, 'listening');
     } catch (error) {
-      throw listenError(port, error);
+      throw listenError({ serves: 'webhooks', port }, error);
     }
     this.#server.on('error', (error) => log.error('webhook server failed', { err: error }));
     this.#server.on('tlsClientError', (error) =>
@@ -155,8 +157,8 @@ class TlsServer implements AdmissionServer {
         status: response.statusCode,
         isWebSocket: request.headers.upgrade?.toLowerCase() === 'websocket',
         duration: millis(clock.monotonic() - begun),
-        requestBytes: lengthOf(request.headers['content-length']),
-        responseBytes: lengthOf(response.getHeader('content-length')),
+        requestBytes: statedLength(request.headers['content-length']),
+        responseBytes: statedLength(response.getHeader('content-length')),
       });
       if (this.#closed !== undefined) this.#server.closeIdleConnections();
     });
@@ -167,20 +169,7 @@ function pem({ cert, key }: KeyPair): KeyPair {
   return { cert, key };
 }
 
-/** The stated length of a body; 0 when none is stated. */
-function lengthOf(header: number | string | readonly string[] | undefined): number {
-  const length = Number(header ?? 0);
-  return Number.isInteger(length) ? length : 0;
-}
-
 function certificateError(cause: unknown): Error {
   const why = errorOf(cause).message;
   return new Error(`Cannot use the certificate of the webhook server: ${why}`, { cause });
-}
-
-function listenError(port: number, cause: unknown): Error {
-  const isInUse = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
-  const why = errorOf(cause).message;
-  const reason = isInUse ? 'the port is in use by another program' : why;
-  return new Error(`Cannot serve webhooks on port ${port}: ${reason}`, { cause });
 }

@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import { millis } from '#base/units.ts';
 import { bytesOf, type WholeResponse } from './http-response.ts';
 import type { HttpServerMetrics } from './http-server-metrics.ts';
+import { statedLength } from './stated-length.ts';
 
 /** What {@link observed} observes with. */
 export interface Instruments {
@@ -36,9 +37,4 @@ export async function observed(
     responseBytes: method === 'HEAD' ? 0 : bytesOf(response.body).length,
   });
   return response;
-}
-
-/** The stated length of a body; 0 when none is stated. */
-function statedLength(contentLength: string | undefined): number {
-  return /^\d+$/.test(contentLength ?? '') ? Number(contentLength) : 0;
 }

@@ -4,10 +4,10 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { minutes, seconds } from '#base/units.ts';
-import { errorText } from './error-text.ts';
 import type { HttpAppOptions } from './http-app.ts';
 import { httpApp } from './http-app.ts';
 import { type WholeResponse, writeResponse } from './http-response.ts';
+import { listenError } from './listen-error.ts';
 
 /** How the plain HTTP server is reached, and what it answers with. */
 export interface HttpServerOptions extends HttpAppOptions {
@@ -83,7 +83,7 @@ class PlainHttpServer implements HttpServer {
       this.#server.listen({ port, ...(host === undefined ? {} : { host }) });
       await once(this.#server, 'listening');
     } catch (error) {
-      throw listenError(port, error);
+      throw listenError({ serves: 'HTTP', port }, error);
     }
     this.#server.on('error', (error) => logFailure(logger, error));
   }
@@ -124,10 +124,4 @@ function withWriteTimeout(clock: Clock, listener: RequestListener): RequestListe
 
 function logFailure(logger: Logger, error: unknown): void {
   logger.error('HTTP server failed', { err: errorOf(error) });
-}
-
-function listenError(port: number, cause: unknown): Error {
-  const isInUse = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
-  const reason = isInUse ? 'the port is in use by another program' : errorText(cause);
-  return new Error(`Cannot serve HTTP on port ${port}: ${reason}`, { cause });
 }
