@@ -1,4 +1,5 @@
 import type { AdmissionOptions } from '#admission/run-admission.ts';
+import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { RunningCertificate } from '#certificate/certificate-source.ts';
@@ -84,11 +85,4 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
     // What fails ends the other one, and its drain is waited for.
     await Promise.allSettled(running);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,3 +1,4 @@
+import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
@@ -129,11 +130,4 @@ function webhooksOf(
     podEvictionWithoutBudgets(clients.eviction),
     budgetsNotAccepted(),
   ];
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
@@ -64,20 +65,13 @@ async function runCluster(options: ClusterRun): Promise<void> {
       narrate(cluster, clock, manifests.filter(isGroupMember));
       await createAll(cluster.client, manifests);
       writeLines(introduction(cluster, manifests.find(isGroupMember)));
-      await interrupted(interruption.signal);
+      await aborted(interruption.signal);
     } finally {
       await cluster.close();
     }
   } finally {
     interruption.release();
   }
-}
-
-function interrupted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Prints what happens to the pods of `sets`, one line a fact. */
