@@ -5,19 +5,13 @@ import { millis } from '#base/units.ts';
 import { createCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
-import type { ResourceType } from '#kubernetes/resource-type.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { silentLogger } from '#testing/admission-bed.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { collectFailurePolicies } from './failure-policy.ts';
 
-const validating: ResourceType = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  plural: 'validatingwebhookconfigurations',
-  kind: 'ValidatingWebhookConfiguration',
-  isNamespaced: false,
-};
+const validating = resourceTypes.validatingWebhookConfigurations;
 
 function configuration(name: string, members: JsonObject, namespace = 'test'): JsonObject {
   const webhook = {

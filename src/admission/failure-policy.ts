@@ -1,9 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
+import { NAMESPACE_LABEL } from '#certificate/api.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Cached, Informer } from '#kubernetes/informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
-import type { ResourceType } from '#kubernetes/resource-type.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import { arrayAt, objectsIn, stringAt } from '#statefulset/parse-fields.ts';
 import type { GaugeMetric, MetricsRegistry } from '#telemetry/metrics.ts';
@@ -14,7 +15,7 @@ export interface FailurePolicyOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: MetricsRegistry;
-  /** The namespace that the label `grafana.com/namespace` of our configurations names (M15). */
+  /** The namespace that the label {@link NAMESPACE_LABEL} of our configurations names (M15). */
   readonly namespace: string;
 }
 
@@ -26,20 +27,9 @@ interface ConfigurationView extends Cached {
   readonly webhooks: readonly { readonly name: string; readonly policy: Policy }[];
 }
 
-function configurations(plural: string, kind: string): ResourceType {
-  const group = 'admissionregistration.k8s.io';
-  return Object.freeze({ group, version: 'v1', plural, kind, isNamespaced: false });
-}
-
 const watched = [
-  {
-    label: 'ValidatingWebhook',
-    type: configurations('validatingwebhookconfigurations', 'ValidatingWebhookConfiguration'),
-  },
-  {
-    label: 'MutatingWebhook',
-    type: configurations('mutatingwebhookconfigurations', 'MutatingWebhookConfiguration'),
-  },
+  { label: 'ValidatingWebhook', type: resourceTypes.validatingWebhookConfigurations },
+  { label: 'MutatingWebhook', type: resourceTypes.mutatingWebhookConfigurations },
 ] as const;
 
 /**
@@ -60,7 +50,7 @@ export async function collectFailurePolicies(
       const informer = createInformer({
         ...options,
         type,
-        labelSelector: `grafana.com/namespace=${options.namespace}`,
+        labelSelector: `${NAMESPACE_LABEL}=${options.namespace}`,
         project: parseConfiguration,
         indexers: {},
         report: ({ reason, message }) =>
