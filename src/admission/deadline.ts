@@ -48,6 +48,14 @@ export function earlierBy(
   return { signal, remaining: early.remaining, release: early.release };
 }
 
+/** Signal and timeout of a call under `deadline`. */
+export function callOf({ signal, remaining }: Deadline): {
+  readonly signal: AbortSignal;
+  readonly timeout: Millis;
+} {
+  return { signal, timeout: remaining() };
+}
+
 /** What bounds the time of a review. */
 export interface DeadlineBounds {
   /** `-server-tls.request-timeout`. */

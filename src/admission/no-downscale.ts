@@ -3,6 +3,7 @@ import type { Logger } from '#base/logger.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { callOf } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
 import { downscaleText, NO_DOWNSCALE, refusalText, type Shrinkage } from './downscale-text.ts';
 import { labelsOf } from './parse-workload.ts';
@@ -76,8 +77,7 @@ async function judgeScale(
   const leave = places.take();
   if (leave === undefined) return deny(overloadText(downscaleText(request, shrinkage)));
   try {
-    const { signal, remaining } = context.deadline();
-    const live = await client.get(type, { namespace, name }, { signal, timeout: remaining() });
+    const live = await client.get(type, { namespace, name }, callOf(context.deadline()));
     return judgeLive(downscale, live);
   } catch (error) {
     if (isNotFound(error)) return unknownLabels(request, error.message);

@@ -1,9 +1,9 @@
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
+import { callOf } from './deadline.ts';
 import { denyForFailure } from './dependency.ts';
 import { type AdmissionRequest, allow, type Verdict, type Webhook } from './review.ts';
-import { callOf } from './siblings.ts';
 
 const budgets: ResourceType = Object.freeze({
   group: 'rollout-operator.grafana.com',

@@ -7,7 +7,7 @@ import type { Client } from '#kubernetes/client.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
 import type { Claims } from './claims.ts';
-import type { Deadline } from './deadline.ts';
+import { callOf, type Deadline } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
 import type { DownscaleRecord, RecordedDownscale } from './downscale-record.ts';
 import { downscaleText, PREPARE_DOWNSCALE, refusalText, type Shrinkage } from './downscale-text.ts';
@@ -26,7 +26,7 @@ import {
   type Webhook,
 } from './review.ts';
 import { scaleTargetTypes } from './scale-target.ts';
-import { callOf, listSiblings, type Sibling, unhealthySibling } from './siblings.ts';
+import { listSiblings, type Sibling, unhealthySibling } from './siblings.ts';
 import type { WorkloadKind } from './workload.ts';
 
 /** What {@link prepareDownscale} works with. */

@@ -5,7 +5,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { formatLabelSelector } from '#statefulset/label-selector.ts';
 import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
-import type { Deadline } from './deadline.ts';
+import { callOf, type Deadline } from './deadline.ts';
 import { annotationsOf, labelsOf } from './parse-workload.ts';
 import { LAST_DOWNSCALE, MINIMUM_TIME, ROLLOUT_GROUP } from './prepared-set.ts';
 
@@ -46,14 +46,6 @@ export async function listSiblings(
   const query = { namespace, labelSelector: `${ROLLOUT_GROUP}=${group}` };
   const { items } = await client.list(resourceTypes.statefulSets, query, callOf(deadline));
   return items.filter((item) => item.metadata.name !== name).map(siblingOf);
-}
-
-/** Signal and timeout of a call under `deadline`. */
-export function callOf({ signal, remaining }: Deadline): {
-  readonly signal: AbortSignal;
-  readonly timeout: ReturnType<Deadline['remaining']>;
-} {
-  return { signal, timeout: remaining() };
 }
 
 function siblingOf(item: KubernetesObject): Sibling {

@@ -4,8 +4,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '#kubernetes/api-error.t
 import type { Client, ObjectKey } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Deadline } from './deadline.ts';
-import { callOf } from './siblings.ts';
+import { callOf, type Deadline } from './deadline.ts';
 import { formatZoneEntry, zoneData } from './zone-entries.ts';
 
 /** What {@link ZoneTracker} works with. */
