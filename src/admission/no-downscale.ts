@@ -5,13 +5,12 @@ import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { callOf } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
-import { downscaleText, NO_DOWNSCALE, refusalText, type Shrinkage } from './downscale-text.ts';
+import { downscaleText, NO_DOWNSCALE, refusalText } from './downscale-text.ts';
 import { labelsOf } from './parse-workload.ts';
 import type { Places } from './places.ts';
-import { isOneUnstated, nilWarning, replicaChange, type Wording } from './plan-replica-change.ts';
+import { type ReplicaChange, replicaChange, type Wording } from './plan-replica-change.ts';
 import {
   type AdmissionRequest,
-  allow,
   allowWithWarning,
   deny,
   type ReviewContext,
@@ -45,24 +44,22 @@ export function noDownscale(options: NoDownscaleOptions): Webhook {
     judge(request, context) {
       const change = replicaChange(request, wording);
       if (change.kind === 'settled') return change.verdict;
-      const { old, shrinkage } = change;
-      if (old.is === 'Scale') return judgeScale({ request, shrinkage }, context, options);
-      return judgeLabel({ request, shrinkage }, old.labels.get(NO_DOWNSCALE));
+      const { old } = change;
+      if (old.is === 'Scale') return judgeScale({ request, change }, context, options);
+      return judgeLabel({ request, change }, old.labels.get(NO_DOWNSCALE));
     },
   };
 }
 
 interface Downscale {
   readonly request: AdmissionRequest;
-  readonly shrinkage: Shrinkage;
+  readonly change: Extract<ReplicaChange, { kind: 'shrinks' }>;
 }
 
 /** N5 rows 10 to 12. */
-function judgeLabel({ request, shrinkage }: Downscale, value: string | undefined): Verdict {
-  if (value === 'true') {
-    return deny(refusalText(request, shrinkage, `it has the label '${NO_DOWNSCALE}=true'`));
-  }
-  return isOneUnstated(request) ? nilWarning : allow;
+function judgeLabel({ request, change }: Downscale, value: string | undefined): Verdict {
+  if (value !== 'true') return change.ungoverned;
+  return deny(refusalText(request, change.shrinkage, `it has the label '${NO_DOWNSCALE}=true'`));
 }
 
 async function judgeScale(
@@ -70,7 +67,8 @@ async function judgeScale(
   context: ReviewContext,
   { client, log, places }: NoDownscaleOptions,
 ): Promise<Verdict> {
-  const { request, shrinkage } = downscale;
+  const { request, change } = downscale;
+  const { shrinkage } = change;
   const { resource, name, namespace } = request;
   const type = scaleTargetTypes.get(resource);
   if (type === undefined) return unknownLabels(request, `unsupported resource ${resource}`);
@@ -98,7 +96,7 @@ const unreadableLabels = `it cannot be found out whether it has the label '${NO_
 function judgeLive(downscale: Downscale, live: KubernetesObject): Verdict {
   const labels = labelsOf(live);
   if (labels.kind === 'valid') return judgeLabel(downscale, labels.value.get(NO_DOWNSCALE));
-  return deny(refusalText(downscale.request, downscale.shrinkage, unreadableLabels));
+  return deny(refusalText(downscale.request, downscale.change.shrinkage, unreadableLabels));
 }
 
 /** N5 row 9, for what cannot be governed. */

@@ -10,7 +10,13 @@ type Unusable = Exclude<ReviewedObject, { kind: 'workload' }>;
 /** What becomes of the replicas: settled without a look at what governs the object, or a strict decrease. */
 export type ReplicaChange =
   | { readonly kind: 'settled'; readonly verdict: Verdict }
-  | { readonly kind: 'shrinks'; readonly old: Workload; readonly shrinkage: Shrinkage };
+  | {
+      readonly kind: 'shrinks';
+      readonly old: Workload;
+      readonly shrinkage: Shrinkage;
+      /** The answer where nothing governs the object (N5 row 6, P5). */
+      readonly ungoverned: Verdict;
+    };
 
 /** The words of one webhook. */
 export interface Wording {
@@ -42,23 +48,17 @@ function settled(verdict: Verdict): ReplicaChange {
 function compared(old: Workload, next: Workload): ReplicaChange {
   const from = old.replicas ?? defaultReplicas;
   const to = next.replicas ?? defaultReplicas;
-  if (to < from) return { kind: 'shrinks', old, shrinkage: { from, to } };
   const isOneNull = (old.replicas === null) !== (next.replicas === null);
-  return settled(isOneNull ? nilWarning : allow);
+  const verdict = isOneNull ? nilWarning : allow;
+  if (to >= from) return settled(verdict);
+  return { kind: 'shrinks', old, shrinkage: { from, to }, ungoverned: verdict };
 }
 
 /** N5 row 6. */
-export const nilWarning: Verdict = Object.freeze({
+const nilWarning: Verdict = Object.freeze({
   isAllowed: true,
   warnings: ['old/new replicas is nil, allowing the change'],
 });
-
-/** Whether the old or the new object leaves its replicas to the default. */
-export function isOneUnstated(request: AdmissionRequest): boolean {
-  return [request.oldObject, request.object]
-    .map(parseWorkload)
-    .some((object) => object.kind === 'workload' && object.replicas === null);
-}
 
 function unusableOld(request: AdmissionRequest, old: Unusable, wording: Wording): Verdict {
   const warning = warningOf('old', old, wording);

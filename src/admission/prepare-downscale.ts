@@ -13,7 +13,7 @@ import type { DownscaleRecord, RecordedDownscale } from './downscale-record.ts';
 import { downscaleText, PREPARE_DOWNSCALE, refusalText, type Shrinkage } from './downscale-text.ts';
 import { formatKind, kindOf } from './object-kind.ts';
 import type { Places } from './places.ts';
-import { isOneUnstated, nilWarning, replicaChange, type Wording } from './plan-replica-change.ts';
+import { replicaChange, type Wording } from './plan-replica-change.ts';
 import { PodPreparation, untilDeadline } from './pod-preparation.ts';
 import { missingAddress, type PreparedSet, podUrls, preparedSetOf } from './prepared-set.ts';
 import {
@@ -67,6 +67,14 @@ export function prepareDownscale(options: PrepareDownscaleOptions): Webhook {
   };
 }
 
+/** A decrease of replicas, before it is known whether preparation is asked for. */
+interface Decrease {
+  readonly request: AdmissionRequest;
+  readonly shrinkage: Shrinkage;
+  /** The answer where it is not (P5). */
+  readonly ungoverned: Verdict;
+}
+
 /** A down-scale of a StatefulSet that asks for preparation. */
 interface Downscale {
   readonly request: AdmissionRequest;
@@ -85,24 +93,25 @@ class PrepareDownscale {
     if (request.isDryRun) return allow;
     const change = replicaChange(request, wording);
     if (change.kind === 'settled') return change.verdict;
-    const { old, shrinkage } = change;
+    const { old, shrinkage, ungoverned } = change;
+    const decrease = { request, shrinkage, ungoverned };
     if (old.is === 'StatefulSet') {
-      return this.#judgeSet({ request, shrinkage }, preparedSetOf(old.raw), context);
+      return this.#judgeSet(decrease, preparedSetOf(old.raw), context);
     }
-    if (old.is === 'Scale') return this.#judgeScale({ request, shrinkage }, context);
+    if (old.is === 'Scale') return this.#judgeScale(decrease, context);
     return allowWithWarning(`${typeText(old.raw, old.is)}, allowing the change`);
   }
 
   /** P4: the facts are those of the live set. */
-  async #judgeScale(change: Omit<Downscale, 'set'>, context: ReviewContext): Promise<Verdict> {
-    const { request, shrinkage } = change;
+  async #judgeScale(decrease: Decrease, context: ReviewContext): Promise<Verdict> {
+    const { request, shrinkage } = decrease;
     const { resource } = request;
     const type = resource === 'statefulsets' ? scaleTargetTypes.get(resource) : undefined;
     if (type === undefined) {
       return allowWithWarning(`unsupported resource ${resource}, allowing the change`);
     }
     const live = await this.#liveSet({ type, request, shrinkage }, context);
-    return live.kind === 'read' ? this.#judgeSet(change, live.set, context) : live.verdict;
+    return live.kind === 'read' ? this.#judgeSet(decrease, live.set, context) : live.verdict;
   }
 
   async #liveSet(
@@ -131,13 +140,13 @@ class PrepareDownscale {
   }
 
   #judgeSet(
-    { request, shrinkage }: Omit<Downscale, 'set'>,
+    { request, shrinkage, ungoverned }: Decrease,
     set: PreparedSet | string,
     context: ReviewContext,
   ): Verdict | Promise<Verdict> {
     const refuse = (tail: string): Verdict => deny(refusalText(request, shrinkage, tail));
     if (typeof set === 'string') return refuse(`${unreadableSet}: ${set}`);
-    if (!set.isPrepared) return isOneUnstated(request) ? nilWarning : allow;
+    if (!set.isPrepared) return ungoverned;
     const missing = missingAddress(set);
     if (missing !== undefined) return refuse(missing);
     const count = shrinkage.from - shrinkage.to;
