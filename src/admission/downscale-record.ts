@@ -5,14 +5,14 @@ import { parseTimestamp } from '#base/timestamp.ts';
 import { type Instant, seconds } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { LAST_DOWNSCALE, parseZoneEntry } from '#statefulset/last-downscale.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { denyForFailure } from './dependency.ts';
 import { minimumTimeProblem, type SiblingTime, type TimeProblem } from './minimum-time.ts';
-import { LAST_DOWNSCALE, type PreparedSet } from './prepared-set.ts';
+import type { PreparedSet } from './prepared-set.ts';
 import { deny, type Verdict } from './review.ts';
 import type { Sibling } from './siblings.ts';
 import { wholeSeconds } from './time-text.ts';
-import { parseZoneEntry } from './zone-entries.ts';
 import type { ZoneMap, ZoneTracker } from './zone-tracker.ts';
 
 /** One down-scale, as the record of down-scales sees it. */
@@ -207,13 +207,13 @@ function isUnreadable({ entries }: ZoneMap, name: string): boolean {
   const text = entries.get(name);
   if (text === undefined) return false;
   const entry = parseZoneEntry(text);
-  return entry.kind === 'corrupt' || parseTimestamp(entry.at, name).kind === 'invalid';
+  return entry.kind === 'corrupt' || parseTimestamp(entry.at ?? '', name).kind === 'invalid';
 }
 
 function timesIn({ entries }: ZoneMap, siblings: readonly Sibling[]): readonly SiblingTime[] {
   return siblings.map(({ name, minimum }) => {
     const text = entries.get(name);
     const entry = text === undefined ? undefined : parseZoneEntry(text);
-    return { name, minimum, last: entry?.kind === 'noted' ? entry.at : undefined };
+    return { name, minimum, last: entry?.kind === 'noted' ? (entry.at ?? '') : undefined };
   });
 }

@@ -1,7 +1,7 @@
 import { formatGoDuration, parseGoDuration } from '#base/go-duration.ts';
 import { parseTimestamp } from '#base/timestamp.ts';
 import type { Instant } from '#base/units.ts';
-import { MINIMUM_TIME } from './prepared-set.ts';
+import { MINIMUM_TIME } from '#statefulset/last-downscale.ts';
 import { goTime } from './time-text.ts';
 
 /** Another set of the group, and when it was last scaled down. */

@@ -1,16 +1,11 @@
 import type { JsonObject } from '#base/json.ts';
 import { podHost } from '#pod-http/pod-url.ts';
+import { GROUP_LABEL } from '#statefulset/group.ts';
+import { LAST_DOWNSCALE } from '#statefulset/last-downscale.ts';
 import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import type { Shrinkage } from './downscale-text.ts';
 import { PREPARE_DOWNSCALE } from './downscale-text.ts';
 import { annotationsOf, labelsOf } from './parse-workload.ts';
-
-/** When a zone was last scaled down; written by the webhook (§5.1). */
-export const LAST_DOWNSCALE = 'grafana.com/last-downscale';
-/** A Go duration; read on the siblings (P9). */
-export const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale';
-/** The label whose value is the group. */
-export const ROLLOUT_GROUP = 'rollout-group';
 
 const PORT = 'grafana.com/prepare-downscale-http-port';
 const PATH = 'grafana.com/prepare-downscale-http-path';
@@ -41,7 +36,7 @@ export function preparedSetOf(raw: JsonObject): PreparedSet | string {
   const spec = objectAt(raw, 'spec');
   return {
     isPrepared: labels.value.get(PREPARE_DOWNSCALE) === 'true',
-    group: labels.value.get(ROLLOUT_GROUP) ?? '',
+    group: labels.value.get(GROUP_LABEL) ?? '',
     port: annotations.value.get(PORT) ?? '',
     path: annotations.value.get(PATH) ?? '',
     lastDownscale: annotations.value.get(LAST_DOWNSCALE),

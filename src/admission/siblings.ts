@@ -2,12 +2,13 @@ import type { JsonObject } from '#base/json.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { GROUP_LABEL } from '#statefulset/group.ts';
 import { formatLabelSelector } from '#statefulset/label-selector.ts';
+import { LAST_DOWNSCALE, MINIMUM_TIME } from '#statefulset/last-downscale.ts';
 import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { annotationsOf, labelsOf } from './parse-workload.ts';
-import { LAST_DOWNSCALE, MINIMUM_TIME, ROLLOUT_GROUP } from './prepared-set.ts';
 
 /** Another StatefulSet of the group. */
 export interface Sibling {
@@ -43,7 +44,7 @@ export async function listSiblings(
 ): Promise<readonly Sibling[]> {
   // A selector is one text: what is no label value would select something else.
   if (!labelValue.test(group)) throw new Error(`the group ${JSON.stringify(group)} is no label`);
-  const query = { namespace, labelSelector: `${ROLLOUT_GROUP}=${group}` };
+  const query = { namespace, labelSelector: `${GROUP_LABEL}=${group}` };
   const { items } = await client.list(resourceTypes.statefulSets, query, callOf(deadline));
   return items.filter((item) => item.metadata.name !== name).map(siblingOf);
 }

@@ -3,12 +3,11 @@ import type { Parsed } from '#base/parsed.ts';
 import { invalid, valid } from '#base/parsed.ts';
 import { parseTimestamp } from '#base/timestamp.ts';
 import type { Instant, Millis } from '#base/units.ts';
+import { LAST_DOWNSCALE, MINIMUM_TIME } from '#statefulset/last-downscale.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 
 const LEADER = 'grafana.com/rollout-downscale-leader';
 const UPSCALE_GATE = 'grafana.com/rollout-upscale-only-when-leader-ready';
-const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale';
-const LAST_DOWNSCALE = 'grafana.com/last-downscale';
 const FORCE = 'grafana.com/rollout-force-replicas';
 const REFERENCE_NAME = 'grafana.com/rollout-mirror-replicas-from-resource-name';
 const REFERENCE_KIND = 'grafana.com/rollout-mirror-replicas-from-resource-kind';

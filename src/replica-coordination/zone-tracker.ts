@@ -8,6 +8,7 @@ import { after, type Instant, type Millis } from '#base/units.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { parseZoneEntry } from '#statefulset/last-downscale.ts';
 import type { ZoneTracker } from './snapshot.ts';
 
 /** Where the times of the last down-scales are kept in zone-tracker mode. */
@@ -42,27 +43,16 @@ export async function readZoneTracker(
   }
 }
 
-/** The time in one entry, `{"lastDownscaled":"<RFC 3339>"}` with its member in any letter case. */
+/** The time in one entry. */
 function parseEntry(
   entry: JsonValue | undefined,
   { set, name }: { readonly set: string; readonly name: string },
 ): Parsed<Instant> {
   const path = `data["${set}"] of ConfigMap "${name}"`;
-  const value = typeof entry === 'string' ? memberOf(entry) : undefined;
-  if (typeof value === 'string') return parseTimestamp(value, path);
+  const said = typeof entry === 'string' ? parseZoneEntry(entry) : undefined;
+  if (said?.kind === 'noted' && said.at !== undefined) return parseTimestamp(said.at, path);
   return invalid(
     path,
     `must be {"lastDownscaled":"<RFC 3339 time>"}: got ${JSON.stringify(entry)}`,
   );
-}
-
-function memberOf(text: string): JsonValue | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isJsonObject(parsed)) return undefined;
-  return Object.entries(parsed).find(([key]) => key.toLowerCase() === 'lastdownscaled')?.[1];
 }

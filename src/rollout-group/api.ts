@@ -1,6 +1,7 @@
 import type { Parsed, Problem } from '#base/parsed.ts';
 import { valid } from '#base/parsed.ts';
 import { GROUP_LABEL } from '#statefulset/group.ts';
+import { LAST_DOWNSCALE, MINIMUM_TIME } from '#statefulset/last-downscale.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import {
   defaultMaxUnavailable,
@@ -17,7 +18,7 @@ const annotationKeys = [
   PAUSED,
   'grafana.com/rollout-downscale-leader',
   'grafana.com/rollout-upscale-only-when-leader-ready',
-  'grafana.com/last-downscale',
+  LAST_DOWNSCALE,
   'grafana.com/rollout-force-replicas',
   'grafana.com/rollout-mirror-replicas-from-resource-name',
   'grafana.com/rollout-mirror-replicas-from-resource-kind',
@@ -31,7 +32,7 @@ const annotationKeys = [
 
 const labelKeys = [
   GROUP_LABEL,
-  'grafana.com/min-time-between-zones-downscale',
+  MINIMUM_TIME,
   'grafana.com/no-downscale',
   'grafana.com/prepare-downscale',
 ] as const;

@@ -6,6 +6,7 @@ import { numberAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import { resourcePath } from '#kubernetes/resource-path.ts';
 import { replicaTemplates } from '#replica-coordination/replica-template.ts';
+import { LAST_DOWNSCALE } from '#statefulset/last-downscale.ts';
 import type { AnsweringPods, PodCall } from './answering-pods.ts';
 import { createAll } from './apply-manifests.ts';
 import { demoNamespace } from './demo-namespace.ts';
@@ -13,7 +14,6 @@ import { DownscaleProof } from './downscale-proof.ts';
 import type { DownscaleScene } from './downscale-scene.ts';
 import { summarizeDownscale } from './downscale-summary.ts';
 import {
-  LAST_DOWNSCALE,
   lastDownscaleConfiguration,
   registerLastDownscaleWebhook,
 } from './last-downscale-webhook.ts';

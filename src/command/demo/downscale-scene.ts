@@ -4,6 +4,7 @@ import { type Millis, millis } from '#base/units.ts';
 import { objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
+import { MINIMUM_TIME } from '#statefulset/last-downscale.ts';
 import { downscaleFolder } from './apply-manifests.ts';
 import { changed, isGroupMember } from './manifest.ts';
 import type { Scene } from './scene.ts';
@@ -11,7 +12,6 @@ import { podsText } from './summary.ts';
 import type { ZoneView } from './zone-view.ts';
 
 const DELAY = 'grafana.com/rollout-delayed-downscale';
-const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale';
 
 /** How long a zone's pods must be prepared, and how far zones must be apart, in the demo. */
 export interface DownscaleTimes {

@@ -2,9 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { numberAt, objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-
-/** Where it stands when a zone was last scaled down. */
-export const LAST_DOWNSCALE = 'grafana.com/last-downscale';
+import { LAST_DOWNSCALE } from '#statefulset/last-downscale.ts';
 
 const host = 'last-downscale.demo.example';
 

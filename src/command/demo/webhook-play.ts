@@ -7,6 +7,7 @@ import { numberAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import { ApiError } from '#kubernetes/api-error.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { LAST_DOWNSCALE } from '#statefulset/last-downscale.ts';
 import type { AnsweringPods, PodCall } from './answering-pods.ts';
 import { createAll } from './apply-manifests.ts';
 import { demoNamespace } from './demo-namespace.ts';
@@ -179,9 +180,7 @@ export class WebhookPlay {
     const { stage, scene, clock, signal } = this.#options;
     const key = { namespace: demoNamespace, name: this.#setOf(zone) };
     const set = await stage.client.get(resourceTypes.statefulSets, key);
-    const notedAt = Date.parse(
-      textAt(set, 'metadata', 'annotations', 'grafana.com/last-downscale'),
-    );
+    const notedAt = Date.parse(textAt(set, 'metadata', 'annotations', LAST_DOWNSCALE));
     await clock.sleep(millis(Math.max(0, notedAt + scene.minimumTime - clock.now())), { signal });
   }
 

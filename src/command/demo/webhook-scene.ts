@@ -3,11 +3,10 @@ import type { JsonObject } from '#base/json.ts';
 import { type Millis, seconds } from '#base/units.ts';
 import { objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
+import { MINIMUM_TIME } from '#statefulset/last-downscale.ts';
 import { webhookFolder } from './apply-manifests.ts';
 import { changed, isGroupMember } from './manifest.ts';
 import type { Scene } from './scene.ts';
-
-const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale';
 
 /** The group whose scale-downs are reviewed. */
 export class WebhookScene implements Scene {

@@ -1,0 +1,33 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+
+/** Annotation of a StatefulSet: when it was last scaled down, as a webhook noted it (IN-17). */
+export const LAST_DOWNSCALE = 'grafana.com/last-downscale';
+
+/** Label of a StatefulSet: the Go duration that must lie between the down-scales of two zones (IN-16). */
+export const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale';
+
+/** What the ConfigMap of the zone tracker says of one set (Z2). */
+export type ZoneEntry =
+  /** RFC 3339, or whatever stands there; undefined where the member is missing or null. */
+  | { readonly kind: 'noted'; readonly at: string | undefined }
+  /** No JSON object with a text. */
+  | { readonly kind: 'corrupt' };
+
+/** Reads the value of one key, `{"lastDownscaled":"<RFC 3339>"}` with its member in any letter case. */
+export function parseZoneEntry(text: string): ZoneEntry {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // What it is not is the answer.
+    return { kind: 'corrupt' };
+  }
+  if (value === null) return { kind: 'noted', at: undefined };
+  if (!isJsonObject(value)) return { kind: 'corrupt' };
+  const at = memberOf(value) ?? undefined;
+  return at === undefined || typeof at === 'string' ? { kind: 'noted', at } : { kind: 'corrupt' };
+}
+
+function memberOf(value: JsonObject): JsonValue | undefined {
+  return Object.entries(value).find(([key]) => key.toLowerCase() === 'lastdownscaled')?.[1];
+}
