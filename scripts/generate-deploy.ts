@@ -10,14 +10,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { admissionClusterPermissions, admissionPermissions } from '#admission/permissions.ts';
 import { webhookConfigurations, webhookService } from '#admission/webhook-configurations.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import {
   operatorPermissions,
   roleRules,
   webhookCertificatePermissions,
-  webhookClusterPermissions,
-  webhookPermissions,
 } from '#operator-permissions.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
 
@@ -49,7 +48,7 @@ export function deployFiles(
     'webhook-certificate-role.yaml': `${header}${reasons(inNamespace)}${roleWithBinding(`${name}-webhook-cert-secret-role`, inNamespace)}`,
     'webhook-configurations.yaml': `${header}${placed(namespace)}${documents(webhookConfigurations({ namespace }))}`,
     'webhook-service.yaml': manifest(webhookService(labels)),
-    'webhook-role.yaml': `${header}${reasons(webhookPermissions)}${roleWithBinding(`${name}-webhook-role`, webhookPermissions)}`,
+    'webhook-role.yaml': `${header}${reasons(admissionPermissions)}${roleWithBinding(`${name}-webhook-role`, admissionPermissions)}`,
   };
 }
 
@@ -57,7 +56,7 @@ const isForCluster = ({ isClusterScoped = false }: Permission): boolean => isClu
 const inNamespace = webhookCertificatePermissions.filter((each) => !isForCluster(each));
 const forCluster = [
   ...webhookCertificatePermissions.filter(isForCluster),
-  ...webhookClusterPermissions,
+  ...admissionClusterPermissions,
 ];
 
 /** The ClusterRole (R5) with its binding to the account in `namespace`. */

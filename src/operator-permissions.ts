@@ -1,4 +1,3 @@
-import { admissionClusterPermissions, admissionPermissions } from '#admission/permissions.ts';
 import { certificatePermissions } from '#certificate/permissions.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import { replicaCoordinationPermissions } from '#replica-coordination/permissions.ts';
@@ -9,12 +8,6 @@ export const operatorPermissions: readonly Permission[] = [
   ...rolloutGroupPermissions,
   ...replicaCoordinationPermissions,
 ];
-
-/** All that the webhooks take in their namespace, beyond {@link operatorPermissions}. */
-export const webhookPermissions: readonly Permission[] = admissionPermissions;
-
-/** All that the webhooks take in the whole cluster. */
-export const webhookClusterPermissions: readonly Permission[] = admissionClusterPermissions;
 
 /** All that the certificate of the webhooks takes under the default flags, beyond {@link operatorPermissions}. */
 export const webhookCertificatePermissions: readonly Permission[] = certificatePermissions(

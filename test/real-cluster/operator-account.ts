@@ -1,14 +1,9 @@
 /** The operator's ServiceAccount on a real cluster, with exactly one of two Roles, and its token. */
+import { admissionClusterPermissions, admissionPermissions } from '#admission/permissions.ts';
 import type { JsonObject } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 import type { Client } from '#kubernetes/client.ts';
-import {
-  type RoleRule,
-  roleRules,
-  webhookCertificatePermissions,
-  webhookClusterPermissions,
-  webhookPermissions,
-} from '#operator-permissions.ts';
+import { type RoleRule, roleRules, webhookCertificatePermissions } from '#operator-permissions.ts';
 
 /** The namespace of the operators' accounts; the audit policy knows it. */
 export const ACCOUNTS_NAMESPACE = 'operators';
@@ -52,8 +47,8 @@ const webhookRulesOf: Readonly<
   >
 > = {
   ours: {
-    inNamespace: roleRules([...webhookPermissions, ...certificate.inNamespace]),
-    inCluster: roleRules([...certificate.inCluster, ...webhookClusterPermissions]),
+    inNamespace: roleRules([...admissionPermissions, ...certificate.inNamespace]),
+    inCluster: roleRules([...certificate.inCluster, ...admissionClusterPermissions]),
   },
   peer: {
     inNamespace: [
