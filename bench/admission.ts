@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '#base/json.ts';
+import { reviewDocument } from '#testing/admission-requests.ts';
 import type { Bench } from './bench.ts';
 import { bounded, type Findings, percentile, type Size, told } from './figures.ts';
 import { shippedNodeFlags } from './node-flags.ts';
@@ -142,25 +143,17 @@ function review(): { readonly body: string; readonly want: string } {
     const bare = JSON.stringify(plain('')).length;
     return plain('x'.repeat(Math.max(0, Math.floor((objectBytes - bare) / 20))));
   };
-  const request = {
-    uid: '705ab4f5-6393-11e8-b7cc-42010a800002',
-    kind: { group: 'apps', version: 'v1', kind: 'StatefulSet' },
-    resource: { group: 'apps', version: 'v1', resource: 'statefulsets' },
-    name: 'ingester-zone-a',
+  const uid = '705ab4f5-6393-11e8-b7cc-42010a800002';
+  const document = reviewDocument({
+    uid,
     namespace: 'bench',
-    operation: 'UPDATE',
     userInfo: { username: 'admin', groups: ['system:masters'] },
     object: set(3, 'store:2'),
     oldObject: set(3, 'store:1'),
-    dryRun: false,
     options: { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' },
-  };
-  const body = JSON.stringify({
-    kind: 'AdmissionReview',
-    apiVersion: 'admission.k8s.io/v1',
-    request,
   });
-  const want = `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"${request.uid}","allowed":true}}`;
+  const body = JSON.stringify(document);
+  const want = `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"${uid}","allowed":true}}`;
   return { body, want };
 }
 

@@ -1,4 +1,5 @@
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { reviewDocument } from '#testing/admission-requests.ts';
 import { type ServingOperator, WebhookStage } from '../test/integration/webhook-stage.ts';
 import type { Bench } from './bench.ts';
 import { bounded, type Findings, type Size, told } from './figures.ts';
@@ -92,21 +93,13 @@ function certificates({ process }: ServingOperator): number {
   return process.lines.filter((line) => line.includes('msg="webhook certificate changed"')).length;
 }
 
-const request = {
-  uid: 'rotation',
-  kind: { group: 'apps', version: 'v1', kind: 'StatefulSet' },
-  resource: { group: 'apps', version: 'v1', resource: 'statefulsets' },
-  name: 'ingester',
-  namespace: 'test',
-  operation: 'UPDATE',
-  dryRun: false,
-};
 const workload = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'ingester' } };
-const review = {
-  kind: 'AdmissionReview',
-  apiVersion: 'admission.k8s.io/v1',
-  request: { ...request, object: workload, oldObject: workload },
-};
+const review = reviewDocument({
+  uid: 'rotation',
+  name: 'ingester',
+  object: workload,
+  oldObject: workload,
+});
 const post = postBytes('/admission/no-downscale?timeout=10s', JSON.stringify(review));
 const want =
   '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"rotation","allowed":true}}';

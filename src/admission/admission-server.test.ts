@@ -9,8 +9,9 @@ import { selfSigned } from '#embedded-cluster/self-signed.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { setObject, silentLogger } from '#testing/admission-bed.ts';
+import { reviewDocument, setObject } from '#testing/admission-requests.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
+import { silentLogger } from '#testing/silent-logger.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
 import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
 import { noDownscale } from './no-downscale.ts';
@@ -99,23 +100,10 @@ after(async () => {
   await server.close();
 });
 
-function review(members: JsonObject = {}, apiVersion = 'admission.k8s.io/v1'): JsonObject {
+function review(members: JsonObject = {}, apiVersion?: string): JsonObject {
   const set = (replicas: number): JsonObject =>
     setObject({ replicas, labels: { 'grafana.com/no-downscale': 'true' } });
-  const request = {
-    uid: 'abc',
-    kind: { group: 'apps', version: 'v1', kind: 'StatefulSet' },
-    resource: { group: 'apps', version: 'v1', resource: 'statefulsets' },
-    name: 'ingester-zone-a',
-    namespace: 'test',
-    operation: 'UPDATE',
-    userInfo: { username: 'admin' },
-    object: set(1),
-    oldObject: set(2),
-    dryRun: false,
-    ...members,
-  };
-  return { kind: 'AdmissionReview', apiVersion, request };
+  return reviewDocument({ object: set(1), oldObject: set(2), ...members }, apiVersion);
 }
 
 const path = '/admission/no-downscale';

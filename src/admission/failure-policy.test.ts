@@ -7,8 +7,8 @@ import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
-import { silentLogger } from '#testing/admission-bed.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
+import { silentLogger } from '#testing/silent-logger.ts';
 import { collectFailurePolicies } from './failure-policy.ts';
 
 const validating = resourceTypes.validatingWebhookConfigurations;

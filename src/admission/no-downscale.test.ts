@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
-import { AdmissionBed, scaleRequest, setObject, updateRequest } from '#testing/admission-bed.ts';
+import { AdmissionBed } from '#testing/admission-bed.ts';
+import { scaleRequest, setObject, updateRequest } from '#testing/admission-requests.ts';
 import type { AdmissionRequest, Verdict } from './review.ts';
 
 const governed = { 'grafana.com/no-downscale': 'true' };
@@ -163,7 +164,7 @@ for (const [fact, [request, want]] of Object.entries(table)) {
   test(`noDownscale() ${fact}`, async () => {
     await using bed = await AdmissionBed.open();
     assert.deepEqual(await bed.review(bed.noDownscale, request), want);
-    assert.deepEqual(bed.requests, []);
+    assert.deepEqual(bed.api.requests, []);
   });
 }
 
@@ -171,7 +172,7 @@ test('noDownscale() judges a Scale by the live StatefulSet [admission 23]', asyn
   await using bed = await AdmissionBed.open();
   await bed.store({ labels: governed });
   assert.deepEqual(await bed.review(bed.noDownscale, scaleRequest(2, 1)), denied(set, 2, 1));
-  assert.deepEqual(bed.requests, [
+  assert.deepEqual(bed.api.requests, [
     'GET /apis/apps/v1/namespaces/test/statefulsets/ingester-zone-a',
   ]);
 });
@@ -186,7 +187,7 @@ test('noDownscale() reads a Scale without replicas as 0 [admission 32]', async (
 test('noDownscale() asks nobody about a Scale that does not shrink (N9)', async () => {
   await using bed = await AdmissionBed.open();
   assert.deepEqual(await bed.review(bed.noDownscale, scaleRequest(2, 2)), allowed);
-  assert.deepEqual(bed.requests, []);
+  assert.deepEqual(bed.api.requests, []);
 });
 
 test('noDownscale() allows a Scale of a set without the label', async () => {
@@ -201,7 +202,9 @@ test('noDownscale() judges a Scale by the live Deployment [admission 24]', async
   const request = scaleRequest(2, 1, { resource: 'deployments' });
   const want = denied('deployments/ingester-zone-a', 2, 1);
   assert.deepEqual(await bed.review(bed.noDownscale, request), want);
-  assert.deepEqual(bed.requests, ['GET /apis/apps/v1/namespaces/test/deployments/ingester-zone-a']);
+  assert.deepEqual(bed.api.requests, [
+    'GET /apis/apps/v1/namespaces/test/deployments/ingester-zone-a',
+  ]);
 });
 
 test('noDownscale() allows a Scale whose object is not there [admission 25]', async () => {
@@ -230,7 +233,7 @@ const unknown =
 
 test('noDownscale() denies with 429 when the API server does not answer in time (D-25) [admission 27]', async () => {
   await using bed = await AdmissionBed.open();
-  bed.fault = () => 'hang';
+  bed.api.fault = () => 'hang';
   const { verdict } = bed.begin(bed.noDownscale, scaleRequest(2, 1));
   await bed.clock.advance(seconds(9));
   assert.deepEqual(await verdict, {
@@ -243,7 +246,7 @@ test('noDownscale() denies with 429 when the API server does not answer in time 
 
 test('noDownscale() gives up half of the time that the API server waits (D-27)', async () => {
   await using bed = await AdmissionBed.open();
-  bed.fault = () => 'hang';
+  bed.api.fault = () => 'hang';
   const { verdict } = bed.begin(bed.noDownscale, scaleRequest(2, 1), 'timeout=4s');
   await bed.clock.advance(seconds(2));
   assert.equal((await verdict).isAllowed, false);
@@ -251,7 +254,7 @@ test('noDownscale() gives up half of the time that the API server waits (D-27)',
 
 test('noDownscale() denies with 403 when its Role does not let it look (D-25)', async () => {
   await using bed = await AdmissionBed.open();
-  bed.fault = () => ({ status: 403 });
+  bed.api.fault = () => ({ status: 403 });
   const verdict = await bed.review(bed.noDownscale, scaleRequest(2, 1));
   assert.equal(verdict.isAllowed, false);
   assert.equal(verdict.code, 403);
@@ -259,7 +262,7 @@ test('noDownscale() denies with 403 when its Role does not let it look (D-25)', 
 
 test('noDownscale() denies at once, without a code, when too many reviews are under way (D-30)', async () => {
   await using bed = await AdmissionBed.open({ places: 1 });
-  bed.fault = () => 'hang';
+  bed.api.fault = () => 'hang';
   const first = bed.begin(bed.noDownscale, scaleRequest(2, 1));
   assert.deepEqual(await bed.review(bed.noDownscale, scaleRequest(2, 1)), {
     isAllowed: false,
@@ -268,7 +271,7 @@ test('noDownscale() denies at once, without a code, when too many reviews are un
   });
   first.leave();
   await first.verdict;
-  bed.fault = () => undefined;
+  bed.api.fault = () => undefined;
   await bed.store();
   assert.deepEqual(await bed.review(bed.noDownscale, scaleRequest(2, 1)), allowed);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis } from '#base/units.ts';
 import { createClient } from '#kubernetes/http-client.ts';
-import { updateRequest } from '#testing/admission-bed.ts';
+import { updateRequest } from '#testing/admission-requests.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
 import { startDeadline } from './deadline.ts';

@@ -3,15 +3,8 @@ import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import {
-  AdmissionBed,
-  ago,
-  type BedSet,
-  prepared,
-  scaleRequest,
-  setObject,
-  updateRequest,
-} from '#testing/admission-bed.ts';
+import { AdmissionBed, ago, type BedSet } from '#testing/admission-bed.ts';
+import { prepared, scaleRequest, setObject, updateRequest } from '#testing/admission-requests.ts';
 import { type AdmissionRequest, deny, type Verdict } from './review.ts';
 
 const hour = 3_600_000;
@@ -126,7 +119,7 @@ for (const [fact, [request, want]] of Object.entries(silent)) {
   test(`prepareDownscale() ${fact}`, async () => {
     await using bed = await AdmissionBed.open();
     assert.deepEqual(await bed.review(bed.prepareDownscale, request), want);
-    assert.deepEqual([bed.requests, bed.fleet.story()], [[], []]);
+    assert.deepEqual([bed.api.requests, bed.fleet.story()], [[], []]);
   });
 }
 
@@ -198,7 +191,7 @@ test('prepareDownscale() takes it back when one pod breaks the connection [admis
 test('prepareDownscale() takes it back when the annotation cannot be written (D-25) [admission 48]', async () => {
   await using bed = await AdmissionBed.open();
   await bed.store(lone());
-  bed.fault = ({ method }) => (method === 'PATCH' ? { status: 500 } : undefined);
+  bed.api.fault = ({ method }) => (method === 'PATCH' ? { status: 500 } : undefined);
   assert.deepEqual(await bed.downscale(NAME, 3, 1), {
     isAllowed: false,
     message: refusal('adding an annotation to the statefulset failed.'),
@@ -300,7 +293,7 @@ test('prepareDownscale() takes the facts of a Scale from the live set [admission
 
 test('prepareDownscale() denies a Scale whose set cannot be read (D-25) [admission 54]', async () => {
   await using bed = await AdmissionBed.open();
-  bed.fault = () => ({ status: 500 });
+  bed.api.fault = () => ({ status: 500 });
   const verdict = await bed.review(bed.prepareDownscale, scaleRequest(3, 1, { name: NAME }));
   assert.deepEqual(verdict, {
     isAllowed: false,
@@ -331,7 +324,7 @@ test('prepareDownscale() lists no siblings of a set in no group [admission 56]',
   await bed.store(lone());
   await bed.store({ name: 'other', labels: { 'rollout-group': '' }, pods: [] });
   assert.deepEqual(await bed.downscale(NAME, 3, 1), success());
-  assert.deepEqual(bed.requests, ['PATCH /apis/apps/v1/namespaces/test/statefulsets/my-sts']);
+  assert.deepEqual(bed.api.requests, ['PATCH /apis/apps/v1/namespaces/test/statefulsets/my-sts']);
   assert.equal(await bed.lastDownscale(NAME), T0_TEXT);
 });
 
@@ -467,7 +460,7 @@ for (const [fact, [resource, tail]] of Object.entries(failures)) {
     await using bed = await AdmissionBed.open();
     await bed.store({ name: A, ...prepared });
     await bed.store({ name: B });
-    bed.fault = ({ path }) => (path.includes(`/${resource}?`) ? { status: 500 } : undefined);
+    bed.api.fault = ({ path }) => (path.includes(`/${resource}?`) ? { status: 500 } : undefined);
     const verdict = await bed.downscale(A, 3, 1);
     assert.equal(verdict.isAllowed, false);
     assert.deepEqual([verdict.message, verdict.code], [refusal(tail, A), 429]);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { AdmissionBed, ago, prepared, setObject, updateRequest } from '#testing/admission-bed.ts';
+import { AdmissionBed, ago } from '#testing/admission-bed.ts';
+import { prepared, setObject, updateRequest } from '#testing/admission-requests.ts';
 import { deny, type Verdict } from './review.ts';
 
 const hour = 3_600_000;
@@ -110,7 +111,7 @@ test('zoneTrackerRecord() overwrites its own corrupt entry', async () => {
 
 test('zoneTrackerRecord() denies when the map cannot be read (D-25)', async () => {
   await using bed = await twoZones();
-  bed.fault = ({ path }) => (path.includes('/configmaps') ? { status: 403 } : undefined);
+  bed.api.fault = ({ path }) => (path.includes('/configmaps') ? { status: 403 } : undefined);
   const verdict = await bed.downscale(A, 3, 1);
   assert.equal(verdict.isAllowed, false);
   assert.deepEqual([verdict.message, verdict.code], [refused('loading zones failed.'), 403]);
@@ -120,7 +121,7 @@ test('zoneTrackerRecord() denies when the map cannot be read (D-25)', async () =
 test('zoneTrackerRecord() takes the preparation back when the map cannot be written (D-25) [admission 77]', async () => {
   await using bed = await twoZones();
   await bed.storeZones({});
-  bed.fault = ({ method }) => (method === 'PUT' ? { status: 500 } : undefined);
+  bed.api.fault = ({ method }) => (method === 'PUT' ? { status: 500 } : undefined);
   const verdict = await bed.downscale(A, 3, 1);
   assert.equal(verdict.isAllowed, false);
   assert.deepEqual(
@@ -176,7 +177,7 @@ test('prepareDownscale() does not touch the map in a dry run [admission 81]', as
     isDryRun: true,
   });
   assert.deepEqual(await bed.review(bed.prepareDownscale, request), { isAllowed: true });
-  assert.deepEqual(bed.requests, []);
+  assert.deepEqual(bed.api.requests, []);
   assert.equal(await bed.zones(), undefined);
 });
 
@@ -195,7 +196,7 @@ test('zoneTrackerRecord() keeps the labels of the map [admission 82]', async () 
 function interfere(bed: AdmissionBed, data: Readonly<Record<string, string>>): void {
   let isDone = false;
   const write = { body: { kind: 'merge', document: { data } } } as const;
-  bed.beforeRequest = async ({ method }) => {
+  bed.api.beforeRequest = async ({ method }) => {
     if (isDone || method !== 'PUT') return;
     isDone = true;
     await bed.admin.patch(resourceTypes.configMaps, { namespace: 'test', name: 'tracker' }, write);

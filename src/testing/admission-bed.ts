@@ -11,123 +11,28 @@ import { prepareDownscale } from '#admission/prepare-downscale.ts';
 import type { AdmissionRequest, Verdict, Webhook } from '#admission/review.ts';
 import { ZoneTracker } from '#admission/zone-tracker.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { Logger } from '#base/logger.ts';
 import { after, type Instant, instant, type Millis, millis, seconds } from '#base/units.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import {
-  type Transport,
-  TransportError,
-  type TransportRequest,
-  type TransportResponse,
-} from '#kubernetes/transport.ts';
+import { type ReviewedSet, setObject, updateRequest } from './admission-requests.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakePodHttp } from './fake-pod-http.ts';
+import { FaultyTransport } from './faulty-transport.ts';
 import { PodFleet } from './pod-fleet.ts';
 import { formatRfc3339 } from './rfc3339.ts';
+import { silentLogger } from './silent-logger.ts';
 
 /** When the tests of webhooks take place. */
 const T0: Instant = instant(1_767_225_600_000);
 
-/** What becomes of a request to the API server instead of its answer; undefined: nothing. */
-export type ApiFault =
-  | 'hang'
-  | 'reset'
-  | { readonly status: number; readonly object?: JsonObject }
-  | undefined;
-
 /** A StatefulSet of the bed. */
-export interface BedSet {
-  readonly name?: string;
-  readonly replicas?: number;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly serviceName?: string;
-  readonly ordinalsStart?: number;
+export interface BedSet extends ReviewedSet {
   /** What its status says; @default all replicas, updated. */
   readonly status?: { readonly replicas: number; readonly updatedReplicas: number };
   /** Pods in the store: whether each is ready. @default as many as replicas, ready */
   readonly pods?: readonly ('ready' | 'not ready' | 'terminating')[];
-}
-
-const group = { 'rollout-group': 'ingester' };
-
-/** Labels and annotations of a set whose pods are prepared. */
-export const prepared: {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-} = {
-  labels: { ...group, 'grafana.com/prepare-downscale': 'true' },
-  annotations: {
-    'grafana.com/prepare-downscale-http-port': '80',
-    'grafana.com/prepare-downscale-http-path': 'ingester/prepare-shutdown',
-  },
-};
-
-/** A StatefulSet as a review carries it. */
-export function setObject(options: BedSet = {}): JsonObject {
-  const { name = 'ingester-zone-a', replicas = 3, serviceName = 'svc' } = options;
-  const { labels = group, annotations = {}, ordinalsStart } = options;
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name, namespace: 'test', labels, annotations },
-    spec: {
-      replicas,
-      serviceName,
-      ...(ordinalsStart !== undefined && { ordinals: { start: ordinalsStart } }),
-      selector: { matchLabels: { name } },
-      template: {
-        metadata: { labels: { name } },
-        spec: { containers: [{ name: 'ingester', image: 'ingester:1' }] },
-      },
-    },
-  };
-}
-
-/** A Scale of a set. */
-function scaleObject(name: string, replicas?: number): JsonObject {
-  const spec = replicas === undefined ? {} : { replicas };
-  const metadata = { name, namespace: 'test' };
-  return { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata, spec };
-}
-
-/** A request that updates a StatefulSet from `oldObject` to `object`. */
-export function updateRequest(
-  oldObject: JsonObject | undefined,
-  object: JsonObject | undefined,
-  rest: Partial<AdmissionRequest> = {},
-): AdmissionRequest {
-  return {
-    uid: 'abc',
-    kind: { group: 'apps', version: 'v1', kind: 'StatefulSet' },
-    resource: 'statefulsets',
-    subResource: '',
-    name: 'ingester-zone-a',
-    namespace: 'test',
-    operation: 'UPDATE',
-    userName: 'admin',
-    isDryRun: false,
-    object,
-    oldObject,
-    ...rest,
-  };
-}
-
-/** A request through `/scale` from `from` to `to` replicas. */
-export function scaleRequest(
-  from: number | undefined,
-  to: number | undefined,
-  rest: Partial<AdmissionRequest> = {},
-): AdmissionRequest {
-  const name = rest.name ?? 'ingester-zone-a';
-  return updateRequest(scaleObject(name, from), scaleObject(name, to), {
-    kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
-    subResource: 'scale',
-    ...rest,
-  });
 }
 
 /** Settings of {@link AdmissionBed.open}. */
@@ -149,12 +54,8 @@ export class AdmissionBed {
   readonly claims = new Claims();
   /** Work that goes on after an answer. */
   readonly background: Promise<void>[] = [];
-  /** Requests of the webhooks to the API server, as `METHOD path`. */
-  readonly requests: string[] = [];
-  /** Decides on the requests of the webhooks. */
-  fault: (request: TransportRequest) => ApiFault = () => undefined;
-  /** Runs before each of them is sent. */
-  beforeRequest: (request: TransportRequest) => Promise<void> = () => Promise.resolve();
+  /** Between the webhooks and the API server. */
+  readonly api: FaultyTransport;
   readonly admin: Client;
   readonly noDownscale: Webhook;
   readonly prepareDownscale: Webhook;
@@ -168,8 +69,8 @@ export class AdmissionBed {
     this.#options = options;
     const plain = { clock, timeout: millis(0), userAgent: 'test' };
     this.admin = createClient({ ...plain, transport: cluster.transport() });
-    const transport = this.#faulty(cluster.transport());
-    const client = createClient({ ...plain, transport });
+    this.api = new FaultyTransport(cluster.transport());
+    const client = createClient({ ...plain, transport: this.api });
     const log = silentLogger;
     const places = new Places(options.places ?? 100);
     this.noDownscale = noDownscale({ client, log, places });
@@ -215,7 +116,7 @@ export class AdmissionBed {
   /** Answers every request of the webhooks with `object`. */
   answerWith(object: JsonObject): void {
     const metadata = { ...(object['metadata'] as JsonObject), uid: 'u', resourceVersion: '1' };
-    this.fault = () => ({ status: 200, object: { ...object, metadata } });
+    this.api.fault = () => ({ status: 200, object: { ...object, metadata } });
   }
 
   /** Stores a set with its status and pods. */
@@ -350,55 +251,7 @@ export class AdmissionBed {
     const body = { metadata: { name: 'tracker', labels }, data };
     await this.admin.create(resourceTypes.configMaps, { namespace: 'test' }, { body });
   }
-
-  #faulty(inner: Transport): Transport {
-    return {
-      request: async (request) => {
-        this.requests.push(`${request.method} ${request.path.split('?', 1)[0] ?? ''}`);
-        await this.beforeRequest(request);
-        const fault = this.fault(request);
-        if (fault === undefined) return inner.request(request);
-        if (fault === 'reset') throw new TransportError('the connection was reset', 'connection');
-        return fault === 'hang' ? hang(request) : answerOf(fault);
-      },
-      stream: (request) => inner.stream(request),
-      close: () => inner.close(),
-    };
-  }
 }
-
-function hang({ signal }: TransportRequest): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = (): void => reject(new TransportError('the call was aborted', 'aborted'));
-    if (signal?.aborted === true) abort();
-    signal?.addEventListener('abort', abort, { once: true });
-  });
-}
-
-function answerOf(fault: {
-  readonly status: number;
-  readonly object?: JsonObject;
-}): TransportResponse {
-  const { status, object } = fault;
-  if (object === undefined) return refusal(status);
-  return { status, headers: {}, body: Buffer.from(JSON.stringify(object)) };
-}
-
-function refusal(status: number): TransportResponse {
-  const reason = status === 403 ? 'Forbidden' : 'InternalError';
-  const text = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code: status };
-  const body = Buffer.from(JSON.stringify({ ...text, message: `refused with ${status}` }));
-  return { status, headers: { 'content-type': 'application/json' }, body };
-}
-
-/** A log that nobody reads. */
-export const silentLogger: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  with: () => silentLogger,
-};
 
 /** `span` milliseconds before {@link T0}, as the annotation has it. */
 export function ago(span: number): string {

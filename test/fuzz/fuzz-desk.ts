@@ -8,11 +8,11 @@ import type { Webhook } from '#admission/review.ts';
 import { type PostedAnswer, ReviewDesk } from '#admission/review-desk.ts';
 import { millis, seconds } from '#base/units.ts';
 import { createClient } from '#kubernetes/http-client.ts';
-import { silentLogger } from '#testing/admission-bed.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { FakePodHttp } from '#testing/fake-pod-http.ts';
 import { FakeTransport } from '#testing/fake-transport.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
+import { silentLogger } from '#testing/silent-logger.ts';
 import type { FuzzInput } from './review-inputs.ts';
 import { mayBeAllowed } from './review-oracle.ts';
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import { reviewDocument } from '#testing/admission-requests.ts';
 
 /** One body that is posted, and what is known of it. */
 export interface FuzzInput {
@@ -21,22 +22,13 @@ function governedReview(): Record<string, unknown> {
     metadata: { name: 'a', namespace: 'test', labels: governed, annotations: {} },
     spec: { replicas, serviceName: 'svc', template: { metadata: { labels: { name: 'a' } } } },
   });
-  return {
-    kind: 'AdmissionReview',
-    apiVersion: 'admission.k8s.io/v1',
-    request: {
-      uid: 'fuzz-uid',
-      kind: { group: 'apps', version: 'v1', kind: 'StatefulSet' },
-      resource: { group: 'apps', version: 'v1', resource: 'statefulsets' },
-      name: 'a',
-      namespace: 'test',
-      operation: 'UPDATE',
-      userInfo: { username: 'fuzz' },
-      object: set(1),
-      oldObject: set(3),
-      dryRun: false,
-    },
-  };
+  return reviewDocument({
+    uid: 'fuzz-uid',
+    name: 'a',
+    userInfo: { username: 'fuzz' },
+    object: set(1),
+    oldObject: set(3),
+  });
 }
 
 /** Values that stand where others are expected. */

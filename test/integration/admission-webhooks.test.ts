@@ -16,9 +16,10 @@ import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { prepared, setObject, silentLogger } from '#testing/admission-bed.ts';
+import { prepared, setObject } from '#testing/admission-requests.ts';
 import { FakePodHttp } from '#testing/fake-pod-http.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
+import { silentLogger } from '#testing/silent-logger.ts';
 import { bundled } from './webhook-bundles.ts';
 
 const namespace = 'test';

@@ -12,7 +12,7 @@ import { ApiError } from '#kubernetes/api-error.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { prepared, setObject } from '#testing/admission-bed.ts';
+import { prepared, reviewDocument } from '#testing/admission-requests.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
@@ -37,22 +37,7 @@ async function refusal(change: Promise<unknown>): Promise<string> {
 }
 
 /** A change of a set that keeps its replicas. */
-const review = {
-  kind: 'AdmissionReview',
-  apiVersion: 'admission.k8s.io/v1',
-  request: {
-    uid: 'abc',
-    kind: { group: 'apps', version: 'v1', kind: 'StatefulSet' },
-    resource: { group: 'apps', version: 'v1', resource: 'statefulsets' },
-    name: 'ingester-zone-a',
-    namespace,
-    operation: 'UPDATE',
-    userInfo: { username: 'admin' },
-    object: setObject(),
-    oldObject: setObject(),
-    dryRun: false,
-  },
-};
+const review = reviewDocument();
 
 function caOf(stored: KubernetesObject): string {
   return Buffer.from(textAt(stored, 'data', 'ca'), 'base64').toString();

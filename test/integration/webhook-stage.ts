@@ -13,7 +13,7 @@ import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { setObject } from '#testing/admission-bed.ts';
+import { setObject } from '#testing/admission-requests.ts';
 import { OperatorProcess } from './operator-program.ts';
 import { bundled } from './webhook-bundles.ts';
 

@@ -1,0 +1,10 @@
+import type { Logger } from '#base/logger.ts';
+
+/** A log that nobody reads. */
+export const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  with: () => silentLogger,
+};
