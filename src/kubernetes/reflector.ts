@@ -1,10 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
-import type { Client, ListQuery, WatchQuery } from './client.ts';
-import type { InformerProblem, InformerReason } from './informer.ts';
+import type { Client, WatchQuery } from './client.ts';
+import type { InformerProblem } from './informer.ts';
+import { listPages } from './list-pages.ts';
 import {
-  isStreamingRefused,
   needsRelist,
   ReflectorBackoff,
   retryAfterOf,
@@ -13,9 +13,11 @@ import {
   WatchEndedError,
 } from './list-watch-failure.ts';
 import type { KubernetesObject } from './object.ts';
+import { ProblemReports } from './problem-reports.ts';
 import type { ResourceType } from './resource-type.ts';
 import { newerRevision, RevisionWentBackError } from './revision.ts';
 import { SilenceAlarm, WatchSilentError } from './silence-alarm.ts';
+import { StreamingLists } from './streaming-lists.ts';
 import {
   type WatchChangeType,
   WatchDecodeError,
@@ -69,14 +71,10 @@ const listSilence = seconds(30);
 const healthyAfter = seconds(10);
 const absentRetry = seconds(30);
 const timeoutSeconds = 290;
-const pageSize = 500;
 /** Bytes decoded at a stretch before other work gets its turn: a few milliseconds. */
 const stretch = 128 * 1024;
 /** Fruitless resumptions in a row (silence, bytes that are no events) before the position itself is doubted. */
 const maxFruitless = 2;
-
-/** Streaming lists that fail in a row, for whatever reason, before pages are tried. */
-const maxFailedStreams = 3;
 
 /**
  * Lists one resource type, then watches it, for ever, and tells a {@link ReflectorTarget} what it learns.
@@ -90,18 +88,18 @@ const maxFailedStreams = 3;
 export class Reflector {
   readonly #options: ReflectorOptions;
   readonly #backoff = new ReflectorBackoff();
+  readonly #streamingLists = new StreamingLists();
+  readonly #problems: ProblemReports;
   /** Where the watch resumes; undefined when a list is due. */
   #position: string | undefined;
-  #isStreamingKnownBad = false;
   #isAbsent = false;
-  #failedStreams = 0;
   /** Whether the watch under way, or the last one, told anything new. */
   #hasProgressed = false;
   #fruitless = 0;
-  #reported: string | undefined;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
+    this.#problems = new ProblemReports(options.report);
   }
 
   /** Runs until `signal` aborts; then resolves. @throws {RevisionWentBackError} as the target does */
@@ -142,31 +140,16 @@ export class Reflector {
 
   /** @returns whether the list went on as a watch, which has ended */
   async #list(signal: AbortSignal): Promise<boolean> {
-    if (!this.#isStreamingKnownBad && !this.#isAbsent) {
+    if (!this.#streamingLists.isKnownBad && !this.#isAbsent) {
       try {
         await this.#streamList(signal);
         return true;
       } catch (error) {
-        if (this.#position !== undefined || !this.#canFallBack(error)) throw error;
+        if (this.#position !== undefined || !this.#streamingLists.failed(error)) throw error;
       }
     }
     await this.#pageList(signal);
     return false;
-  }
-
-  #canFallBack(error: unknown): boolean {
-    this.#failedStreams += 1;
-    if (error instanceof UnmarkedListError) {
-      this.#isStreamingKnownBad ||= error.isConclusive;
-      return true;
-    }
-    if (isStreamingRefused(error)) {
-      // A 404 is about the type and says nothing of the server's skill.
-      this.#isStreamingKnownBad ||= statusOf(error) !== 404;
-      return true;
-    }
-    if (error instanceof WatchSilentError) return true;
-    return this.#failedStreams >= maxFailedStreams && (statusOf(error) ?? 500) >= 500;
   }
 
   async #streamList(signal: AbortSignal): Promise<void> {
@@ -179,50 +162,32 @@ export class Reflector {
     throw new UnmarkedListError('the streaming list ended without marking its end', false);
   }
 
-  /** Consistent pages: without resourceVersion, so that the first is read at the newest revision (D-5). */
   async #pageList(signal: AbortSignal): Promise<void> {
-    const { client, type, target } = this.#options;
+    const { client, clock, type, target } = this.#options;
     target.listBegan();
-    let revision: string | undefined;
-    let sentAt = this.#options.clock.monotonic();
-    const beforeSend = (): void => {
-      if (revision === undefined) sentAt = this.#options.clock.monotonic();
+    const onPage = (items: readonly KubernetesObject[]): void => {
+      this.#isAbsent = false;
+      for (const object of items) target.changed('ADDED', object);
     };
-    let next: string | undefined;
-    do {
-      const rest = next === undefined ? {} : { continue: next };
-      const query: ListQuery = { ...this.#scope(), limit: pageSize, ...rest };
-      const page = await this.#absentAware(client.list(type, query, { signal, beforeSend }));
-      if (page === undefined) return;
-      revision ??= page.resourceVersion;
-      for (const object of page.items) target.changed('ADDED', object);
-      next = page.continue === '' ? undefined : page.continue;
-      await this.#options.clock.yield();
-    } while (next !== undefined);
-    this.#listEnded({ revision, sentAt, by: 'consistent-read' });
+    const paged = { client, clock, type, scope: this.#scope(), onPage };
+    const list = await listPages(paged, signal).catch((error: unknown) => this.#absent(error));
+    if (list !== undefined) this.#listEnded({ ...list, by: 'consistent-read' });
   }
 
-  /** Waits for `answer`; undefined, told to the target, when the type may be and is absent. */
-  async #absentAware<T>(answer: Promise<T>): Promise<T | undefined> {
-    try {
-      const value = await answer;
-      this.#isAbsent = false;
-      return value;
-    } catch (error) {
-      if (!this.#options.isAbsentAllowed || statusOf(error) !== 404) throw error;
-      this.#isAbsent = true;
-      this.#options.target.absent();
-      this.#report(
-        'TypeAbsent',
-        `Cannot list ${this.#subject()} as the server does not serve them`,
-      );
-      return undefined;
-    }
+  /** Tells the target that the type is absent, if that is allowed and what `error` says; else throws it. */
+  #absent(error: unknown): undefined {
+    if (!this.#options.isAbsentAllowed || statusOf(error) !== 404) throw error;
+    this.#isAbsent = true;
+    this.#options.target.absent();
+    this.#problems.failed(
+      'TypeAbsent',
+      `Cannot list ${this.#subject()} as the server does not serve them`,
+    );
   }
 
   #listEnded(list: ListedAt): void {
     this.#options.target.listEnded(list);
-    this.#failedStreams = 0;
+    this.#streamingLists.listed();
     this.#position = list.revision;
     this.#worked();
   }
@@ -297,7 +262,7 @@ export class Reflector {
     if (before === undefined) return;
     this.#position = newerRevision(before, revision);
     if (this.#position !== before) this.#hasProgressed = true;
-    if (this.#fruitless > 0 || this.#reported !== undefined) this.#worked();
+    if (this.#fruitless > 0 || this.#problems.isTroubled) this.#worked();
   }
 
   #failed(error: unknown, isListing: boolean): void {
@@ -307,7 +272,7 @@ export class Reflector {
     // and if it is, the list that follows fails and says so.
     const isSilent = error instanceof WatchSilentError;
     const message = `Cannot ${verb} ${this.#subject()}: ${errorOf(error).message}`;
-    if (isListing || !isSilent) this.#report(reason, message, error);
+    if (isListing || !isSilent) this.#problems.failed(reason, message, error);
     if (isSilent || error instanceof WatchDecodeError) this.#fruitless += 1;
     if (!needsRelist(error) && this.#fruitless < maxFruitless) return;
     this.#position = undefined;
@@ -316,17 +281,8 @@ export class Reflector {
 
   #worked(): void {
     this.#fruitless = 0;
-    if (this.#reported === undefined) return;
-    this.#report('Recovered', `The list and watch of ${this.#subject()} works again`);
-    this.#reported = undefined;
-  }
-
-  /** Reports a failure once, until another one or a success follows. */
-  #report(reason: InformerReason, message: string, cause?: unknown): void {
-    const state = `${reason} ${statusOf(cause) ?? (cause instanceof Error ? cause.name : '')}`;
-    if (state === this.#reported) return;
-    this.#reported = state;
-    this.#options.report({ reason, message, cause });
+    if (!this.#problems.isTroubled) return;
+    this.#problems.recovered(`The list and watch of ${this.#subject()} works again`);
   }
 
   /** A watch that lasted is resumed at once, one that told something new soon; any other waits ever longer. */
