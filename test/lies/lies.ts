@@ -1,7 +1,9 @@
 import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import { budgetLies, setLies, webhookLies } from './cluster-lies.ts';
 import type { Lie } from './lie.ts';
-import { readLies, shapeLies, writeLies } from './protocol-lies.ts';
+import { readLies } from './read-lies.ts';
+import { shapeLies } from './shape-lies.ts';
+import { writeLies } from './write-lies.ts';
 
 /** Every switch, by a sentence that says what the cluster does when it is on. */
 export const lies: Readonly<Record<string, Lie>> = {
