@@ -1,7 +1,6 @@
 /** A real control plane: etcd, kube-apiserver and kube-controller-manager on 127.0.0.1, gone without a trace after. */
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
@@ -14,7 +13,8 @@ import type { Transport } from '#kubernetes/transport.ts';
 import { createUndiciTransport } from '#kubernetes/undici-transport.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import type { Binaries } from './binaries.ts';
-import { freePorts, type Program, type ProgramOptions, Programs } from './programs.ts';
+import { PlaneLayout } from './plane-layout.ts';
+import { freePorts, type Program, Programs } from './programs.ts';
 
 /** A control plane that serves, whoever started it. */
 export interface ControlPlane {
@@ -55,16 +55,6 @@ export interface OwnControlPlane extends ControlPlane {
   resumeEtcd(): void;
 }
 
-const controllers = [
-  'statefulset-controller',
-  'disruption-controller',
-  'garbage-collector-controller',
-  'namespace-controller',
-  'serviceaccount-controller',
-  'serviceaccount-token-controller',
-  'pod-garbage-collector-controller',
-];
-
 /** How long each program may take until it serves. */
 const patience = seconds(90);
 
@@ -83,7 +73,9 @@ export async function startControlPlane(
 ): Promise<OwnControlPlane> {
   const programs = await Programs.create();
   try {
-    const plane = new RealControlPlane({ binaries, programs, featureGates }, await freePorts(3));
+    const { folder } = programs;
+    const layout = new PlaneLayout({ binaries, folder, featureGates }, await freePorts(3));
+    const plane = new RealControlPlane(programs, layout);
     await plane.start();
     if (hasControllers) await plane.startControllers();
     return plane;
@@ -109,9 +101,7 @@ class RealControlPlane implements OwnControlPlane {
   readonly auditPath: string;
   readonly #adminToken = randomBytes(24).toString('hex');
   readonly clock = systemClock();
-  readonly #binaries: Binaries;
-  readonly #featureGates: string;
-  readonly #peer: URL;
+  readonly #layout: PlaneLayout;
   readonly #managerToken = randomBytes(24).toString('hex');
   readonly #transports: Transport[] = [];
   #ca = '';
@@ -119,21 +109,12 @@ class RealControlPlane implements OwnControlPlane {
   #etcd: Program | undefined;
   #apiServer: Program | undefined;
 
-  constructor(
-    parts: Pick<RealControlPlane, 'programs'> & {
-      readonly binaries: Binaries;
-      readonly featureGates: string;
-    },
-    ports: readonly number[],
-  ) {
-    const [apiPort = 0, etcdPort = 0, peerPort = 0] = ports;
-    this.programs = parts.programs;
-    this.#binaries = parts.binaries;
-    this.#featureGates = parts.featureGates;
-    this.server = new URL(`https://127.0.0.1:${apiPort}`);
-    this.etcd = new URL(`http://127.0.0.1:${etcdPort}`);
-    this.#peer = new URL(`http://127.0.0.1:${peerPort}`);
-    this.auditPath = join(parts.programs.folder, 'audit.jsonl');
+  constructor(programs: Programs, layout: PlaneLayout) {
+    this.programs = programs;
+    this.#layout = layout;
+    this.server = layout.server;
+    this.etcd = layout.etcd;
+    this.auditPath = layout.auditPath;
   }
 
   get admin(): Client {
@@ -143,15 +124,15 @@ class RealControlPlane implements OwnControlPlane {
   }
 
   async start(): Promise<void> {
-    await this.#writeFiles();
-    this.#etcd = await this.programs.start(this.#etcdProgram());
+    await this.#layout.writeFiles({ admin: this.#adminToken, manager: this.#managerToken });
+    this.#etcd = await this.programs.start(this.#layout.etcdProgram());
     await this.#startApiServer();
   }
 
   async startControllers(): Promise<void> {
-    const file = this.#path('controller-manager.kubeconfig');
+    const file = this.#layout.path('controller-manager.kubeconfig');
     await writeFile(file, this.kubeconfig(this.#managerToken), { mode: 0o600 });
-    const manager = await this.programs.start(this.#managerProgram(file));
+    const manager = await this.programs.start(this.#layout.managerProgram(file));
     await this.#until(manager, 'make the default service account', () => this.#hasAccount());
   }
 
@@ -236,107 +217,20 @@ class RealControlPlane implements OwnControlPlane {
     await this.programs.close();
   }
 
-  #path(name: string): string {
-    return join(this.programs.folder, name);
-  }
-
-  async #writeFiles(): Promise<void> {
-    await chmod(this.programs.folder, 0o700);
-    await mkdir(this.#path('certificates'));
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', {
-      modulusLength: 2048,
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    });
-    const tokens = [
-      `${this.#adminToken},admin,admin,"system:masters"`,
-      `${this.#managerToken},system:kube-controller-manager,manager`,
-    ];
-    await writeFile(this.#path('service-account.key'), privateKey, { mode: 0o600 });
-    await writeFile(this.#path('service-account.pub'), publicKey);
-    await writeFile(this.#path('tokens.csv'), `${tokens.join('\n')}\n`, { mode: 0o600 });
-    await writeFile(this.#path('audit-policy.json'), JSON.stringify(auditPolicy));
-  }
-
-  #etcdProgram(): ProgramOptions {
-    return {
-      name: 'etcd',
-      path: this.#binaries.etcd,
-      args: [
-        '--name=real',
-        `--data-dir=${this.#path('etcd-data')}`,
-        `--listen-client-urls=${this.etcd.origin}`,
-        `--advertise-client-urls=${this.etcd.origin}`,
-        `--listen-peer-urls=${this.#peer.origin}`,
-        `--initial-advertise-peer-urls=${this.#peer.origin}`,
-        `--initial-cluster=real=${this.#peer.origin}`,
-        '--unsafe-no-fsync',
-        // As kubeadm sets it: else watches of types that nobody changes get no bookmarks.
-        '--watch-progress-notify-interval=5s',
-        '--log-level=warn',
-      ],
-    };
-  }
-
   async #startApiServer(): Promise<void> {
     const program = await this.#launchApiServer();
     await this.#until(program, 'serve', () => this.#isReady());
   }
 
   async #launchApiServer(): Promise<Program> {
-    const program = await this.programs.start({
-      name: 'kube-apiserver',
-      path: this.#binaries.apiServer,
-      args: [
-        `--etcd-servers=${this.etcd.origin}`,
-        // The recorder reads what is stored; nothing is forgotten.
-        '--storage-media-type=application/json',
-        '--etcd-compaction-interval=0',
-        '--bind-address=127.0.0.1',
-        `--secure-port=${this.server.port}`,
-        `--cert-dir=${this.#path('certificates')}`,
-        '--endpoint-reconciler-type=none',
-        '--authorization-mode=RBAC',
-        `--token-auth-file=${this.#path('tokens.csv')}`,
-        '--service-account-issuer=https://kubernetes.default.svc',
-        `--service-account-key-file=${this.#path('service-account.pub')}`,
-        `--service-account-signing-key-file=${this.#path('service-account.key')}`,
-        '--service-cluster-ip-range=10.0.0.0/24',
-        `--audit-policy-file=${this.#path('audit-policy.json')}`,
-        `--audit-log-path=${this.auditPath}`,
-        '--profiling=false',
-        `--feature-gates=${this.#featureGates}`,
-      ],
-    });
+    const program = await this.programs.start(this.#layout.apiServerProgram());
     this.#apiServer = program;
     return program;
   }
 
-  #managerProgram(kubeconfig: string): ProgramOptions {
-    return {
-      name: 'kube-controller-manager',
-      path: this.#binaries.controllerManager,
-      args: [
-        `--kubeconfig=${kubeconfig}`,
-        `--authentication-kubeconfig=${kubeconfig}`,
-        `--authorization-kubeconfig=${kubeconfig}`,
-        `--controllers=${controllers.join(',')}`,
-        `--service-account-private-key-file=${this.#path('service-account.key')}`,
-        '--use-service-account-credentials',
-        '--leader-elect=false',
-        '--secure-port=0',
-        // What is tried is the operator; the controllers' own limits would only make that slow.
-        '--kube-api-qps=500',
-        '--kube-api-burst=1000',
-        '--concurrent-statefulset-syncs=10',
-        `--feature-gates=${this.#featureGates}`,
-      ],
-    };
-  }
-
   async #isReady(): Promise<boolean> {
     if (this.#admin === undefined) {
-      this.#ca = await readFile(this.#path('certificates/apiserver.crt'), 'utf8');
+      this.#ca = await readFile(this.#layout.path('certificates/apiserver.crt'), 'utf8');
       this.#admin = createClient({
         transport: this.connectAsAdmin(),
         clock: this.clock,
@@ -373,34 +267,3 @@ class RealControlPlane implements OwnControlPlane {
     }
   }
 }
-
-/** Who removed or wrote what, with which preconditions; of the operator also what it read (E2E-2). */
-const auditPolicy = {
-  apiVersion: 'audit.k8s.io/v1',
-  kind: 'Policy',
-  omitStages: ['ResponseStarted'],
-  omitManagedFields: true,
-  rules: [
-    { level: 'None', nonResourceURLs: ['/*'] },
-    {
-      level: 'RequestResponse',
-      userGroups: ['system:serviceaccounts:operators'],
-      verbs: ['delete', 'deletecollection', 'patch', 'update', 'create'],
-    },
-    { level: 'Metadata', userGroups: ['system:serviceaccounts:operators'] },
-    {
-      level: 'RequestResponse',
-      verbs: ['delete', 'deletecollection'],
-      resources: [{ group: '', resources: ['pods'] }],
-    },
-    {
-      level: 'Metadata',
-      verbs: ['create', 'patch', 'update'],
-      resources: [
-        { group: '', resources: ['pods/eviction'] },
-        { group: 'apps', resources: ['statefulsets', 'statefulsets/scale'] },
-      ],
-    },
-    { level: 'None' },
-  ],
-};
