@@ -4,13 +4,8 @@ import { test } from 'node:test';
 import { millis, minutes, seconds } from '#base/units.ts';
 import { certificateBlocks } from '#certificate/pem.ts';
 import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
-import {
-  CertificateWorld,
-  DNS_NAME,
-  NAMESPACE,
-  type Replica,
-  SECRET,
-} from './certificate-world.ts';
+import { DNS_NAME, NAMESPACE, type Replica, SECRET } from './certificate-replica.ts';
+import { CertificateWorld } from './certificate-world.ts';
 
 const plainKeys = ['ca', 'cert', 'key'];
 const rotatingKeys = ['ca', 'cert', 'key', 'next-cert', 'next-from', 'next-key'];

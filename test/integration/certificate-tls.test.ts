@@ -16,7 +16,8 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { KeptLog } from '#testing/kept-log.ts';
-import { bundlesIn, DNS_NAME, NAMESPACE, SECRET } from './certificate-world.ts';
+import { DNS_NAME, NAMESPACE, SECRET } from './certificate-replica.ts';
+import { bundlesIn } from './certificate-world.ts';
 
 const clock = systemClock();
 

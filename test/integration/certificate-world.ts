@@ -1,19 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import type { Clock } from '#base/clock.ts';
-import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
-import { type Instant, instant, type Millis, millis, minutes } from '#base/units.ts';
-import type { RunningCertificate } from '#certificate/certificate-source.ts';
+import { type Millis, millis, minutes } from '#base/units.ts';
 import { type IssuedPair, issueSelfSigned } from '#certificate/issue.ts';
-import { createCertificateMetrics } from '#certificate/metrics.ts';
 import { certificateBlocks } from '#certificate/pem.ts';
-import { openSelfSignedCertificate } from '#certificate/self-signed-certificate.ts';
-import {
-  createWebhookInformer,
-  type WebhookKind,
-  webhookTypes,
-} from '#certificate/webhook-configuration.ts';
-import type { ClusterTransport } from '#embedded-cluster/cluster.ts';
+import { type WebhookKind, webhookTypes } from '#certificate/webhook-configuration.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
@@ -21,46 +11,19 @@ import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
-import { KeptLog } from '#testing/kept-log.ts';
-
-/** The namespace of the operator. */
-export const NAMESPACE = 'test';
-/** The default name of the Secret. */
-export const SECRET = 'rollout-operator-self-signed-certificate';
-/** The name that clients call the operator by. */
-export const DNS_NAME = 'rollout-operator.test.svc';
-
-/** What differs from the usual replica. */
-export interface ReplicaOptions {
-  readonly dnsName?: string;
-  /** How far its clock is ahead of the cluster's. @default 0 */
-  readonly ahead?: Millis;
-  /** @default true */
-  readonly updatesCaBundle?: boolean;
-  readonly namespace?: string;
-}
-
-/** One process that serves. */
-export interface Replica {
-  readonly name: string;
-  readonly log: KeptLog;
-  readonly registry: MetricsRegistry;
-  readonly transport: ClusterTransport;
-  /** Undefined until it has been opened. */
-  readonly certificate: () => RunningCertificate | undefined;
-  /** Whether clients may be sent to it. */
-  readonly isReady: () => boolean;
-  /** Why it could not start. */
-  readonly failure: () => Error | undefined;
-  /** Serial texts of what it has served, oldest first. */
-  readonly served: readonly X509Certificate[];
-  stop(): Promise<void>;
-}
+import {
+  DNS_NAME,
+  NAMESPACE,
+  type Replica,
+  type ReplicaHost,
+  type ReplicaOptions,
+  RunningReplica,
+  SECRET,
+} from './certificate-replica.ts';
 
 /** An embedded cluster in virtual time, and replicas that share one Secret there. */
-export class CertificateWorld {
-  readonly clock = new VirtualClock();
+export class CertificateWorld implements ReplicaHost {
+  readonly clock: VirtualClock;
   readonly cluster: EmbeddedCluster;
   readonly admin: Client;
   readonly replicas: Replica[] = [];
@@ -280,93 +243,6 @@ export function bundlesIn(object: JsonObject): readonly string[] {
     const { caBundle } = clientConfig as { readonly caBundle?: string };
     return Buffer.from(caBundle ?? '', 'base64').toString();
   });
-}
-
-class RunningReplica implements Replica {
-  readonly name: string;
-  readonly log = new KeptLog({ keepsInfo: true });
-  readonly registry = createMetricsRegistry();
-  readonly transport: ClusterTransport;
-  readonly served: X509Certificate[] = [];
-  readonly #ending = new AbortController();
-  readonly #ended: Promise<void>;
-  #certificate: RunningCertificate | undefined;
-  #isReady = false;
-  #failure: Error | undefined;
-
-  constructor(world: CertificateWorld, name: string, options: ReplicaOptions) {
-    this.name = name;
-    this.transport = world.cluster.transport({ client: name, user: name });
-    this.#ended = this.#run(world, options).catch((error: unknown) => {
-      this.#failure = errorOf(error);
-    });
-  }
-
-  readonly certificate = (): RunningCertificate | undefined => this.#certificate;
-  readonly isReady = (): boolean => this.#isReady;
-  readonly failure = (): Error | undefined => this.#failure;
-
-  async stop(): Promise<void> {
-    this.#isReady = false;
-    this.#ending.abort();
-    await this.#ended;
-  }
-
-  async #run(world: CertificateWorld, options: ReplicaOptions): Promise<void> {
-    const { dnsName = DNS_NAME, ahead = millis(0), updatesCaBundle = true } = options;
-    const { namespace = NAMESPACE } = options;
-    const { signal } = this.#ending;
-    const clock = aheadOf(world.clock, ahead);
-    const { transport, log, registry } = this;
-    const client = createClient({ transport, clock, timeout: minutes(5), userAgent: this.name });
-    const report = ({ message }: { readonly message: string }): void => log.warn(message);
-    const common = { client, clock, namespace, report };
-    const informers = {
-      validating: createWebhookInformer({ ...common, kind: 'validating' }),
-      mutating: createWebhookInformer({ ...common, kind: 'mutating' }),
-    };
-    const running = updatesCaBundle
-      ? Object.values(informers).map((informer) => informer.run(signal))
-      : [];
-    const certificate = await openSelfSignedCertificate(
-      {
-        client,
-        clock,
-        log,
-        metrics: createCertificateMetrics(registry),
-        namespace,
-        secretName: SECRET,
-        dnsName,
-        organization: 'Grafana Labs',
-        expiration: world.expiration,
-        configurations: updatesCaBundle ? informers : undefined,
-        issue: (issuance) => world.issue(issuance),
-      },
-      signal,
-    );
-    this.#certificate = certificate;
-    const keep = (): void => {
-      this.served.push(new X509Certificate(certificate.source.current().cert));
-      world.checkTrust(`${this.name} switched`);
-    };
-    keep();
-    certificate.source.onChange(keep);
-    void certificate.ready.then(() => {
-      this.#isReady = !signal.aborted;
-    });
-    await Promise.all([certificate.run(signal), ...running]);
-  }
-}
-
-/** The clock of a process that is ahead of the cluster's. */
-function aheadOf(clock: VirtualClock, ahead: Millis): Clock {
-  return {
-    now: (): Instant => instant(clock.now() + ahead),
-    monotonic: () => clock.monotonic(),
-    timer: (...given) => clock.timer(...given),
-    sleep: (...given) => clock.sleep(...given),
-    yield: () => clock.yield(),
-  };
 }
 
 function base64(text: string): string {
