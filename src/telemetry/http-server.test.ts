@@ -10,8 +10,6 @@ import { gunzipSync } from 'node:zlib';
 import type { Clock, Timer } from '#base/clock.ts';
 import { instant, monotonic } from '#base/units.ts';
 import type { ClusterValidation } from './cluster-validation.ts';
-import { isForThisCluster } from './cluster-validation.ts';
-import { routeLabel, routeLabeler } from './http-route.ts';
 import type { HttpServer, HttpServerOptions } from './http-server.ts';
 import { startHttpServer } from './http-server.ts';
 import { createHttpServerMetrics } from './http-server-metrics.ts';
@@ -253,30 +251,6 @@ test('startHttpServer() observes each request by route (ME-20…ME-23)', async (
   );
 });
 
-test('routeLabel() makes labels of the templates of the peers (ME-14)', () => {
-  const templates = [
-    '/metrics',
-    '/debug/pprof',
-    '/admission/no-downscale',
-    '/admission/pod-eviction',
-  ];
-  assert.deepEqual(templates.map(routeLabel), [
-    'metrics',
-    'debug_pprof',
-    'admission_no_downscale',
-    'admission_pod_eviction',
-  ]);
-});
-
-test('routeLabeler() labels what is below a template ending in a star, and nothing beside it', () => {
-  const routeOf = routeLabeler(['/debug/pprof/*']);
-  assert.deepEqual(['/debug/pprof', '/debug/pprof/heap', '/debug/pprofx'].map(routeOf), [
-    'debug_pprof',
-    'debug_pprof',
-    'other',
-  ]);
-});
-
 const strict: ClusterValidation = { ...off, isEnabled: true, excludedUserAgents: [/^curl\//] };
 
 test('startHttpServer() answers a request for another cluster with 511 (ME-40)', async (context) => {
@@ -313,33 +287,6 @@ test('startHttpServer() only reports a request for another cluster in soft mode 
   const answer = await get(served, '/other');
   assert.equal(answer.status, 404);
   assert.match(served.lines[0] ?? '', /request_cluster_validation_label= soft=true$/);
-});
-
-const checks: Record<
-  string,
-  readonly [request: Partial<Parameters<typeof isForThisCluster>[1]>, want: boolean]
-> = {
-  'passes the namespace': [{ cluster: 'x' }, true],
-  'refuses another cluster': [{ cluster: 'y' }, false],
-  'refuses no cluster': [{ cluster: '' }, false],
-  'refuses the namespace in another case': [{ cluster: 'X' }, false],
-  'exempts /metrics': [{ path: '/metrics' }, true],
-  'exempts /ready': [{ path: '/ready' }, true],
-  'exempts all below /debug/pprof': [{ path: '/debug/pprof/heap' }, true],
-  'exempts an excluded path': [{ path: '/admission/no-downscale' }, true],
-  'refuses a webhook that is not excluded': [{ path: '/admission/pod-eviction' }, false],
-  'exempts an excluded user agent': [{ userAgent: 'curl/8.1' }, true],
-  'refuses a user agent that only holds an excluded one': [{ userAgent: 'my curl/8.1' }, false],
-};
-for (const [fact, [given, want]] of Object.entries(checks)) {
-  test(`isForThisCluster() ${fact} (ME-40)`, () => {
-    const asked = { path: '/a', userAgent: 'tester', cluster: '', ...given };
-    assert.equal(isForThisCluster(strict, asked), want);
-  });
-}
-
-test('isForThisCluster() passes everything while it is off', () => {
-  assert.equal(isForThisCluster(off, { path: '/a', userAgent: '', cluster: 'y' }), true);
 });
 
 test('startHttpServer() rejects with one sentence when the port is in use (FL-12)', async (context) => {
