@@ -3,6 +3,9 @@
 import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Store, StoreWrite } from '#embedded-cluster/store/store.ts';
 
+/** As commits name StatefulSets. */
+export const SETS = 'statefulsets.apps';
+
 /** A write, whose objects are looked into freely. */
 export interface Committing {
   readonly resource: string;

@@ -1,8 +1,10 @@
 import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-import { budgetLies, setLies, webhookLies } from './cluster-lies.ts';
+import { budgetLies } from './budget-lies.ts';
 import type { Lie } from './lie.ts';
 import { readLies } from './read-lies.ts';
+import { setLies } from './set-lies.ts';
 import { shapeLies } from './shape-lies.ts';
+import { webhookLies } from './webhook-lies.ts';
 import { writeLies } from './write-lies.ts';
 
 /** Every switch, by a sentence that says what the cluster does when it is on. */
