@@ -1,13 +1,8 @@
 /** One namespace of a real cluster, in which a scenario runs. */
-
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import { type Instant, instant, type Millis, millis, seconds } from '#base/units.ts';
-import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -15,8 +10,6 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Method, Transport } from '#kubernetes/transport.ts';
 import { type Judgement, judge } from '#testing/judge.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
-import { PodFleetServer } from '#testing/pod-fleet-server.ts';
-import { type DisruptionStatement, statementOf } from '#testing/statement.ts';
 import { ask } from '../scenarios/ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from '../scenarios/env.ts';
 import { images, isComplete, setBody } from '../scenarios/group.ts';
@@ -25,7 +18,7 @@ import { type AuditEntry, readAudit } from './audit.ts';
 import type { CommitLog, StoredCommit } from './commit-log.ts';
 import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
 import type { OperatorAccount, RoleName } from './operator-account.ts';
-import type { Program } from './programs.ts';
+import { OperatorRuns } from './operator-runs.ts';
 
 /** What differs on a real cluster. */
 export interface RealEnvOptions extends EnvOptions {
@@ -50,8 +43,6 @@ export interface RealEnv extends Env {
     env?: Readonly<Record<string, string>>,
   ): Promise<OperatorHandle>;
 }
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** What an environment is made of. */
 export interface Parts {
@@ -105,13 +96,9 @@ export class NamespaceEnv implements RealEnv {
   readonly replicas: number;
   readonly maxUnavailable: number;
   readonly role: RoleName;
-  readonly log: JsonObject[] = [];
   readonly pods: PodFleet;
   readonly #parts: Parts;
-  readonly #podServer: PodFleetServer;
-  #proxy: URL | undefined;
-  readonly #statements: DisruptionStatement[] = [];
-  readonly #operators: Program[] = [];
+  readonly #operators: OperatorRuns;
   readonly #wakers = new Set<() => void>();
   #transport: Transport | undefined;
 
@@ -122,11 +109,18 @@ export class NamespaceEnv implements RealEnv {
     this.maxUnavailable = options.maxUnavailable ?? 2;
     this.role = options.role ?? 'ours';
     this.pods = new PodFleet(parts.plane.clock);
-    this.#podServer = new PodFleetServer(this.pods, parts.plane.clock);
+    const onLine = (): void => {
+      for (const wake of this.#wakers) wake();
+    };
+    this.#operators = new OperatorRuns({ ...parts, pods: this.pods, onLine });
   }
 
   get namespace(): string {
     return this.#parts.namespace;
+  }
+
+  get log(): readonly JsonObject[] {
+    return this.#operators.log;
   }
 
   get admin(): Client {
@@ -241,45 +235,9 @@ export class NamespaceEnv implements RealEnv {
     flags: readonly string[],
     env: Readonly<Record<string, string>> = {},
   ): Promise<OperatorHandle> {
-    const { plane, account, namespace } = this.#parts;
-    const number = this.#operators.length + 1;
-    const kubeconfig = join(plane.programs.folder, `${namespace}.kubeconfig`);
-    await writeFile(kubeconfig, plane.kubeconfig(account.token), { mode: 0o600 });
-    this.#proxy ??= await this.#podServer.listen();
-    let isReady = false;
-    const program = await plane.programs.start({
-      name: `${namespace}-operator-${number}`,
-      path: process.execPath,
-      args: [
-        main,
-        `-kubernetes.config-file=${kubeconfig}`,
-        `-kubernetes.namespace=${namespace}`,
-        '-server.port=0',
-        '-log.format=json',
-        ...flags,
-      ],
-      env: { HTTP_PROXY: this.#proxy.href, ...env },
-      onLine: (line) => {
-        const entry = this.#take(line);
-        if (entry?.['msg'] === 'caches synced') isReady = true;
-        for (const wake of this.#wakers) wake();
-      },
-    });
-    this.#operators.push(program);
-    await this.until('the operator is ready', () => {
-      if (program.hasEnded)
-        throw new Error(`The operator ended: ${JSON.stringify(this.log.slice(-5))}`);
-      return isReady;
-    });
-    return {
-      kill: async () => {
-        await program.end('SIGKILL');
-      },
-      stop: async () => {
-        const code = await program.end('SIGTERM');
-        if (code !== 0) throw new Error(`The operator ended with ${code} on SIGTERM`);
-      },
-    };
+    const { handle, isReady } = await this.#operators.start(flags, env);
+    await this.until('the operator is ready', isReady);
+    return handle;
   }
 
   async removedByOperator(): Promise<ReadonlySet<string>> {
@@ -301,7 +259,7 @@ export class NamespaceEnv implements RealEnv {
       { commits, calls, deliveries: [] },
       {
         ours: (name) => name === user,
-        statements: this.#statements,
+        statements: this.#operators.statements,
         areDeliveriesKnown: false,
         podCalls: this.pods.calls,
         ...(from !== undefined && { quiet: { from } }),
@@ -333,27 +291,10 @@ export class NamespaceEnv implements RealEnv {
 
   async close(): Promise<void> {
     this.#parts.kubelet.behaviours.clear();
-    await Promise.all(this.#operators.map((program) => program.end('SIGTERM')));
-    if (this.#proxy !== undefined) await this.#podServer.close();
+    await this.#operators.close();
   }
 
   #commits(): readonly StoredCommit[] {
     return this.#parts.recorded.commits.filter(({ namespace }) => namespace === this.namespace);
-  }
-
-  #take(line: string): JsonObject | undefined {
-    let entry: JsonObject;
-    try {
-      entry = JSON.parse(line) as JsonObject;
-    } catch {
-      // What Node itself says, such as a stack trace, is no JSON.
-      entry = { msg: line };
-    }
-    this.log.push(entry);
-    if (entry['msg'] === 'deleting pod') {
-      const sentAt = instant(Date.parse(textAt(entry, 'ts')));
-      this.#statements.push(statementOf(sentAt, entry));
-    }
-    return entry;
   }
 }
