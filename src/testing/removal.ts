@@ -23,6 +23,8 @@ export interface Removal {
   /** r(d): what the decision rests on; without a statement the state just before the commit. */
   readonly view: View;
   readonly statement: DisruptionStatement | undefined;
+  /** Without a statement: by how many milliseconds one of this pod follows, where one does. */
+  readonly statementLateBy: number | undefined;
   /** Whether it takes an available slot away: available just before the commit, and at r(d). */
   readonly takes: boolean;
   /** Whether it costs one of the limit: the view did not show this pod as unavailable (D-11). */
@@ -51,13 +53,15 @@ export function removalOf(commit: Commit, evidence: Evidence): Removal | undefin
   }
   const pod = podFacts(commit.before);
   const statement = evidence.statements.find(commit.uid, commit.at);
+  const statementLateBy =
+    statement === undefined ? evidence.statements.lateBy(commit.uid, commit.at) : undefined;
   const before = viewAt(commit.revision - 1, commit.at);
   const view = statement === undefined ? before : viewOf(statement);
   const set = ownerOf(pod, evidence.history, view);
   const ordinal = set === undefined ? undefined : ordinalIn(pod.name, set.name);
   const costs = set !== undefined && !wasUnavailable(pod, set, { history: evidence.history, view });
   const takes = costs && isAvailable(pod, set, commit.at);
-  return { commit, pod, set, ordinal, view, statement, takes, costs };
+  return { commit, pod, set, ordinal, view, statement, statementLateBy, takes, costs };
 }
 
 // A set that is gone, or not yet in the view, still owns its pods: what we take away counts all the same.

@@ -94,6 +94,12 @@ export class StatementBook {
     else known.push(statement);
   }
 
+  /** By how many milliseconds the earliest statement about `podUid` follows `at`; undefined when none does. */
+  lateBy(podUid: string, at: Instant): number | undefined {
+    const late = (this.#byPod.get(podUid) ?? []).map(({ sentAt }) => sentAt - at);
+    return late.length === 0 ? undefined : Math.min(...late);
+  }
+
   /** The last statement about `podUid` that was sent no later than `at`; undefined when there is none. */
   find(podUid: string, at: Instant): DisruptionStatement | undefined {
     let best: DisruptionStatement | undefined;

@@ -29,6 +29,7 @@ export interface RealLane {
   readonly own: OwnControlPlane | undefined;
   /** A new namespace with a complete group, or an empty one. */
   env(options?: RealEnvOptions): Promise<RealEnv>;
+  /** Ends all of it, the environments too. */
   close(): Promise<void>;
 }
 
@@ -119,6 +120,7 @@ class Lane implements RealLane {
   /** Differs from run to run, as an existing cluster may still be deleting what an earlier one made. */
   readonly #run = randomBytes(3).toString('hex');
   readonly #namespaces: string[] = [];
+  readonly #envs: RealEnv[] = [];
 
   constructor(
     planes: Pick<RealLane, 'plane' | 'own'>,
@@ -146,11 +148,14 @@ class Lane implements RealLane {
       { plane, own, recorded: log, kubelet: this.#kubelet, namespace, account, minor: this.#minor },
       options,
     );
+    this.#envs.push(env);
     await env.begin();
     return env;
   }
 
   async close(): Promise<void> {
+    // A scenario that failed has not closed its own: its servers would keep the process alive.
+    await Promise.all(this.#envs.map((env) => env.close()));
     if (this.own === undefined) await this.#leave();
     await this.#kubelet.stop();
     this.#recorder.close();

@@ -173,6 +173,8 @@ dta: {a: b}
         await kubectl(['get', 'sts', 'patched', '-o', path]),
         '{"j":"4","m":"1"} 2 [{"name":"A","value":"9"},{"name":"B","value":"2"}]',
       );
+      // Between its read and its write a controller must not say how far the set is: a replace is not tried again.
+      await kubectl(['rollout', 'status', 'sts/patched', '--timeout=60s']);
       await kubectl(['replace', '-f', '-'], setYaml('patched', 'app:2'));
       const image = 'jsonpath={.spec.template.spec.containers[0].image}';
       assert.equal(await kubectl(['get', 'sts', 'patched', '-o', image]), 'app:2');

@@ -64,7 +64,7 @@ export class StatedProof implements Invariant {
     const { commit, statement } = removal;
     const complaint =
       statement === undefined
-        ? 'without a statement of what it rests on'
+        ? `without a statement of what it rests on${lateText(removal)}`
         : this.#complaint(statement, { removal, client: call.client });
     if (complaint === undefined) return;
     const message = `We removed pod ${commit.namespace}/${commit.name} ${complaint}`;
@@ -92,6 +92,10 @@ export class StatedProof implements Invariant {
     if (missing === undefined) return undefined;
     return `on revision ${missing.revision} of ${missing.resource}, which client ${sent.client} had not been given`;
   }
+}
+
+function lateText({ statementLateBy }: Removal): string {
+  return statementLateBy === undefined ? '' : `: the first one follows by ${statementLateBy} ms`;
 }
 
 function isOlder(views: Revisions, proofs: Revisions): boolean {
