@@ -2,9 +2,12 @@
  * The webhook server of a bench, in a process of its own, with the logger and the metrics of the default flags. Prints
  * its certificate and its port as one line of JSON.
  */
-import { startAdmissionServer } from '#admission/admission-server.ts';
+import { availableParallelism } from 'node:os';
+import { endpointsOf } from '#admission/endpoint.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
 import { Places } from '#admission/places.ts';
+import { helperCount } from '#admission/threads/helper-count.ts';
+import { startThreadedServer } from '#admission/threads/threaded-server.ts';
 import { seconds } from '#base/units.ts';
 import { standardErrorSink } from '#command/log-sink.ts';
 import { selfSigned } from '#embedded-cluster/self-signed.ts';
@@ -15,34 +18,43 @@ import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 
 const clock = systemClock();
-const log = createLogger({
-  format: 'logfmt',
-  level: 'debug',
-  clock,
-  sink: standardErrorSink().write,
-});
+const requestTimeout = seconds(10);
+const sink = standardErrorSink();
+const format = { format: 'logfmt', level: 'debug' } as const;
+const log = createLogger({ ...format, clock, sink: sink.write });
 const certificate = await selfSigned(clock.now());
 /** Updates of whole sets ask nobody. */
 const client = new Proxy({} as Client, {
   get: () => () => Promise.reject(new Error('no API server in this bench')),
 });
-const server = await startAdmissionServer({
-  port: 0,
-  host: '127.0.0.1',
-  certificate,
-  clock,
-  log,
-  metrics: createHttpServerMetrics(createMetricsRegistry()),
-  clusterValidation: {
-    isEnabled: false,
-    isSoft: false,
-    cluster: 'bench',
-    excludedPaths: [],
-    excludedUserAgents: [],
+const server = await startThreadedServer(
+  {
+    port: 0,
+    host: '127.0.0.1',
+    certificate,
+    clock,
+    log,
+    metrics: createHttpServerMetrics(createMetricsRegistry()),
+    clusterValidation: {
+      isEnabled: false,
+      isSoft: false,
+      cluster: 'bench',
+      excludedPaths: [],
+      excludedUserAgents: [],
+    },
+    endpoints: endpointsOf([noDownscale({ client, log, places: new Places(200) })], {
+      clock,
+      log,
+      requestTimeout,
+    }),
+    requestTimeout,
   },
-  webhooks: [noDownscale({ client, log, places: new Places(200) })],
-  requestTimeout: seconds(10),
-});
+  {
+    count: helperCount(process.platform, availableParallelism()),
+    write: sink.write,
+    log: format,
+  },
+);
 process.stdout.write(`${JSON.stringify({ port: server.port, ca: certificate.cert })}\n`);
 // Whoever started this process has gone.
 process.stdin.on('end', () => process.exit()).resume();

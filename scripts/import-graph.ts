@@ -5,7 +5,7 @@ import { closing, isAt, type Token, tokenize } from './source-tokens.ts';
 
 /** One import or re-export of a module. */
 export interface Import {
-  /** As written: `./x.ts`, `#base/x.ts`, `node:fs`, `hono`. */
+  /** As written: `./x.ts`, `#base/x.ts`, `node:fs`, `yaml`. */
   readonly specifier: string;
   /** The path of the imported file; undefined for a package or a module of Node. */
   readonly file: string | undefined;

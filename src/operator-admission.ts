@@ -9,7 +9,7 @@ import type { Client } from '#kubernetes/client.ts';
 /** What serving webhooks needs besides what the operator has anyway. */
 export type AdmissionSettings = Pick<
   AdmissionOptions,
-  'registry' | 'httpMetrics' | 'podHttp' | 'host' | 'onListening'
+  'registry' | 'httpMetrics' | 'podHttp' | 'host' | 'helpers' | 'onListening'
 >;
 
 /** The webhooks of one run. */

@@ -14,6 +14,7 @@ import { FakeClock } from '#testing/fake-clock.ts';
 import { silentLogger } from '#testing/silent-logger.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
 import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
+import { endpointsOf } from './endpoint.ts';
 import { noDownscale } from './no-downscale.ts';
 import { Places } from './places.ts';
 import type { Verdict, Webhook } from './review.ts';
@@ -67,6 +68,8 @@ const webhooks: readonly Webhook[] = [
   broken,
 ];
 
+const requestTimeout = seconds(1);
+
 let certificate: KeyPair;
 let server: AdmissionServer;
 let client: WebhookClient;
@@ -82,8 +85,8 @@ async function open(
     log: silentLogger,
     metrics,
     clusterValidation: wrongCluster,
-    webhooks,
-    requestTimeout: seconds(1),
+    endpoints: endpointsOf(webhooks, { clock, log: silentLogger, requestTimeout }),
+    requestTimeout,
     drain: millis(0),
     ...options,
   });
@@ -367,7 +370,7 @@ test('setCertificate() serves new connections with it, and keeps open ones', asy
   const body = JSON.stringify(review());
   assert.equal((await old.post(path, body)).status, 200);
   const next = await selfSigned(clock.now());
-  swapping.setCertificate(next);
+  await swapping.setCertificate(next);
   assert.equal((await old.post(path, body)).status, 200);
   const fresh = new WebhookClient(swapping.port, next.cert);
   assert.equal((await fresh.post(path, body)).status, 200);
@@ -379,8 +382,8 @@ test('setCertificate() serves new connections with it, and keeps open ones', asy
 test('setCertificate() refuses a key of another certificate, and goes on with its own', async () => {
   const other = await selfSigned(clock.now());
   const wrong = { cert: certificate.cert, key: other.key };
-  assert.throws(
-    () => server.setCertificate(wrong),
+  await assert.rejects(
+    server.setCertificate(wrong),
     /^Error: Cannot use the certificate of the webhook server: /,
   );
   (await dial(server.port, certificate.cert)).destroy();

@@ -1,20 +1,28 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
-import { getRequestListener } from '@hono/node-server';
+import type { Server } from 'node:https';
+import { createSecureContext } from 'node:tls';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { KeyPair } from '#certificate/certificate-source.ts';
 import { listenError } from '#telemetry/listen-error.ts';
 import { statedLength } from '#telemetry/stated-length.ts';
-import { type AdmissionAppOptions, admissionApp, admissionRoutes } from './admission-app.ts';
+import {
+  type AdmissionListenerOptions,
+  admissionListener,
+  admissionRoutes,
+} from './admission-listener.ts';
 
 /** How the webhook server is reached. */
-export interface AdmissionServerOptions extends AdmissionAppOptions {
+export interface AdmissionServerOptions extends AdmissionListenerOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   /** @default all interfaces */
   readonly host?: string;
+  /** Whether others may listen on the port as well, and share what comes in. @default false */
+  readonly isPortShared?: boolean;
+  /** `-server-tls.request-timeout`. */
+  readonly requestTimeout: Millis;
   readonly certificate: KeyPair;
   /** How long a server that closes still takes connections: endpoints are withdrawn meanwhile. @default 2 s */
   readonly drain?: Millis;
@@ -26,18 +34,23 @@ export interface AdmissionServerOptions extends AdmissionAppOptions {
 export interface AdmissionServer {
   /** The port that it listens on. */
   readonly port: number;
+  /** Rejects when it can answer no more, though nobody closed it. */
+  readonly failed: Promise<never>;
   /**
-   * From now on new connections get this certificate; open ones keep theirs.
+   * Gives new connections this certificate, all of them once it resolves; open ones keep theirs.
    *
    * @throws {Error} one sentence, when the two do not belong together; the earlier ones stay in use
    */
-  setCertificate(certificate: KeyPair): void;
+  setCertificate(certificate: KeyPair): Promise<void>;
   /**
    * Answers on for a while, with each connection ending after its answer; then takes no new one, and resolves when all
    * is answered. Calling it again gives the same promise.
    */
   close(): Promise<void>;
 }
+
+// Not imported: an import of node:https evaluates all that node:http exports, and with it Node's own copy of undici.
+const { createServer } = process.getBuiltinModule('node:https');
 
 /** Time for which a connection without a request is kept (S4). */
 const idleTimeout = minutes(3);
@@ -59,6 +72,7 @@ export async function startAdmissionServer(
 }
 
 class TlsServer implements AdmissionServer {
+  readonly failed = new Promise<never>(() => undefined);
   readonly #options: AdmissionServerOptions;
   readonly #server: Server;
   readonly #routeOf: (path: string) => string;
@@ -67,11 +81,8 @@ class TlsServer implements AdmissionServer {
   constructor(options: AdmissionServerOptions) {
     const { certificate, requestTimeout } = options;
     this.#options = options;
-    this.#routeOf = admissionRoutes(options.webhooks);
-    const listener = getRequestListener(admissionApp(options).fetch, {
-      hostname: 'localhost', // stands in where HTTP/1.0 sends no Host
-      overrideGlobalObjects: false,
-    });
+    this.#routeOf = admissionRoutes(options.endpoints);
+    const listener = admissionListener(options);
     const timeouts = {
       requestTimeout,
       headersTimeout: requestTimeout,
@@ -100,9 +111,9 @@ class TlsServer implements AdmissionServer {
   }
 
   async listen(): Promise<void> {
-    const { port, host, log } = this.#options;
+    const { port, host, isPortShared = false, log } = this.#options;
     try {
-      this.#server.listen({ port, ...(host === undefined ? {} : { host }) });
+      this.#server.listen({ port, reusePort: isPortShared, ...(host !== undefined && { host }) });
       await once(this.#server, 'listening');
     } catch (error) {
       throw listenError({ serves: 'webhooks', port }, error);
@@ -113,7 +124,7 @@ class TlsServer implements AdmissionServer {
     );
   }
 
-  setCertificate(certificate: KeyPair): void {
+  async setCertificate(certificate: KeyPair): Promise<void> {
     try {
       this.#server.setSecureContext(pem(certificate));
     } catch (error) {
@@ -167,6 +178,15 @@ class TlsServer implements AdmissionServer {
 
 function pem({ cert, key }: KeyPair): KeyPair {
   return { cert, key };
+}
+
+/** @throws {Error} one sentence, when certificate and key cannot be served with */
+export function assertUsable(certificate: KeyPair): void {
+  try {
+    createSecureContext(pem(certificate));
+  } catch (error) {
+    throw certificateError(error);
+  }
 }
 
 function certificateError(cause: unknown): Error {

@@ -6,9 +6,10 @@ import type { KubernetesObject } from '#kubernetes/object.ts';
 import { callOf } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
 import { downscaleText, NO_DOWNSCALE, refusalText } from './downscale-text.ts';
+import { noDownscaleFront } from './fronts.ts';
 import { labelsOf } from './parse-workload.ts';
 import type { Places } from './places.ts';
-import { type ReplicaChange, replicaChange, type Wording } from './plan-replica-change.ts';
+import { type Decrease, judgeLabel, planNoDownscale } from './plan-no-downscale.ts';
 import {
   type AdmissionRequest,
   allowWithWarning,
@@ -28,42 +29,24 @@ export interface NoDownscaleOptions {
   readonly places: Places;
 }
 
-const wording: Wording = {
-  label: NO_DOWNSCALE,
-  foreign: (which, text) => `can't get ${which} replicas, allowing the change, err: ${text}`,
-};
-
 /**
  * Refuses to lower the replicas of a workload whose label says so (§4). Dry runs are judged as all else (N2). Only a
  * decrease through `/scale` asks the API server for the labels (N6, N9).
  */
 export function noDownscale(options: NoDownscaleOptions): Webhook {
   return {
-    path: '/admission/no-downscale',
+    ...noDownscaleFront,
     patience: undefined,
     judge(request, context) {
-      const change = replicaChange(request, wording);
+      const change = planNoDownscale(request);
       if (change.kind === 'settled') return change.verdict;
-      const { old } = change;
-      if (old.is === 'Scale') return judgeScale({ request, change }, context, options);
-      return judgeLabel({ request, change }, old.labels.get(NO_DOWNSCALE));
+      return judgeScale({ request, change }, context, options);
     },
   };
 }
 
-interface Downscale {
-  readonly request: AdmissionRequest;
-  readonly change: Extract<ReplicaChange, { kind: 'shrinks' }>;
-}
-
-/** N5 rows 10 to 12. */
-function judgeLabel({ request, change }: Downscale, value: string | undefined): Verdict {
-  if (value !== 'true') return change.ungoverned;
-  return deny(refusalText(request, change.shrinkage, `it has the label '${NO_DOWNSCALE}=true'`));
-}
-
 async function judgeScale(
-  downscale: Downscale,
+  downscale: Decrease,
   context: ReviewContext,
   { client, log, places }: NoDownscaleOptions,
 ): Promise<Verdict> {
@@ -93,7 +76,7 @@ async function judgeScale(
 
 const unreadableLabels = `it cannot be found out whether it has the label '${NO_DOWNSCALE}=true'`;
 
-function judgeLive(downscale: Downscale, live: KubernetesObject): Verdict {
+function judgeLive(downscale: Decrease, live: KubernetesObject): Verdict {
   const labels = labelsOf(live);
   if (labels.kind === 'valid') return judgeLabel(downscale, labels.value.get(NO_DOWNSCALE));
   return deny(refusalText(downscale.request, downscale.change.shrinkage, unreadableLabels));

@@ -10,15 +10,15 @@ import type { Claims } from './claims.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
 import type { DownscaleRecord, RecordedDownscale } from './downscale-record.ts';
-import { downscaleText, PREPARE_DOWNSCALE, refusalText, type Shrinkage } from './downscale-text.ts';
+import { downscaleText, refusalText, type Shrinkage } from './downscale-text.ts';
+import { prepareDownscaleFront } from './fronts.ts';
 import { formatKind, kindOf } from './object-kind.ts';
 import type { Places } from './places.ts';
-import { replicaChange, type Wording } from './plan-replica-change.ts';
+import { planPrepareDownscale } from './plan-prepare-downscale.ts';
 import { PodPreparation, untilDeadline } from './pod-preparation.ts';
 import { missingAddress, type PreparedSet, podUrls, preparedSetOf } from './prepared-set.ts';
 import {
   type AdmissionRequest,
-  allow,
   allowWithWarning,
   deny,
   type ReviewContext,
@@ -52,16 +52,11 @@ const mostPods = 10_000;
 /** D-27: pods are called. */
 const patience = seconds(5);
 
-const wording: Wording = {
-  label: PREPARE_DOWNSCALE,
-  foreign: (which, text) => `can't decode ${which} object, allowing the change, err: ${text}`,
-};
-
 /** Lets a StatefulSet shrink when its siblings are whole and all pods that are to go have said yes (§5, §6). */
 export function prepareDownscale(options: PrepareDownscaleOptions): Webhook {
   const webhook = new PrepareDownscale(options);
   return {
-    path: '/admission/prepare-downscale',
+    ...prepareDownscaleFront,
     patience,
     judge: (request, context) => webhook.judge(request, context),
   };
@@ -90,8 +85,7 @@ class PrepareDownscale {
   }
 
   judge(request: AdmissionRequest, context: ReviewContext): Verdict | Promise<Verdict> {
-    if (request.isDryRun) return allow;
-    const change = replicaChange(request, wording);
+    const change = planPrepareDownscale(request);
     if (change.kind === 'settled') return change.verdict;
     const { old, shrinkage, ungoverned } = change;
     const decrease = { request, shrinkage, ungoverned };

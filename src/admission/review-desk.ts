@@ -58,17 +58,12 @@ export class ReviewDesk {
       });
       return { status: 400, contentType: text, body: `${parsed.text}\n` };
     }
-    const verdict = await this.#judge(webhook, parsed.review, posted);
-    return {
-      status: 200,
-      contentType: 'application/json',
-      body: reviewAnswer(parsed.review, verdict),
-    };
+    return writtenVerdict(parsed.review, await this.#judge(webhook, parsed.review, posted));
   }
 
   async #judge(webhook: Webhook, { request }: Review, posted: PostedReview): Promise<Verdict> {
     const { log } = this.#options;
-    log.debug('admission review', fieldsOf(webhook, request));
+    logReview(log, webhook.path, request);
     const context = new DeskContext(webhook, posted, this.#options);
     let verdict: Verdict;
     try {
@@ -84,12 +79,7 @@ export class ReviewDesk {
     } finally {
       context.release();
     }
-    log.debug('admission review answered', {
-      uid: request.uid,
-      allowed: verdict.isAllowed,
-      message: verdict.message,
-      warnings: verdict.isAllowed ? verdict.warnings : undefined,
-    });
+    logVerdict(log, request, verdict);
     return verdict;
   }
 }
@@ -105,13 +95,10 @@ function failed(error: unknown): Verdict {
   };
 }
 
-/** A13. */
-function fieldsOf(
-  { path }: Webhook,
-  request: AdmissionRequest,
-): Readonly<Record<string, string | boolean>> {
+/** Tells of a review (A13). */
+export function logReview(log: Logger, path: string, request: AdmissionRequest): void {
   const { kind, resource, namespace, name, uid, userName, operation, isDryRun } = request;
-  return {
+  log.debug('admission review', {
     path,
     'request.gvk': `${kind.group}/${kind.version}, Kind=${kind.kind}`,
     'request.uid': uid,
@@ -121,11 +108,26 @@ function fieldsOf(
     'object.namespace': namespace,
     'object.name': name,
     user: userName,
-  };
+  });
 }
 
-/** A2, with parameters after the type. */
-function isJson(contentType: string): boolean {
+/** Tells what became of it. */
+export function logVerdict(log: Logger, { uid }: AdmissionRequest, verdict: Verdict): void {
+  log.debug('admission review answered', {
+    uid,
+    allowed: verdict.isAllowed,
+    message: verdict.message,
+    warnings: verdict.isAllowed ? verdict.warnings : undefined,
+  });
+}
+
+/** The HTTP answer that carries `verdict`. */
+export function writtenVerdict(review: Review, verdict: Verdict): PostedAnswer {
+  return { status: 200, contentType: 'application/json', body: reviewAnswer(review, verdict) };
+}
+
+/** Whether a content type is JSON, whatever parameters follow (A2). */
+export function isJson(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const [type = ''] = contentType.split(';', 1);
   return type.trim().toLowerCase() === 'application/json';

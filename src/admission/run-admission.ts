@@ -11,12 +11,14 @@ import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
 import { Claims } from './claims.ts';
 import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
+import { endpointsOf } from './endpoint.ts';
 import { collectFailurePolicies } from './failure-policy.ts';
 import { noDownscale } from './no-downscale.ts';
 import { budgetsNotAccepted, podEvictionWithoutBudgets } from './not-built.ts';
 import { Places } from './places.ts';
 import { prepareDownscale } from './prepare-downscale.ts';
 import type { Webhook } from './review.ts';
+import { type Helpers, startThreadedServer } from './threads/threaded-server.ts';
 import { ZoneTracker } from './zone-tracker.ts';
 
 /** What {@link runAdmission} works with. */
@@ -39,6 +41,8 @@ export interface AdmissionOptions {
   readonly certificate: CertificateSource;
   /** @default all interfaces */
   readonly host?: string;
+  /** Threads beside this one that answer reviews. @default none */
+  readonly helpers?: Omit<Helpers, 'log'>;
   /** Told the port as soon as reviews are answered. */
   readonly onListening?: (port: number) => void;
 }
@@ -65,8 +69,9 @@ export async function runAdmission(options: AdmissionOptions, signal: AbortSigna
     signal,
   );
   try {
-    await Promise.race([collected, aborted(signal)]);
-    await aborted(signal);
+    const ended = Promise.race([server.failed, aborted(signal)]);
+    await Promise.race([collected, ended]);
+    await ended;
   } finally {
     await server.close();
   }
@@ -76,9 +81,11 @@ async function startServer(
   options: AdmissionOptions,
   background: Set<Promise<void>>,
 ): Promise<AdmissionServer> {
-  const { config, clock, log, httpMetrics, certificate, host } = options;
+  const { config, clock, log, httpMetrics, certificate, host, helpers } = options;
   const { tls, server, kubernetes } = config;
-  const started = await startAdmissionServer({
+  const { requestTimeout } = tls;
+  const webhooks = webhooksOf(options, background);
+  const serving = {
     port: tls.port,
     ...(host !== undefined && { host }),
     certificate: certificate.current(),
@@ -86,17 +93,19 @@ async function startServer(
     log,
     metrics: httpMetrics,
     clusterValidation: { ...server.clusterValidation, cluster: kubernetes.namespace },
-    webhooks: webhooksOf(options, background),
-    requestTimeout: tls.requestTimeout,
+    endpoints: endpointsOf(webhooks, { clock, log, requestTimeout }),
+    requestTimeout,
     background: () => Promise.all(background),
-  });
+  };
+  const started =
+    helpers === undefined || helpers.count === 0
+      ? await startAdmissionServer(serving)
+      : await startThreadedServer(serving, { ...helpers, log: config.log });
   certificate.onChange(() => {
-    try {
-      started.setCertificate(certificate.current());
-      log.info('webhook certificate changed');
-    } catch (error) {
-      log.error('webhook certificate not changed', { err: errorOf(error) });
-    }
+    started.setCertificate(certificate.current()).then(
+      () => log.info('webhook certificate changed'),
+      (error: unknown) => log.error('webhook certificate not changed', { err: errorOf(error) }),
+    );
   });
   return started;
 }

@@ -14,15 +14,6 @@ export function bytesOf(body: WholeResponse['body']): Uint8Array<ArrayBuffer> {
   return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
-/** A response that states its length, from which the size metrics are taken. */
-export function textResponse(response: WholeResponse): Response {
-  const bytes = bytesOf(response.body);
-  return new Response(bytes, {
-    status: response.status,
-    headers: headersOf(response, bytes.length),
-  });
-}
-
 /** Sends `response` and its length. */
 export function writeResponse(outgoing: ServerResponse, response: WholeResponse): void {
   const bytes = bytesOf(response.body);

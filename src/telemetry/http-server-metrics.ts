@@ -25,8 +25,8 @@ export interface MisdirectedRequest {
 
 /** The metrics that the plain and the TLS server share (ME-20…ME-24). */
 export interface HttpServerMetrics {
-  /** Adds `change`, 1 or -1, to the requests under way (ME-23). */
-  changeInflight(method: string, route: string, change: 1 | -1): void;
+  /** Adds `change` to the requests under way (ME-23). */
+  changeInflight(method: string, route: string, change: number): void;
   observeServed(request: ServedRequest): void;
   countMisdirected(request: MisdirectedRequest): void;
 }

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { outlineOf, type Wanted } from './outline.ts';
+
+const inner: Wanted = new Map([['labels', 'whole']]);
+const wanted: Wanted = new Map<string, Wanted | 'whole'>([
+  ['name', 'whole'],
+  ['metadata', inner],
+]);
+
+function outline(text: string): string | undefined {
+  return outlineOf(Buffer.from(text), wanted);
+}
+
+const outlines: Readonly<Record<string, readonly [text: string, outline: string | undefined]>> = {
+  'keeps what is no array and no object': ['{"a":1,"b":"x"}', '{"a":1,"b":"x"}'],
+  'puts null in the place of an object': ['{"a":{"b":1},"c":2}', '{"a":null,"c":2}'],
+  'puts null in the place of an array': ['{"a":[1,[2]]}', '{"a":null}'],
+  'keeps whole what is wanted whole': ['{"name":{"a":[1]}}', '{"name":{"a":[1]}}'],
+  'keeps of an object what is wanted of it': [
+    '{"metadata":{"labels":{"a":"b"},"managedFields":[{}]}}',
+    '{"metadata":{"labels":{"a":"b"},"managedFields":null}}',
+  ],
+  'looks into the wanted member only': ['{"other":{"labels":{}}}', '{"other":null}'],
+  'puts null in the place of an array that would be looked into': [
+    '{"metadata":[{"labels":{}}]}',
+    '{"metadata":[{"labels":{}}]}',
+  ],
+  'keeps repeated members in their order': ['{"a":{},"a":1,"a":[]}', '{"a":null,"a":1,"a":null}'],
+  'keeps blanks between values': [' {\n"a" : { } ,\t"b":1}\r\n', ' {\n"a" : null ,\t"b":1}\r\n'],
+  'reads escaped characters in texts': [
+    '{"a":["\\"]}\\u00e9"],"b":"\\\\"}',
+    '{"a":null,"b":"\\\\"}',
+  ],
+  'leaves a name with escaped characters to others': ['{"na\\u006de":{"a":1}}', undefined],
+  'leaves an array to others': ['[{"a":1}]', undefined],
+  'leaves deep nesting to others': [`{"a":${'['.repeat(300)}${']'.repeat(300)}}`, undefined],
+};
+
+for (const [what, [text, expected]] of Object.entries(outlines)) {
+  test(`outlineOf() ${what}`, () => {
+    assert.equal(outline(text), expected);
+  });
+}
+
+const malformed: Readonly<Record<string, string>> = {
+  'a comma before the end of an object': '{"a":{"b":1,}}',
+  'a comma before the end of an array': '{"a":[1,]}',
+  'a member without a value': '{"a":{"b":}}',
+  'a member without a colon': '{"a":{"b"1}}',
+  'a name without quotes': '{"a":{b:1}}',
+  'two values without a comma': '{"a":[1 2]}',
+  'a number that begins with 0': '{"a":[01]}',
+  'a number that ends with a point': '{"a":[1.]}',
+  'a number without digits in its exponent': '{"a":[1e+]}',
+  'a minus alone': '{"a":[-]}',
+  'a plus': '{"a":[+1]}',
+  'a word that is none': '{"a":[nul]}',
+  'a word that goes on': '{"a":[nulls]}',
+  'a line break in a text': '{"a":["\n"]}',
+  'an escape that is none': '{"a":["\\x"]}',
+  'an escape of three digits': '{"a":["\\u12"]}',
+  'a text without an end': '{"a":["b',
+  'an object without an end': '{"a":{"b":1',
+  'an array that ends as an object': '{"a":[1}}',
+  'something behind the end': '{"a":[]} x',
+  nothing: '',
+};
+
+for (const [what, text] of Object.entries(malformed)) {
+  test(`outlineOf() finds ${what}`, () => {
+    assert.throws(() => JSON.parse(text));
+    assert.equal(outline(text), undefined);
+  });
+}
+
+/** Members of which some are looked into. */
+const names = fc.constantFrom('name', 'metadata', 'labels', 'spec', 'a"b', '');
+const { tree } = fc.letrec((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 4 },
+    fc.jsonValue({ maxDepth: 1 }),
+    fc.array(tie('tree'), { maxLength: 3 }),
+    fc.dictionary(names, tie('tree'), { maxKeys: 4 }),
+  ),
+}));
+
+test('outlineOf() reads as JSON what JSON.parse() does, and nothing else', () => {
+  const change = fc.record({
+    at: fc.nat(),
+    cut: fc.nat(2),
+    put: fc.constantFrom(
+      '',
+      '"',
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '0',
+      '-',
+      '.',
+      'e',
+      '\\',
+      ' ',
+      '\n',
+    ),
+  });
+  fc.assert(
+    fc.property(
+      tree,
+      fc.array(change, { maxLength: 3 }),
+      fc.boolean(),
+      (value, changes, isWide) => {
+        let text = JSON.stringify(value, undefined, isWide ? 1 : 0);
+        for (const { at, cut, put } of changes) {
+          const from = at % (text.length + 1);
+          text = `${text.slice(0, from)}${put}${text.slice(from + cut)}`;
+        }
+        const found = outline(text);
+        if (found === undefined) return;
+        const whole: unknown = JSON.parse(text);
+        assert.deepEqual(seen(JSON.parse(found)), seen(whole));
+      },
+    ),
+    { numRuns: 5_000 },
+  );
+});
+
+test('outlineOf() gives an outline of every object that nests within its bounds', () => {
+  fc.assert(
+    fc.property(fc.dictionary(names, tree, { maxKeys: 4 }), (value) => {
+      const text = JSON.stringify(value);
+      const hasEscapedName = /\\"[^"]*":/u.test(text);
+      if (!hasEscapedName) assert.notEqual(outline(text), undefined);
+    }),
+  );
+});
+
+interface Seen {
+  readonly name?: unknown;
+  readonly metadata?: unknown;
+}
+
+/** What whoever asked for the outline looks at. */
+function seen(value: unknown): unknown {
+  const { name, metadata } = (value ?? {}) as Seen;
+  const isObject = typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata);
+  const labels = isObject ? (metadata as { readonly labels?: unknown }).labels : metadata;
+  return { name, labels };
+}

@@ -1,0 +1,14 @@
+import { PREPARE_DOWNSCALE } from './downscale-text.ts';
+import { type ReplicaChange, replicaChange, type Wording } from './plan-replica-change.ts';
+import { type AdmissionRequest, allow } from './review.ts';
+
+const wording: Wording = {
+  label: PREPARE_DOWNSCALE,
+  foreign: (which, text) => `can't decode ${which} object, allowing the change, err: ${text}`,
+};
+
+/** Settles all changes but a decrease that is really made (P1 to P3). */
+export function planPrepareDownscale(request: AdmissionRequest): ReplicaChange {
+  if (request.isDryRun) return { kind: 'settled', verdict: allow };
+  return replicaChange(request, wording);
+}

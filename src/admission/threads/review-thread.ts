@@ -1,0 +1,106 @@
+/** A thread that answers reviews: at sight what it can, all else as the thread that started it says. */
+import { parentPort } from 'node:worker_threads';
+import { errorOf } from '#base/error-of.ts';
+import { millis } from '#base/units.ts';
+import { createLogger } from '#telemetry/line-logger.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { type AdmissionServer, startAdmissionServer } from '../admission-server.ts';
+import { endpointAtSight } from '../endpoint.ts';
+import { webhookFronts } from '../fronts.ts';
+import type { PostedAnswer, PostedReview } from '../review-desk.ts';
+import { AccountBook } from './account-book.ts';
+import type { FromThread, ThreadSettings, ToThread } from './messages.ts';
+
+const clock = systemClock();
+
+/** The reviews that the other thread is asked for. */
+class Asked {
+  readonly #say: (message: FromThread) => void;
+  readonly #waiting = new Map<number, (answer: PostedAnswer) => void>();
+  #last = 0;
+
+  constructor(say: (message: FromThread) => void) {
+    this.#say = say;
+  }
+
+  answered(id: number, answer: PostedAnswer): void {
+    this.#waiting.get(id)?.(answer);
+    this.#waiting.delete(id);
+  }
+
+  ask(path: string, posted: PostedReview): Promise<PostedAnswer> {
+    this.#last += 1;
+    const id = this.#last;
+    const { promise, resolve } = Promise.withResolvers<PostedAnswer>();
+    this.#waiting.set(id, resolve);
+    const { contentType, query, begun } = posted;
+    // A copy of its own: a message carries all of the memory that a buffer is a part of.
+    const body = Uint8Array.from(posted.body);
+    const waited = millis(clock.monotonic() - begun);
+    this.#say({ kind: 'asked', review: { id, path, contentType, body, query, waited } });
+    posted.onLeave(() => {
+      if (this.#waiting.has(id)) this.#say({ kind: 'left', id });
+    });
+    return promise;
+  }
+}
+
+class ReviewThread {
+  readonly #say: (message: FromThread) => void;
+  readonly #asked: Asked;
+  readonly #book: AccountBook;
+  #server: AdmissionServer | undefined;
+
+  constructor(say: (message: FromThread) => void) {
+    this.#say = say;
+    this.#asked = new Asked(say);
+    this.#book = new AccountBook(clock, (account) => say({ kind: 'account', account }));
+  }
+
+  async take(message: ToThread): Promise<void> {
+    switch (message.kind) {
+      case 'serve':
+        return this.#serve(message.settings);
+      case 'answered':
+        return this.#asked.answered(message.id, message.answer);
+      case 'certificate':
+        await this.#server?.setCertificate(message.certificate);
+        return this.#say({ kind: 'certified' });
+      case 'close':
+        return this.#close();
+    }
+  }
+
+  async #serve({ log: format, bodyRoom, ...settings }: ThreadSettings): Promise<void> {
+    const log = createLogger({ ...format, clock, sink: this.#book.write });
+    const { host, drain, ...given } = settings;
+    this.#server = await startAdmissionServer({
+      ...given,
+      ...(host !== undefined && { host }),
+      ...(drain !== undefined && { drain }),
+      isPortShared: true,
+      clock,
+      log,
+      metrics: this.#book,
+      bodyRoom,
+      endpoints: webhookFronts.map((front) =>
+        endpointAtSight(front, log, (posted) => this.#asked.ask(front.path, posted)),
+      ),
+    });
+    this.#say({ kind: 'listening', port: this.#server.port });
+  }
+
+  async #close(): Promise<void> {
+    await this.#server?.close();
+    this.#book.flush();
+    this.#say({ kind: 'closed' });
+  }
+}
+
+const port = parentPort;
+if (port === null) throw new Error('A thread of reviews is started by the operator only');
+const say = (message: FromThread): void => port.postMessage(message);
+const thread = new ReviewThread(say);
+port.on('message', (message: ToThread) => {
+  thread.take(message).catch((error: unknown) => say({ kind: 'failed', error: errorOf(error) }));
+});
