@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Millis, seconds } from '#base/units.ts';
+import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import { Fence } from '#control/fence.ts';
 import type { GroupCapability } from '#control/group-capability.ts';
@@ -66,7 +66,7 @@ export function capabilitiesOf(
       wake: (set) => wake(queue, set),
     }),
     zoneTracker: isZoneTracked ? configMapName : undefined,
-    interval: pollInterval(config),
+    retry: retryInterval(config),
     wake: (key) => queue.add(key),
   });
   const rollout = new RolloutGroups({
@@ -91,6 +91,7 @@ export function referencesOf(
     kinds: new ScalableKinds(client, clock),
     statefulSets: statefulSets.lister,
     interval: pollInterval(config),
+    retry: retryInterval(config),
     wake: (key) => queue.add(key),
     signal,
   });
@@ -99,6 +100,11 @@ export function referencesOf(
 function wake(queue: WorkQueue, set: StatefulSetView): void {
   const group = groupOf(set);
   if (group !== undefined) queue.add(groupKey(set.namespace, group));
+}
+
+/** A read that failed keeps pods waiting to be told that they stay: it does not wait for a long interval. */
+function retryInterval(config: Config): Millis {
+  return millis(Math.min(pollInterval(config), seconds(5)));
 }
 
 /** How often what cannot be watched is read; also where the periodic look at groups is switched off. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Millis, minutes } from '#base/units.ts';
 import { type ApiError } from '#kubernetes/api-error.ts';
 import { TransportError } from '#kubernetes/transport.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
@@ -64,8 +65,9 @@ async function shrinking(minimum: Readonly<Record<string, string>> = {}): Promis
 }
 
 /** One zone that mirrors a custom resource, which asks for `wanted` and was told `reported`. */
-function mirroring(wanted: number, reported: number): GroupBench {
-  const bench = new GroupBench({ zones: ['a'], updateRevision: 'last-hash' });
+function mirroring(wanted: number, reported: number, interval?: Millis): GroupBench {
+  const group = { zones: ['a'], updateRevision: 'last-hash' } as const;
+  const bench = new GroupBench(interval === undefined ? group : { ...group, interval });
   const { world } = bench;
   const resources = [
     { name: 'customresources', kind: 'CustomResource', namespaced: true },
@@ -325,6 +327,19 @@ test('a reference that cannot be watched is said once, and looked at again at th
   await bench.pass();
   const said = bench.log.lines.filter(({ message }) => message.includes('it is polled'));
   assert.equal(said.length, 1);
+});
+
+test('a reference that could not be read is read again after 5 s, however long the interval is', async () => {
+  const bench = mirroring(3, 5, minutes(5));
+  bench.world.before = refuse('get', SCALE, refusal(500));
+  const result = await bench.pass();
+  const at = bench.world.clock.now() + 5_000;
+  assert.deepEqual(result, { kind: 'ended', requeue: { kind: 'at', at } });
+  bench.world.before = () => undefined;
+  await bench.world.clock.advance(5_000);
+  bench.world.taken();
+  await bench.pass();
+  assert.equal(bench.world.taken()[0], `get ${SCALE}`);
 });
 
 test('[scenario 56] a report that fails is a warning, and the set stays scaled', async () => {

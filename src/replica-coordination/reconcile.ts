@@ -40,8 +40,8 @@ export interface CoordinationPorts {
   readonly preparations: PodPreparations;
   /** Name of the ConfigMap of zone-tracker mode; undefined when it is off (D-23). */
   readonly zoneTracker: string | undefined;
-  /** How soon what could not be read is read again. */
-  readonly interval: Millis;
+  /** How soon a read that failed is repeated. */
+  readonly retry: Millis;
   /** Has the group `key` planned again. */
   wake(key: string): void;
 }

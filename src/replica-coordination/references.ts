@@ -39,8 +39,10 @@ export interface ReferencePorts {
   readonly kinds: ScalableKinds;
   /** With {@link referenceIndexers}. */
   readonly statefulSets: Lister<StatefulSetView>;
-  /** How often a resource is read that cannot be watched (D-23), and a read that failed is repeated. */
+  /** How often a resource is read that cannot be watched (D-23). */
   readonly interval: Millis;
+  /** How soon a read that failed is repeated: no watch tells when it would succeed. */
+  readonly retry: Millis;
   /** Has the group `key` planned again. */
   wake(key: string): void;
   /** Ends all watches. */
@@ -172,12 +174,12 @@ export class References {
       watch.throwIfFatal();
       const reading = await this.#current(id, { ref, watch, reference }, signal);
       const isFollowed = watch.isReliable && reading.state.kind === 'known';
-      const at = isFollowed ? undefined : reading.at + interval;
+      const at = isFollowed ? undefined : reading.at + this.#span(reading.revision);
       return { state: this.#stateOf(id, ref, reading), watch: watchId, at };
     } catch (error) {
       signal.throwIfAborted();
       if (!isRequestFailure(error)) throw error;
-      const at = this.#ports.clock.monotonic() + interval;
+      const at = this.#ports.clock.monotonic() + this.#span(undefined);
       return { state: this.#unreadable(error), watch: undefined, at };
     }
   }
@@ -204,7 +206,7 @@ export class References {
 
   #holds(last: Reading, watch: ReferenceWatch, name: string): boolean {
     const shown = watch.shown(name);
-    const isYoung = this.#ports.clock.monotonic() - last.at < this.#ports.interval;
+    const isYoung = this.#ports.clock.monotonic() - last.at < this.#span(last.revision);
     if (!watch.isReliable) return isYoung;
     if (last.revision === undefined || shown === undefined) return isYoung && shown === last.shown;
     return newerRevision(last.revision, shown) === last.revision;
@@ -237,8 +239,14 @@ export class References {
   }
 
   #unreadable(error: Error): Extract<ReferenceState, { kind: 'unreadable' }> {
-    const { clock, interval } = this.#ports;
-    return { kind: 'unreadable', message: error.message, until: after(clock.now(), interval) };
+    const until = after(this.#ports.clock.now(), this.#span(undefined));
+    return { kind: 'unreadable', message: error.message, until };
+  }
+
+  /** For how long a reading of `revision`, or one that failed, is good enough. */
+  #span(revision: string | undefined): Millis {
+    const { interval, retry } = this.#ports;
+    return revision === undefined ? retry : interval;
   }
 
   #stateOf(id: string, { type }: ObjectRef, { state }: Reading): ReferenceState {

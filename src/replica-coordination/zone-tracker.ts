@@ -18,7 +18,7 @@ export interface ZoneTrackerOptions {
   /** Name of the ConfigMap in the namespace of the sets. */
   readonly configMapName: string;
   /** How soon a read that failed is tried again. */
-  readonly interval: Millis;
+  readonly retry: Millis;
 }
 
 /** Reads the ConfigMap in which a webhook notes when each zone was last scaled down (D-23); never written here. */
@@ -27,7 +27,7 @@ export async function readZoneTracker(
   options: ZoneTrackerOptions,
   signal: AbortSignal,
 ): Promise<ZoneTracker> {
-  const { client, clock, configMapName: name, interval } = options;
+  const { client, clock, configMapName: name, retry } = options;
   try {
     const { data } = await client.get(resourceTypes.configMaps, { namespace, name }, { signal });
     const entries = isJsonObject(data) ? Object.entries(data) : [];
@@ -39,7 +39,7 @@ export async function readZoneTracker(
     // Nobody has been scaled down yet.
     if (isNotFound(error)) return { kind: 'read', times: new Map() };
     const message = errorOf(error).message;
-    return { kind: 'unreadable', message, until: after(clock.now(), interval) };
+    return { kind: 'unreadable', message, until: after(clock.now(), retry) };
   }
 }
 

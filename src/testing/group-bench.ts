@@ -1,4 +1,4 @@
-import { seconds } from '#base/units.ts';
+import { type Millis, seconds } from '#base/units.ts';
 import type { Plan } from '#control/decision.ts';
 import { Fence } from '#control/fence.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
@@ -50,9 +50,11 @@ export class GroupBench {
       readonly canTouchPods?: boolean;
       /** Name of the ConfigMap of zone-tracker mode. @default the mode is off */
       readonly zoneTracker?: string;
+      /** How often what cannot be watched is read. @default 5 s */
+      readonly interval?: Millis;
     } = {},
   ) {
-    const { canTouchPods = true, zoneTracker: _, ...group } = options;
+    const { canTouchPods = true, zoneTracker: _, interval: __, ...group } = options;
     this.world = new GroupWorld(outdatedGroup(group));
     const { client, clock, pods, statefulSets } = this.world;
     this.fleet = new PodFleet(clock);
@@ -69,7 +71,8 @@ export class GroupBench {
       metrics,
       kinds: new ScalableKinds(client, clock),
       statefulSets: statefulSets.lister,
-      interval: seconds(5),
+      interval: options.interval ?? seconds(5),
+      retry: seconds(5),
       signal: this.stopping.signal,
       wake,
     });
@@ -85,7 +88,7 @@ export class GroupBench {
         clusterDomain: 'cluster.local.',
         wake: () => undefined,
       }),
-      interval: seconds(5),
+      retry: seconds(5),
       wake,
     });
     this.ports = {
