@@ -47,7 +47,10 @@ test('failed tells what a thread did not survive', async () => {
   await thread.close();
 });
 
-test('failed tells that a thread has ended by itself', async () => {
+/** Nothing else would end a test whose thread is not missed. */
+const timeout = 10_000;
+
+test('failed tells that a thread has ended by itself', { timeout }, async () => {
   const thread = start('data:text/javascript,process.exit(3)');
   const message = 'A thread that answers reviews has ended with 3';
   await assert.rejects(thread.failed, { message });

@@ -44,7 +44,9 @@ describe('startThreadedServer()', () => {
   const own: string[] = [];
   const helped: string[] = [];
 
-  function open(port = 0): Promise<AdmissionServer> {
+  const opened: AdmissionServer[] = [];
+
+  async function open(port = 0): Promise<AdmissionServer> {
     registry = createMetricsRegistry();
     const format = { format: 'logfmt', level: 'debug' } as const;
     const log = createLogger({ ...format, clock, sink: (line) => void own.push(line) });
@@ -68,7 +70,9 @@ describe('startThreadedServer()', () => {
       drain: seconds(0),
     };
     const write = (line: string): void => void helped.push(line);
-    return startThreadedServer(given, { count: 1, write, log: format });
+    const started = await startThreadedServer(given, { count: 1, write, log: format });
+    opened.push(started);
+    return started;
   }
 
   /** Posts to `to` over as many connections as reach every thread. @returns the answers, each once */
@@ -86,7 +90,7 @@ describe('startThreadedServer()', () => {
   });
 
   after(async () => {
-    await server.close();
+    await Promise.all(opened.map((each) => each.close()));
   });
 
   test('answers at sight in each thread, all of which the log and the metrics show', async () => {
