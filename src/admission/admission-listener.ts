@@ -75,7 +75,11 @@ interface Target {
   readonly query: string;
 }
 
-function targetOf({ url = '' }: IncomingMessage): Target {
+/** Before the path of a target in absolute form, which every server has to take (RFC 9112 §3.2.2). */
+const origin = /^https?:\/\/[^/?]*/iu;
+
+function targetOf({ url: target = '' }: IncomingMessage): Target {
+  const url = target.startsWith('/') ? target : target.replace(origin, '');
   const queryAt = url.indexOf('?');
   const path = queryAt < 0 ? url : url.slice(0, queryAt);
   return { path: unescaped(path), query: queryAt < 0 ? '' : url.slice(queryAt + 1) };

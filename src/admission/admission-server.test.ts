@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { stringify } from 'yaml';
@@ -174,6 +175,24 @@ test('ReviewDesk refuses a foreign content type [admission 1]', async () => {
 
 test('ReviewDesk refuses a request without content type', async () => {
   assert.equal((await post(JSON.stringify(review()), {})).status, 400);
+});
+
+test('admissionListener() takes a target in absolute form', async () => {
+  const { port } = server;
+  const socket = connectTls({
+    port,
+    host: '127.0.0.1',
+    ca: certificate.cert,
+    servername: 'localhost',
+  });
+  const lines = [
+    'Host: localhost',
+    'Content-Type: text/plain',
+    'Content-Length: 0',
+    'Connection: close',
+  ];
+  socket.end(`POST https://localhost${path}?timeout=1s HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+  assert.match(await text(socket), /^HTTP\/1\.1 400 [^]*\r\n\r\nwrong content type\n$/);
 });
 
 test('ReviewDesk takes parameters after the content type [admission 2]', async () => {

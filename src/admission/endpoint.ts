@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { parseOutline } from './parse-outline.ts';
 import type { Webhook, WebhookFront } from './review.ts';
@@ -39,8 +40,22 @@ export function endpointAtSight(
 ): Endpoint {
   return {
     path: front.path,
-    answer: (posted) => answerAtSight(front, posted, log) ?? otherwise(posted),
+    answer: (posted) => triedAtSight(front, posted, log) ?? otherwise(posted),
   };
+}
+
+/** A fault of this program on the short way leaves the review to the long one: each gets its answer (HOOK-1). */
+function triedAtSight(
+  front: WebhookFront,
+  posted: PostedReview,
+  log: Logger,
+): PostedAnswer | undefined {
+  try {
+    return answerAtSight(front, posted, log);
+  } catch (error) {
+    log.error('admission review not answered at sight', { path: front.path, err: errorOf(error) });
+    return undefined;
+  }
 }
 
 function answerAtSight(

@@ -35,6 +35,14 @@ const outlines: Readonly<Record<string, readonly [text: string, outline: string 
   ],
   'leaves a name with escaped characters to others': ['{"na\\u006de":{"a":1}}', undefined],
   'leaves an array to others': ['[{"a":1}]', undefined],
+  'goes over as many blanks as a body can have': [
+    `{${' '.repeat(2 ** 17)}"a":[]}`,
+    `{${' '.repeat(2 ** 17)}"a":null}`,
+  ],
+  'leaves thousands of values that are not wanted to others': [
+    `{${'"a":[],'.repeat(1_001)}"b":1}`,
+    undefined,
+  ],
   'leaves deep nesting to others': [`{"a":${'['.repeat(300)}${']'.repeat(300)}}`, undefined],
 };
 

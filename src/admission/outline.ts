@@ -3,6 +3,9 @@ import { skipBlanks, skipText, skipValue } from './skip-json.ts';
 /** Which arrays and objects within an object are kept: `whole` keeps one as it is, a map what it names within. */
 export type Wanted = ReadonlyMap<string, Wanted | 'whole'>;
 
+/** Values that are left out at most: each costs more than parsing a short one, and a review has a few dozen. */
+const maxCuts = 1_000;
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -16,8 +19,8 @@ const CLOSE_BRACE = 0x7d;
  * end too and must be JSON, and order and repetition stay, so that whoever looks at the wanted members only sees in
  * this what it would see in the whole.
  *
- * @returns undefined where `body` is no JSON object, or an unusual one, which nests deep or escapes a character in the
- * name of a member: then only the whole tells
+ * @returns undefined where `body` is no JSON object, or an unusual one, which nests deep, has thousands of values
+ * to leave out, or escapes a character in the name of a member: then only the whole tells
  */
 export function outlineOf(body: Buffer, wanted: Wanted): string | undefined {
   const start = skipBlanks(body, 0);
@@ -79,8 +82,8 @@ function cutValue(outline: Outline, start: number, want: ReturnType<typeof wante
     return cutMembers(outline, start, want);
   }
   const end = skipValue(body, start);
-  if (want === undefined && end >= 0) cuts.push({ from: start, to: end });
-  return end;
+  if (want !== undefined || end < 0) return end;
+  return cuts.push({ from: start, to: end }) > maxCuts ? -1 : end;
 }
 
 function textWithout(body: Buffer, cuts: readonly Cut[]): string {

@@ -101,12 +101,15 @@ async function startServer(
     helpers === undefined || helpers.count === 0
       ? await startAdmissionServer(serving)
       : await startThreadedServer(serving, { ...helpers, log: config.log });
-  certificate.onChange(() => {
+  const change = (): void => {
     started.setCertificate(certificate.current()).then(
       () => log.info('webhook certificate changed'),
       (error: unknown) => log.error('webhook certificate not changed', { err: errorOf(error) }),
     );
-  });
+  };
+  certificate.onChange(change);
+  // It may have changed while the threads began to listen.
+  if (certificate.current() !== serving.certificate) change();
   return started;
 }
 

@@ -25,7 +25,9 @@ const blank = bytesOf('\t\n\r ');
 const escapes = bytesOf('"\\/bfnrt');
 const hexDigits = bytesOf('0123456789abcdefABCDEF');
 const digits = bytesOf('0123456789');
-const words = ['true', 'false', 'null'].map((word) => Buffer.from(word));
+const words = new Map(
+  ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]),
+);
 
 function bytesOf(characters: string): Uint8Array {
   const set = new Uint8Array(256);
@@ -35,7 +37,9 @@ function bytesOf(characters: string): Uint8Array {
 
 /** Where blanks from `at` on end; -1 stays -1. */
 export function skipBlanks(body: Buffer, at: number): number {
-  return blank[body[at] ?? 0] === 1 ? skipBlanks(body, at + 1) : at;
+  let next = at;
+  while (blank[body[next] ?? 0] === 1) next += 1;
+  return next;
 }
 
 /** Where the text ends whose first character is at `at`, behind its closing quote. */
@@ -114,6 +118,10 @@ function skipDigits(body: Buffer, at: number): number {
 }
 
 function skipWord(body: Buffer, at: number): number {
-  const word = words.find((each) => each.every((byte, index) => body[at + index] === byte));
-  return word === undefined ? -1 : at + word.length;
+  const word = words.get(body[at] ?? 0);
+  if (word === undefined) return -1;
+  for (let index = 1; index < word.length; index += 1) {
+    if (body[at + index] !== word[index]) return -1;
+  }
+  return at + word.length;
 }

@@ -57,3 +57,10 @@ test('failed tells that a thread has ended by itself', { timeout }, async () => 
   await assert.rejects(thread.serve(await settings('127.0.0.1')), { message });
   await thread.close();
 });
+
+test('failed tells nothing of a thread that was closed', async () => {
+  const thread = start();
+  await thread.serve(await settings('127.0.0.1'));
+  await thread.close();
+  assert.equal(await Promise.race([thread.failed, Promise.resolve('no failure')]), 'no failure');
+});

@@ -33,6 +33,7 @@ export class HelperThread {
   readonly #listening = Promise.withResolvers<number>();
   readonly #failure = Promise.withResolvers<never>();
   readonly #closed = Promise.withResolvers<void>();
+  #isClosing = false;
 
   constructor(options: HelperThreadOptions) {
     this.#options = options;
@@ -44,7 +45,9 @@ export class HelperThread {
     this.#worker.on('message', (message: FromThread) => this.#take(message));
     this.#worker.on('error', (error) => this.#fail(errorOf(error)));
     this.#worker.on('exit', (code) => {
-      this.#fail(new Error(`A thread that answers reviews has ended with ${code}`));
+      if (!this.#isClosing) {
+        this.#fail(new Error(`A thread that answers reviews has ended with ${code}`));
+      }
       this.#closed.resolve();
     });
   }
@@ -70,6 +73,7 @@ export class HelperThread {
 
   /** Lets it answer what is under way, and ends it. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     this.#tell({ kind: 'close' });
     await this.#closed.promise;
     await this.#worker.terminate();

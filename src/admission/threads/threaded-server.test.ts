@@ -13,7 +13,7 @@ import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.
 import { systemClock } from '#telemetry/system-clock.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
-import type { AdmissionServer } from '../admission-server.ts';
+import type { AdmissionServer, AdmissionServerOptions } from '../admission-server.ts';
 import { endpointsOf } from '../endpoint.ts';
 import { noDownscaleFront, podEvictionFront } from '../fronts.ts';
 import type { Verdict, Webhook } from '../review.ts';
@@ -26,11 +26,8 @@ const review = JSON.stringify(reviewDocument());
 /** So many that both threads get some, but for one run in 2^63. */
 const connections = 64;
 
-const evictions: Webhook = {
-  ...podEvictionFront,
-  patience: undefined,
-  judge: (): Verdict => ({ isAllowed: true, message: 'by the first thread' }),
-};
+const told: Verdict = { isAllowed: true, message: 'by the first thread' };
+const evictions: Webhook = { ...podEvictionFront, patience: undefined, judge: () => told };
 const sights: Webhook = {
   ...noDownscaleFront,
   patience: undefined,
@@ -46,7 +43,8 @@ describe('startThreadedServer()', () => {
 
   const opened: AdmissionServer[] = [];
 
-  async function open(port = 0): Promise<AdmissionServer> {
+  async function open(port = 0, more: Opening = {}): Promise<AdmissionServer> {
+    const { webhook = evictions, ...rest } = more;
     registry = createMetricsRegistry();
     const format = { format: 'logfmt', level: 'debug' } as const;
     const log = createLogger({ ...format, clock, sink: (line) => void own.push(line) });
@@ -65,14 +63,26 @@ describe('startThreadedServer()', () => {
         excludedPaths: [],
         excludedUserAgents: [],
       },
-      endpoints: endpointsOf([sights, evictions], { clock, log, requestTimeout }),
+      endpoints: endpointsOf([sights, webhook], { clock, log, requestTimeout }),
       requestTimeout,
       drain: seconds(0),
+      ...rest,
     };
     const write = (line: string): void => void helped.push(line);
     const started = await startThreadedServer(given, { count: 1, write, log: format });
     opened.push(started);
     return started;
+  }
+
+  /** A connection to the helper: what the first thread answers, its log shows before the answer is read. */
+  async function clientOfHelper(of: AdmissionServer): Promise<WebhookClient> {
+    for (;;) {
+      const client = new WebhookClient(of.port, certificate.cert);
+      const lines = own.length;
+      await client.post(path, review);
+      if (own.length === lines) return client;
+      await client.close();
+    }
   }
 
   /** Posts to `to` over as many connections as reach every thread. @returns the answers, each once */
@@ -118,6 +128,43 @@ describe('startThreadedServer()', () => {
     assert.deepEqual([...answers], [`200 ${JSON.stringify(answer({ allowed: true, status }))}`]);
   });
 
+  test('waits for work in the background of a review that a helper asked for while it closed', async () => {
+    const judging = Promise.withResolvers<void>();
+    const judged = Promise.withResolvers<Verdict>();
+    const isAsked = Promise.withResolvers<void>();
+    const isAskedAgain = Promise.withResolvers<void>();
+    const asks = [isAsked, isAskedAgain];
+    const background: Promise<void>[] = [];
+    let isWorkDone = false;
+    const webhook: Webhook = {
+      ...evictions,
+      judge: async () => {
+        judging.resolve();
+        const verdict = await judged.promise;
+        const done = isAskedAgain.promise.then(() => void (isWorkDone = true));
+        background.push(done);
+        return verdict;
+      },
+    };
+    const closing = await open(0, {
+      webhook,
+      background: () => {
+        asks.shift()?.resolve();
+        return Promise.all(background);
+      },
+    });
+    const client = await clientOfHelper(closing);
+    const answered = client.post(asked, review);
+    await judging.promise;
+    const closed = closing.close().then(() => isWorkDone);
+    // The first thread has no connection, and sees nothing in the background yet.
+    await isAsked.promise;
+    judged.resolve(told);
+    assert.equal((await answered).status, 200);
+    await client.close();
+    assert.equal(await closed, true);
+  });
+
   test('gives connections of all threads a new certificate', async () => {
     certificate = await selfSigned(clock.now());
     await server.setCertificate(certificate);
@@ -157,6 +204,11 @@ describe('startThreadedServer()', () => {
     await assert.rejects(open(server.port), { message });
   });
 });
+
+/** What a test opens in place of the usual. */
+interface Opening extends Partial<Pick<AdmissionServerOptions, 'background'>> {
+  readonly webhook?: Webhook;
+}
 
 function answer(response: JsonObject): JsonObject {
   const kind = { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' };

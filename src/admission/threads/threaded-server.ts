@@ -37,8 +37,8 @@ export async function startThreadedServer(
   const room = Math.ceil(bodyRoom / (helpers.count + 1));
   const server = await startAdmissionServer({ ...options, isPortShared: true, bodyRoom: room });
   const threads = Array.from({ length: helpers.count }, () => startHelper(options, helpers));
-  const shared = new ThreadedServer(server, threads);
-  const { certificate, clusterValidation, requestTimeout, host, drain } = options;
+  const { certificate, clusterValidation, requestTimeout, host, drain, background } = options;
+  const shared = new ThreadedServer(server, threads, background);
   const { log } = helpers;
   const { port } = server;
   const given = { port, host, certificate, log, clusterValidation, requestTimeout, drain };
@@ -76,10 +76,16 @@ class ThreadedServer implements AdmissionServer {
   readonly failed: Promise<never>;
   readonly #server: AdmissionServer;
   readonly #threads: readonly HelperThread[];
+  readonly #background: AdmissionServerOptions['background'];
 
-  constructor(server: AdmissionServer, threads: readonly HelperThread[]) {
+  constructor(
+    server: AdmissionServer,
+    threads: readonly HelperThread[],
+    background: AdmissionServerOptions['background'],
+  ) {
     this.#server = server;
     this.#threads = threads;
+    this.#background = background;
     this.failed = Promise.race([server.failed, ...threads.map((thread) => thread.failed)]);
     this.failed.catch(() => undefined);
   }
@@ -94,9 +100,9 @@ class ThreadedServer implements AdmissionServer {
   }
 
   async close(): Promise<void> {
-    const helped = Promise.all(this.#threads.map((thread) => thread.close()));
-    // Work in the background may come from a review that a helper asked for.
-    await Promise.all([helped, this.#server.close()]);
-    await helped;
+    const helped = this.#threads.map((thread) => thread.close());
+    await Promise.all([...helped, this.#server.close()]);
+    // The server waited for what it knew of: a review that a helper asked for may have left more to do since.
+    await this.#background?.();
   }
 }

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { connect } from 'node:tls';
+import { millis, seconds } from '#base/units.ts';
+import { SettableSource } from '#certificate/certificate-source.ts';
+import { readConfig } from '#config/read-config.ts';
+import { selfSigned } from '#embedded-cluster/self-signed.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { FakeClock } from '#testing/fake-clock.ts';
+import { FakePodHttp } from '#testing/fake-pod-http.ts';
+import { FakeTransport } from '#testing/fake-transport.ts';
+import { PodFleet } from '#testing/pod-fleet.ts';
+import { silentLogger } from '#testing/silent-logger.ts';
+import { runAdmission } from './run-admission.ts';
+
+test('runAdmission() serves with a certificate that changes before it listens', async () => {
+  const clock = new FakeClock();
+  const outcome = readConfig(['-kubernetes.namespace=test', '-server-tls.port=0']);
+  assert.ok(outcome.kind === 'run');
+  const transport = new FakeTransport(() => ({
+    body: { metadata: { resourceVersion: '1' }, items: [] },
+  }));
+  const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
+  const registry = createMetricsRegistry();
+  const certificate = new SettableSource(await selfSigned(systemClock().now()));
+  const next = await selfSigned(systemClock().now());
+  const listening = Promise.withResolvers<number>();
+  const stop = new AbortController();
+  const run = runAdmission(
+    {
+      config: outcome.config,
+      clock,
+      log: silentLogger,
+      registry,
+      httpMetrics: createHttpServerMetrics(registry),
+      clients: {
+        noDownscale: client,
+        prepareDownscale: client,
+        eviction: client,
+        configurations: client,
+      },
+      podHttp: new FakePodHttp({ fleet: new PodFleet(clock), clock }),
+      certificate,
+      host: '127.0.0.1',
+      onListening: listening.resolve,
+    },
+    stop.signal,
+  );
+  certificate.set(next);
+  const port = await listening.promise;
+  const socket = connect({ port, host: '127.0.0.1', ca: next.cert, servername: 'localhost' });
+  await once(socket, 'secureConnect');
+  socket.destroy();
+  stop.abort();
+  await clock.settle();
+  await clock.advance(seconds(2));
+  await run;
+});
