@@ -19,7 +19,7 @@ export interface ScenarioList {
 }
 
 const GO_PROGRAMS =
-  'a manager made with kubebuilder runs on both clusters in the real lane, which builds it (test/real/minutes.ts), but is skipped where the binaries are given without it; the program of the peer is no module that the Go proxy serves';
+  'a manager made with kubebuilder runs, and rolls a three-zone group, on both clusters in the real lane, which builds it (test/real/minutes.ts), but is skipped where the binaries are given without it; the program of the peer is no module that the Go proxy serves, so that this Go operator in its manner stands in, which writes JSON as client-go does by itself (a StatefulSet in protobuf is 415 on the embedded cluster, T29)';
 
 const UNTIMED =
   'faults are injected, and time is compressed, on the embedded cluster alone (lane E)';

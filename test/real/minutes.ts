@@ -1,21 +1,20 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the test */
 import assert from 'node:assert/strict';
-import { access, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
+import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { findBinaries, managerName } from '../real-cluster/binaries.ts';
 import type { OwnControlPlane } from '../real-cluster/control-plane.ts';
 import { Programs } from '../real-cluster/programs.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
-import { NO_MANAGER } from '../real-cluster/skip-reasons.ts';
 import { serveEmbedded } from '../scenarios/embedded-over-https.ts';
 import { features } from '../scenarios/env.ts';
+import { images, isComplete, setBody } from '../scenarios/group.ts';
+import { assertGroupRolls, type Place, startManager, type WatchedGroup } from './go-operator.ts';
 
 const clock = systemClock();
 
@@ -34,15 +33,6 @@ interface Line {
 function linesOf(text: string): readonly Line[] {
   const lines = text.split('\n').filter((line) => line !== '');
   return lines.map((line) => JSON.parse(line) as Line);
-}
-
-async function managerPath(): Promise<string | undefined> {
-  const { folder } = await findBinaries({ env: process.env, say: () => undefined });
-  const path = join(folder, await managerName());
-  return access(path).then(
-    () => path,
-    () => undefined,
-  );
 }
 
 /** A set whose pods are replaced while the manager looks on. */
@@ -74,23 +64,12 @@ async function rollUnderManager(admin: Client, namespace: string): Promise<void>
 /** Runs the manager for 60 s, and looks at what it left. */
 async function assertManagerWorks(
   context: TestContext,
-  cluster: {
-    readonly kubeconfig: string;
-    readonly admin: Client;
-    readonly programs: Programs;
-    readonly namespace: string;
-  },
+  admin: Client,
+  place: Place,
 ): Promise<void> {
-  const path = await managerPath();
-  if (path === undefined) {
-    context.skip(NO_MANAGER);
-    return;
-  }
-  const { admin, programs, namespace } = cluster;
-  const kubeconfig = join(programs.folder, `${namespace}-manager.kubeconfig`);
-  await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-  const args = [`--kubeconfig=${kubeconfig}`, `--namespace=${namespace}`, '--for=60s'];
-  const manager = await programs.start({ name: `${namespace}-manager`, path, args });
+  const manager = await startManager(context, place, { flags: ['--for=60s'] });
+  if (manager === undefined) return;
+  const { namespace } = place;
   await rollUnderManager(admin, namespace);
   const code = await manager.ended;
   assert.equal(code, 0, await manager.logTail());
@@ -101,6 +80,50 @@ async function assertManagerWorks(
   assert.deepEqual(shown['data'], { ready: '3' });
   const events = await admin.list(resourceTypes.events, { namespace });
   assert.ok(events.items.some(({ reason }) => reason === 'Mirrored'));
+}
+
+/** An embedded cluster that the Go program reaches over HTTPS, while `context` runs. */
+async function embeddedPlace(context: TestContext): Promise<{
+  readonly cluster: EmbeddedCluster;
+  readonly admin: Client;
+  readonly place: Place;
+}> {
+  const { cluster, kubeconfig, close } = await serveEmbedded();
+  context.after(close);
+  const programs = await Programs.create();
+  context.after(() => programs.close());
+  const transport = cluster.transport();
+  const admin = createClient({ transport, clock, timeout: seconds(30), userAgent: 'admin' });
+  return { cluster, admin, place: { kubeconfig, programs, namespace: 'default' } };
+}
+
+/** The group that a scenario has on a real cluster, on the embedded one in real time. */
+async function embeddedGroup(admin: Client, { eventLog }: EmbeddedCluster): Promise<WatchedGroup> {
+  const namespace = 'default';
+  const history: WatchedGroup['history'] = () =>
+    eventLog.commits.filter((commit) => commit.namespace === namespace);
+  const group: WatchedGroup = {
+    namespace,
+    zones: ['a', 'b', 'c'],
+    replicas: 3,
+    maxUnavailable: 2,
+    admin,
+    history,
+    stored: (resource, name) =>
+      history().findLast((change) => change.resource === resource && change.name === name)?.after,
+    run: (work) => work,
+    until: async (what, holds) => {
+      for (let left = 600; !holds(); left -= 1) {
+        if (left === 0) throw new Error(`Waited in vain until ${what}`);
+        await clock.sleep(millis(100));
+      }
+    },
+  };
+  for (const zone of group.zones) {
+    await admin.create(resourceTypes.statefulSets, { namespace }, { body: setBody(group, zone) });
+  }
+  await group.until('the group is complete', () => isComplete(group, images.old));
+  return group;
 }
 
 /** Defines tests that mostly wait, side by side. */
@@ -169,24 +192,31 @@ export function defineMinutes(): void {
         const env = await lane.env({ zones: [] });
         const { admin, namespace } = env;
         const { adminKubeconfig: kubeconfig, programs } = own;
-        await assertManagerWorks(context, { kubeconfig, admin, programs, namespace });
+        await assertManagerWorks(context, admin, { kubeconfig, programs, namespace });
+        await env.close();
+      },
+    );
+
+    onOwn(
+      "a Go operator in the peer's manner rolls a group of three zones, one zone at a time (T52)",
+      async (own, context) => {
+        const env = await lane.env();
+        const { adminKubeconfig: kubeconfig, programs } = own;
+        await assertGroupRolls(context, env, { kubeconfig, programs, namespace: env.namespace });
         await env.close();
       },
     );
 
     test('so it does on the embedded cluster (T52)', { timeout: 240_000 }, async (context) => {
-      const { cluster, kubeconfig, close } = await serveEmbedded();
-      context.after(close);
-      const programs = await Programs.create();
-      context.after(() => programs.close());
-      const timeout = seconds(30);
-      const admin = createClient({
-        transport: cluster.transport(),
-        clock,
-        timeout,
-        userAgent: 'admin',
-      });
-      await assertManagerWorks(context, { kubeconfig, admin, programs, namespace: 'default' });
+      const { admin, place } = await embeddedPlace(context);
+      await assertManagerWorks(context, admin, place);
+    });
+
+    test('so does the Go operator on the embedded cluster (T52)', {
+      timeout: 240_000,
+    }, async (context) => {
+      const { admin, place, cluster } = await embeddedPlace(context);
+      await assertGroupRolls(context, await embeddedGroup(admin, cluster), place);
     });
   });
 }

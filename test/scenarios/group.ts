@@ -65,8 +65,14 @@ export function setBody(
   };
 }
 
+/** A group on some cluster, as far as an image goes. */
+export type Group = Pick<
+  Env,
+  'namespace' | 'zones' | 'replicas' | 'maxUnavailable' | 'admin' | 'stored' | 'run'
+>;
+
 /** Gives every zone a new image, as people do who start a rollout. */
-export async function setImage(env: Env, image: string): Promise<void> {
+export async function setImage(env: Group, image: string): Promise<void> {
   const containers = [{ name: 'ingester', image }];
   await patchSets(env, env.zones, { spec: { template: { spec: { containers } } } });
 }
@@ -77,7 +83,11 @@ export async function setPaused(env: Env, zone: string, isPaused: boolean): Prom
   await patchSets(env, [zone], { metadata: { annotations } });
 }
 
-async function patchSets(env: Env, zones: readonly string[], document: JsonObject): Promise<void> {
+async function patchSets(
+  env: Group,
+  zones: readonly string[],
+  document: JsonObject,
+): Promise<void> {
   const { namespace } = env;
   const patch = (zone: string): Promise<unknown> =>
     env.admin.patch(
@@ -95,7 +105,7 @@ export function breakImage(env: Env, image: string): void {
 }
 
 /** How many pods of `zones` run `image`, and are ready unless `isAnyState`. */
-export function podsOn(env: Env, image: string, zones: readonly string[] = env.zones): number {
+export function podsOn(env: Group, image: string, zones: readonly string[] = env.zones): number {
   return zones.reduce(
     (sum, zone) => sum + podsOfZone(env, zone).filter((pod) => isReadyOn(pod, image)).length,
     0,
@@ -114,7 +124,11 @@ export function uidsOf(env: Env, zone: string): readonly string[] {
 }
 
 /** Whether every pod of `zones` runs `image` and is ready, and each set's status says so. */
-export function isComplete(env: Env, image: string, zones: readonly string[] = env.zones): boolean {
+export function isComplete(
+  env: Group,
+  image: string,
+  zones: readonly string[] = env.zones,
+): boolean {
   return zones.every((zone) => {
     const set = env.stored('statefulsets.apps', setName(zone)) as SetShape | undefined;
     if (set?.status === undefined) return false;
@@ -129,7 +143,7 @@ export function isComplete(env: Env, image: string, zones: readonly string[] = e
   });
 }
 
-function podsOfZone(env: Env, zone: string): readonly PodShape[] {
+function podsOfZone(env: Group, zone: string): readonly PodShape[] {
   return Array.from({ length: env.replicas }, (_, ordinal) =>
     env.stored('pods', `${setName(zone)}-${ordinal}`),
   ).filter((pod) => pod !== undefined) as unknown as readonly PodShape[];

@@ -1,5 +1,6 @@
 // A manager as kubebuilder makes them: leader election, a typed cache, a cache of metadata alone, writes and events.
-// It ends after a while: with 0 when it has done its work and logged no error, else with 1.
+// It mirrors sets, or rolls a group of them. It ends after a while, or once the group is rolled: with 0 when it has done
+// its work and logged no error, else with 1.
 package main
 
 import (
@@ -16,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -90,6 +92,7 @@ func (m *mirror) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 func run() error {
 	namespace := flag.String("namespace", "default", "what it looks after")
 	duration := flag.Duration("for", time.Minute, "how long it runs")
+	group := flag.String("roll-group", "", "the rollout group that it rolls, to end then, instead of mirroring sets")
 	flag.Parse()
 
 	ctx, cancel := context.WithTimeout(ctrl.SetupSignalHandler(), *duration)
@@ -100,7 +103,12 @@ func run() error {
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 
-	manager, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{
+	config := ctrl.GetConfigOrDie()
+	if *group != "" {
+		// As client-go writes unless told otherwise; controller-runtime tells it to write protobuf.
+		config.ContentType = "application/json"
+	}
+	manager, err := ctrl.NewManager(config, ctrl.Options{
 		LeaderElection:                true,
 		LeaderElectionID:              "kubebuilder-manager",
 		LeaderElectionNamespace:       *namespace,
@@ -112,19 +120,41 @@ func run() error {
 		return err
 	}
 	work := &mirror{Client: manager.GetClient(), recorder: manager.GetEventRecorder("kubebuilder-manager")}
-	err = ctrl.NewControllerManagedBy(manager).
-		For(&appsv1.StatefulSet{}).
-		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &appsv1.StatefulSet{})).
-		Complete(work)
+	rolls := &roller{Client: manager.GetClient(), namespace: *namespace, group: *group, gone: map[types.UID]bool{}}
+	isRolled := *group == ""
+	rolls.finish = func() {
+		isRolled = true
+		cancel()
+	}
+	if *group == "" {
+		err = ctrl.NewControllerManagedBy(manager).
+			For(&appsv1.StatefulSet{}).
+			WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &appsv1.StatefulSet{})).
+			Complete(work)
+	} else {
+		// One key for all of them: a zone may not go on without a look at the others.
+		theGroup := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []ctrl.Request {
+			return []ctrl.Request{{NamespacedName: types.NamespacedName{Namespace: *namespace, Name: *group}}}
+		})
+		err = ctrl.NewControllerManagedBy(manager).
+			Named("roller").
+			Watches(&appsv1.StatefulSet{}, theGroup).
+			Watches(&corev1.Pod{}, theGroup).
+			Complete(rolls)
+	}
 	if err != nil {
 		return err
 	}
 	if err := manager.Start(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("reconciled %d times, logged %d errors\n", work.reconciled.Load(), errors.Load())
-	if work.reconciled.Load() == 0 || errors.Load() > 0 {
+	reconciled := work.reconciled.Load() + rolls.reconciled
+	fmt.Fprintf(os.Stderr, "reconciled %d times, deleted %d pods, logged %d errors\n", reconciled, len(rolls.gone), errors.Load())
+	if reconciled == 0 || errors.Load() > 0 {
 		return fmt.Errorf("a manager that works reconciles, and logs no error")
+	}
+	if !isRolled {
+		return fmt.Errorf("rollout group %s was not rolled within %s", *group, *duration)
 	}
 	return nil
 }
