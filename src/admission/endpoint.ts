@@ -19,6 +19,8 @@ export interface Endpoint {
   readonly path: string;
   /** Never rejects. */
   answer(posted: PostedReview): PostedAnswer | Promise<PostedAnswer>;
+  /** Answers what was looked at already, and could not be answered at sight. */
+  readonly otherwise: Endpoint['answer'];
 }
 
 /** One endpoint for each webhook, each review at sight where that is enough, else read whole and judged. */
@@ -36,11 +38,12 @@ export function endpointsOf(
 export function endpointAtSight(
   front: WebhookFront,
   log: Logger,
-  otherwise: Endpoint['answer'],
+  otherwise: Endpoint['otherwise'],
 ): Endpoint {
   return {
     path: front.path,
     answer: (posted) => triedAtSight(front, posted, log) ?? otherwise(posted),
+    otherwise,
   };
 }
 

@@ -53,8 +53,8 @@ function afterString(text: Uint8Array, start: number): number {
   }
 }
 
-/** Marks of YAML that are read: a parser takes about 15 µs for each, and longer where tags and anchors pile up. */
-const maxMarks = 3_000;
+/** Marks of YAML that are read: a parser takes about 15 µs for each, and 60 where anchors pile up. */
+const maxMarks = 1_500;
 
 /** Characters that begin something in YAML wherever they stand; others only before a blank. */
 const marks: ReadonlySet<number> = new Set(Buffer.from('\n,[]{}&*!#|>%@`"\''));

@@ -113,7 +113,7 @@ export class HelperThread {
     const endpoint = endpoints.find((each) => each.path === path);
     if (endpoint === undefined) return this.#fail(new Error(`A thread asked for ${path}`));
     const { buffer, byteOffset, byteLength } = body;
-    const answer = await endpoint.answer({
+    const answer = await endpoint.otherwise({
       contentType,
       query,
       body: Buffer.from(buffer, byteOffset, byteLength),

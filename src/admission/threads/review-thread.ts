@@ -13,13 +13,16 @@ import type { FromThread, ThreadSettings, ToThread } from './messages.ts';
 
 const clock = systemClock();
 
+/** Says something; memory that is `given` with it is not copied. */
+type Say = (message: FromThread, given?: ArrayBuffer[]) => void;
+
 /** The reviews that the other thread is asked for. */
 class Asked {
-  readonly #say: (message: FromThread) => void;
+  readonly #say: Say;
   readonly #waiting = new Map<number, (answer: PostedAnswer) => void>();
   #last = 0;
 
-  constructor(say: (message: FromThread) => void) {
+  constructor(say: Say) {
     this.#say = say;
   }
 
@@ -37,7 +40,8 @@ class Asked {
     // A copy of its own: a message carries all of the memory that a buffer is a part of.
     const body = Uint8Array.from(posted.body);
     const waited = millis(clock.monotonic() - begun);
-    this.#say({ kind: 'asked', review: { id, path, contentType, body, query, waited } });
+    const review = { id, path, contentType, body, query, waited };
+    this.#say({ kind: 'asked', review }, [body.buffer]);
     posted.onLeave(() => {
       if (this.#waiting.has(id)) this.#say({ kind: 'left', id });
     });
@@ -46,12 +50,12 @@ class Asked {
 }
 
 class ReviewThread {
-  readonly #say: (message: FromThread) => void;
+  readonly #say: Say;
   readonly #asked: Asked;
   readonly #book: AccountBook;
   #server: AdmissionServer | undefined;
 
-  constructor(say: (message: FromThread) => void) {
+  constructor(say: Say) {
     this.#say = say;
     this.#asked = new Asked(say);
     this.#book = new AccountBook(clock, (account) => say({ kind: 'account', account }));
@@ -99,7 +103,7 @@ class ReviewThread {
 
 const port = parentPort;
 if (port === null) throw new Error('A thread of reviews is started by the operator only');
-const say = (message: FromThread): void => port.postMessage(message);
+const say: Say = (message, given = []) => port.postMessage(message, given);
 const thread = new ReviewThread(say);
 port.on('message', (message: ToThread) => {
   thread.take(message).catch((error: unknown) => say({ kind: 'failed', error: errorOf(error) }));
