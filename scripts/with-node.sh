@@ -49,5 +49,5 @@ unset IFS
 # Where the folder cannot be written there is no cache, and no error.
 export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/node_modules/.cache/node}"
 # Each thread would have a heap of the C library of its own, and what it frees would stay in it: 20 MB under load (ADR 6).
-export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
 exec "$best" "$@"

@@ -19,7 +19,7 @@ export interface HelperThreadOptions {
 const reviewThread = new URL('review-thread.ts', import.meta.url);
 
 /** Most of a review is short-lived: a larger young generation would be memory that lies idle. */
-const resourceLimits = { maxYoungGenerationSizeMb: 12 } as const;
+const resourceLimits = { maxYoungGenerationSizeMb: 6 } as const;
 
 /** One thread that answers reviews, as the thread that started it sees it. */
 export class HelperThread {
