@@ -48,6 +48,7 @@ unset IFS
 # Stripping types costs a start half of its time and 30 MB that never come back: with the cache, once per change.
 # Where the folder cannot be written there is no cache, and no error.
 export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/node_modules/.cache/node}"
-# Each thread would have a heap of the C library of its own, and what it frees would stay in it: 20 MB under load (ADR 6).
-export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
+# Each thread would have a heap of the C library of its own, and what it frees would stay in it: 20 MB under load. With a
+# single one threads wait for one another (ADR 6).
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
 exec "$best" "$@"
