@@ -16,6 +16,7 @@ import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
+import { noClusterValidation } from '#testing/no-cluster-validation.ts';
 
 const clock = systemClock();
 const requestTimeout = seconds(10);
@@ -35,13 +36,7 @@ const server = await startThreadedServer(
     clock,
     log,
     metrics: createHttpServerMetrics(createMetricsRegistry()),
-    clusterValidation: {
-      isEnabled: false,
-      isSoft: false,
-      cluster: 'bench',
-      excludedPaths: [],
-      excludedUserAgents: [],
-    },
+    clusterValidation: noClusterValidation,
     endpoints: endpointsOf([noDownscale({ client, log, places: new Places(200) })], {
       clock,
       log,

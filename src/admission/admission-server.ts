@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
-import { createSecureContext } from 'node:tls';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { KeyPair } from '#certificate/certificate-source.ts';
@@ -178,15 +177,6 @@ class TlsServer implements AdmissionServer {
 
 function pem({ cert, key }: KeyPair): KeyPair {
   return { cert, key };
-}
-
-/** @throws {Error} one sentence, when certificate and key cannot be served with */
-export function assertUsable(certificate: KeyPair): void {
-  try {
-    createSecureContext(pem(certificate));
-  } catch (error) {
-    throw certificateError(error);
-  }
 }
 
 function certificateError(cause: unknown): Error {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import { selfSigned } from '#embedded-cluster/self-signed.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
+import { noClusterValidation } from '#testing/no-cluster-validation.ts';
 import { HelperThread } from './helper-thread.ts';
 import type { ThreadSettings } from './messages.ts';
 
@@ -14,13 +15,7 @@ async function settings(host: string): Promise<ThreadSettings> {
     host,
     certificate: await selfSigned(clock.now()),
     log: { format: 'logfmt', level: 'error' },
-    clusterValidation: {
-      isEnabled: false,
-      isSoft: false,
-      cluster: 'test',
-      excludedPaths: [],
-      excludedUserAgents: [],
-    },
+    clusterValidation: noClusterValidation,
     requestTimeout: seconds(1),
     drain: seconds(0),
     bodyRoom: 1_000,

@@ -91,7 +91,9 @@ export class HelperThread {
       case 'failed':
         return this.#fail(message.error);
       case 'asked':
-        return void this.#answer(message.review);
+        return void this.#answer(message.review).catch((error: unknown) =>
+          this.#fail(errorOf(error)),
+        );
       case 'left':
         return this.#leaving.get(message.id)?.();
       case 'account':

@@ -1,23 +1,18 @@
 /** What the threads that answer reviews and the one that started them say to each other. */
 import type { Millis } from '#base/units.ts';
 import type { KeyPair } from '#certificate/certificate-source.ts';
-import type { ClusterValidation } from '#telemetry/cluster-validation.ts';
 import type { MisdirectedRequest, ServedRequest } from '#telemetry/http-server-metrics.ts';
 import type { LineLoggerOptions } from '#telemetry/line-logger.ts';
+import type { AdmissionServerOptions } from '../admission-server.ts';
 import type { PostedAnswer } from '../review-desk.ts';
 
 /** How a thread serves, given to it at its start. */
-export interface ThreadSettings {
-  /** 0 lets the system choose. */
-  readonly port: number;
-  readonly host: string | undefined;
-  readonly certificate: KeyPair;
+export interface ThreadSettings
+  extends Pick<
+    AdmissionServerOptions,
+    'port' | 'host' | 'certificate' | 'clusterValidation' | 'requestTimeout' | 'drain' | 'bodyRoom'
+  > {
   readonly log: Pick<LineLoggerOptions, 'format' | 'level'>;
-  readonly clusterValidation: ClusterValidation;
-  readonly requestTimeout: Millis;
-  readonly drain: Millis | undefined;
-  /** Bytes of bodies that it holds at once. */
-  readonly bodyRoom: number;
 }
 
 /** A review that a thread cannot answer at sight. */

@@ -75,18 +75,14 @@ class ReviewThread {
     }
   }
 
-  async #serve({ log: format, bodyRoom, ...settings }: ThreadSettings): Promise<void> {
+  async #serve({ log: format, ...settings }: ThreadSettings): Promise<void> {
     const log = createLogger({ ...format, clock, sink: this.#book.write });
-    const { host, drain, ...given } = settings;
     this.#server = await startAdmissionServer({
-      ...given,
-      ...(host !== undefined && { host }),
-      ...(drain !== undefined && { drain }),
+      ...settings,
       isPortShared: true,
       clock,
       log,
       metrics: this.#book,
-      bodyRoom,
       endpoints: webhookFronts.map((front) =>
         endpointAtSight(front, log, (posted) => this.#asked.ask(front.path, posted)),
       ),

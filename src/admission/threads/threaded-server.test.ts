@@ -12,6 +12,7 @@ import { createLogger } from '#telemetry/line-logger.ts';
 import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
+import { noClusterValidation } from '#testing/no-cluster-validation.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
 import type { AdmissionServer, AdmissionServerOptions } from '../admission-server.ts';
 import { endpointsOf } from '../endpoint.ts';
@@ -56,13 +57,7 @@ describe('startThreadedServer()', () => {
       clock,
       log,
       metrics: createHttpServerMetrics(registry),
-      clusterValidation: {
-        isEnabled: false,
-        isSoft: false,
-        cluster: 'test',
-        excludedPaths: [],
-        excludedUserAgents: [],
-      },
+      clusterValidation: noClusterValidation,
       endpoints: endpointsOf([sights, webhook], { clock, log, requestTimeout }),
       requestTimeout,
       drain: seconds(0),

@@ -7,7 +7,6 @@ import { bodyRoom } from '../admission-listener.ts';
 import {
   type AdmissionServer,
   type AdmissionServerOptions,
-  assertUsable,
   startAdmissionServer,
 } from '../admission-server.ts';
 import { enter } from './account-book.ts';
@@ -32,7 +31,6 @@ export async function startThreadedServer(
   options: AdmissionServerOptions,
   helpers: Helpers,
 ): Promise<AdmissionServer> {
-  assertUsable(options.certificate);
   await assertFree(options);
   const room = Math.ceil(bodyRoom / (helpers.count + 1));
   const server = await startAdmissionServer({ ...options, isPortShared: true, bodyRoom: room });
@@ -41,9 +39,18 @@ export async function startThreadedServer(
   const shared = new ThreadedServer(server, threads, background);
   const { log } = helpers;
   const { port } = server;
-  const given = { port, host, certificate, log, clusterValidation, requestTimeout, drain };
+  const given = {
+    port,
+    ...(host !== undefined && { host }),
+    certificate,
+    log,
+    clusterValidation,
+    requestTimeout,
+    ...(drain !== undefined && { drain }),
+    bodyRoom: room,
+  };
   try {
-    await Promise.all(threads.map((thread) => thread.serve({ ...given, bodyRoom: room })));
+    await Promise.all(threads.map((thread) => thread.serve(given)));
     return shared;
   } catch (error) {
     await shared.close();
