@@ -1,0 +1,22 @@
+// The modules of prom-client that the program loads one by one: the package as a whole brings metrics of the process and
+// all of OpenTelemetry's API with it, a hundred files at every start. They have no types of their own.
+declare module 'prom-client/lib/counter.js' {
+  import { Counter } from 'prom-client';
+
+  export default Counter;
+}
+declare module 'prom-client/lib/gauge.js' {
+  import { Gauge } from 'prom-client';
+
+  export default Gauge;
+}
+declare module 'prom-client/lib/histogram.js' {
+  import { Histogram } from 'prom-client';
+
+  export default Histogram;
+}
+declare module 'prom-client/lib/registry.js' {
+  import { Registry } from 'prom-client';
+
+  export default Registry;
+}
