@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
+import type { Monotonic } from '#base/units.ts';
 import { cleanTarget } from '#telemetry/clean-path.ts';
 import { type ClusterValidation, clusterRefusal } from '#telemetry/cluster-validation.ts';
 import { type WholeResponse, writeResponse } from '#telemetry/http-response.ts';
 import { routeLabeler } from '#telemetry/http-route.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { Endpoint } from './endpoint.ts';
-import { BodyRoom, maxBody, type ReadBody, withBody } from './read-body.ts';
+import { BodyRoom, maxBody, type ReadBody, readBody } from './read-body.ts';
+import type { RequestTarget } from './request-target.ts';
 
 /** What the webhook server answers with. */
 export interface AdmissionListenerOptions {
@@ -20,11 +23,15 @@ export interface AdmissionListenerOptions {
   readonly bodyRoom?: number;
 }
 
-/** Answers one request. Rejects only for what is a fault of this program. */
-export type AdmissionListener = (
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-) => Promise<void>;
+/** One request, and its answer to be. */
+export interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly target: RequestTarget;
+}
+
+/** Answers one request; a fault of this program ends its connection. */
+export type AdmissionListener = (exchange: Exchange) => void;
 
 /** Bytes of bodies that a server holds at once, in all of its threads. */
 export const bodyRoom: number = 64 * 1_024 * 1_024;
@@ -36,17 +43,24 @@ export function admissionRoutes(endpoints: readonly Endpoint[]): (path: string) 
 
 /** Serves the paths of `endpoints`, exactly and by any method, and nothing else (S2, S3). */
 export function admissionListener(options: AdmissionListenerOptions): AdmissionListener {
-  const { clock, endpoints, bodyRoom: size = bodyRoom } = options;
+  const { clock, log, endpoints, bodyRoom: size = bodyRoom } = options;
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
   const room = new BodyRoom(size);
   const refusal = clusterCheck(options);
-  return async (incoming, outgoing) => {
-    const target = targetOf(incoming);
-    const refused = refusal(incoming, target.path);
+  return (exchange) => {
+    const { incoming, outgoing, target } = exchange;
+    const refused = refusal(exchange);
     if (refused !== undefined) return writeResponse(outgoing, refused);
     const endpoint = byPath.get(target.path);
     if (endpoint === undefined) return writeResponse(outgoing, elsewhere(incoming));
-    return serve({ incoming, outgoing, query: target.query }, { endpoint, room, clock });
+    const begun = clock.monotonic();
+    readBody(incoming, room, {
+      use: (read) => answerBody({ ...exchange, begun }, read, endpoint),
+      failed: (error) => {
+        log.error('webhook server failed', { err: errorOf(error) });
+        outgoing.destroy();
+      },
+    });
   };
 }
 
@@ -55,44 +69,15 @@ function clusterCheck({
   endpoints,
   metrics,
   log,
-}: AdmissionListenerOptions): (
-  incoming: IncomingMessage,
-  path: string,
-) => WholeResponse | undefined {
+}: AdmissionListenerOptions): (exchange: Exchange) => WholeResponse | undefined {
   const report = { metrics, logger: log, routeOf: admissionRoutes(endpoints) };
-  return ({ method = '', headers }, path) => {
+  return ({ incoming, target: { path } }) => {
     if (!clusterValidation.isEnabled) return undefined;
+    const { method = '', headers } = incoming;
     const userAgent = headers['user-agent'] ?? '';
     const cluster = [headers['x-cluster'] ?? ''].flat().join(', ');
     return clusterRefusal(clusterValidation, { path, method, userAgent, cluster }, report);
   };
-}
-
-interface Target {
-  /** Without escapes. */
-  readonly path: string;
-  /** Without `?`. */
-  readonly query: string;
-}
-
-/** Before the path of a target in absolute form, which every server has to take (RFC 9112 §3.2.2). */
-const origin = /^https?:\/\/[^/?]*/iu;
-
-function targetOf({ url: target = '' }: IncomingMessage): Target {
-  const url = target.startsWith('/') ? target : target.replace(origin, '');
-  const queryAt = url.indexOf('?');
-  const path = queryAt < 0 ? url : url.slice(0, queryAt);
-  return { path: unescaped(path), query: queryAt < 0 ? '' : url.slice(queryAt + 1) };
-}
-
-function unescaped(path: string): string {
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    // No path of a webhook: it is answered as such.
-    return path;
-  }
 }
 
 function elsewhere({ url = '' }: IncomingMessage): WholeResponse {
@@ -101,32 +86,25 @@ function elsewhere({ url = '' }: IncomingMessage): WholeResponse {
   return { status: 404, body: '404 page not found\n' };
 }
 
-interface Asked {
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
-  readonly query: string;
+interface BegunExchange extends Exchange {
+  readonly begun: Monotonic;
 }
 
-interface Serving {
-  readonly endpoint: Endpoint;
-  readonly room: BodyRoom;
-  readonly clock: Clock;
-}
-
-async function serve(asked: Asked, { endpoint, room, clock }: Serving): Promise<void> {
-  const { incoming, outgoing, query } = asked;
-  const begun = clock.monotonic();
-  await withBody(incoming, room, async (read) => {
-    if (read.kind !== 'whole') return refuse(outgoing, read);
-    const answered = endpoint.answer({
-      contentType: incoming.headers['content-type'] ?? '',
-      body: read.body,
-      query,
-      begun,
-      onLeave: (left) => void outgoing.once('close', left),
-    });
-    return write(outgoing, answered instanceof Promise ? await answered : answered);
+function answerBody(
+  { incoming, outgoing, target, begun }: BegunExchange,
+  read: ReadBody,
+  endpoint: Endpoint,
+): void | Promise<void> {
+  if (read.kind !== 'whole') return refuse(outgoing, read);
+  const answered = endpoint.answer({
+    contentType: incoming.headers['content-type'] ?? '',
+    body: read.body,
+    query: target.query,
+    begun,
+    onLeave: (left) => void outgoing.once('close', left),
   });
+  if (!(answered instanceof Promise)) return write(outgoing, answered);
+  return answered.then((answer) => write(outgoing, answer));
 }
 
 interface Written {
@@ -136,8 +114,10 @@ interface Written {
 }
 
 function write(outgoing: ServerResponse, { status, contentType, body }: Written): void {
-  const length = Buffer.byteLength(body);
-  outgoing.writeHead(status, { 'content-type': contentType, 'content-length': length });
+  outgoing.setHeader('content-type', contentType);
+  // Set, not written: only so can whoever observes the answer ask for it.
+  outgoing.setHeader('content-length', Buffer.byteLength(body));
+  outgoing.writeHead(status);
   outgoing.end(body);
 }
 

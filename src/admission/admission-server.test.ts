@@ -321,9 +321,13 @@ test('startAdmissionServer() does not read a body over the limit (D-29)', async 
 });
 
 test('startAdmissionServer() counts requests by route [admission 104]', async () => {
+  const sentBefore = await sentBytes();
+  const answer = await post(JSON.stringify(review()));
+  // Over the same connection, so that the answer before it has been counted.
   await post('', undefined, '/unknown/path');
-  await post(JSON.stringify(review()));
+  await post('', undefined, '/unknown/path');
   const text = await registry.expose();
+  assert.equal((await sentBytes()) - sentBefore, Buffer.byteLength(answer.text));
   assert.match(
     text,
     /rollout_operator_request_duration_seconds_count\{method="POST",route="other",status_code="404",ws="false"\} [1-9]/,
@@ -337,6 +341,13 @@ test('startAdmissionServer() counts requests by route [admission 104]', async ()
     /rollout_operator_request_message_bytes_count\{method="POST",route="admission_no_downscale"\} [1-9]/,
   );
 });
+
+/** Bytes of answers of the webhook so far, as the metric has them. */
+async function sentBytes(): Promise<number> {
+  const sum =
+    /rollout_operator_response_message_bytes_sum\{method="POST",route="admission_no_downscale"\} (\d+)/;
+  return Number(sum.exec(await registry.expose())?.[1] ?? 0);
+}
 
 test('startAdmissionServer() turns away a wrong cluster where the path is not exempt [admission 99]', async () => {
   const clusterValidation = {

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
@@ -10,7 +9,9 @@ import {
   type AdmissionListenerOptions,
   admissionListener,
   admissionRoutes,
+  type Exchange,
 } from './admission-listener.ts';
+import { requestTarget } from './request-target.ts';
 
 /** How the webhook server is reached. */
 export interface AdmissionServerOptions extends AdmissionListenerOptions {
@@ -90,12 +91,10 @@ class TlsServer implements AdmissionServer {
       connectionsCheckingInterval: checkInterval,
     };
     try {
-      this.#server = createServer({ ...pem(certificate), ...timeouts }, (request, response) => {
-        this.#observe(request, response);
-        listener(request, response).catch((error: unknown) => {
-          this.#options.log.error('webhook server failed', { err: errorOf(error) });
-          response.destroy();
-        });
+      this.#server = createServer({ ...pem(certificate), ...timeouts }, (incoming, outgoing) => {
+        const exchange = { incoming, outgoing, target: requestTarget(incoming.url ?? '') };
+        this.#observe(exchange);
+        listener(exchange);
       });
     } catch (error) {
       throw certificateError(error);
@@ -151,24 +150,23 @@ class TlsServer implements AdmissionServer {
   }
 
   /** M1 to M4, from what was really sent. */
-  #observe(request: IncomingMessage, response: ServerResponse): void {
+  #observe({ incoming, outgoing, target }: Exchange): void {
     const { metrics, clock } = this.#options;
-    const { method = '', url = '' } = request;
-    const queryAt = url.indexOf('?');
-    const route = this.#routeOf(queryAt < 0 ? url : url.slice(0, queryAt));
+    const { method = '', headers } = incoming;
+    const route = this.#routeOf(target.path);
     const begun = clock.monotonic();
-    if (this.#closed !== undefined) response.setHeader('connection', 'close');
+    if (this.#closed !== undefined) outgoing.setHeader('connection', 'close');
     metrics.changeInflight(method, route, 1);
-    response.once('close', () => {
+    outgoing.on('close', () => {
       metrics.changeInflight(method, route, -1);
       metrics.observeServed({
         method,
         route,
-        status: response.statusCode,
-        isWebSocket: request.headers.upgrade?.toLowerCase() === 'websocket',
+        status: outgoing.statusCode,
+        isWebSocket: headers.upgrade?.toLowerCase() === 'websocket',
         duration: millis(clock.monotonic() - begun),
-        requestBytes: statedLength(request.headers['content-length']),
-        responseBytes: statedLength(response.getHeader('content-length')),
+        requestBytes: statedLength(headers['content-length']),
+        responseBytes: statedLength(outgoing.getHeader('content-length')),
       });
       if (this.#closed !== undefined) this.#server.closeIdleConnections();
     });

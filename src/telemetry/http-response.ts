@@ -17,14 +17,11 @@ export function bytesOf(body: WholeResponse['body']): Uint8Array<ArrayBuffer> {
 /** Sends `response` and its length. */
 export function writeResponse(outgoing: ServerResponse, response: WholeResponse): void {
   const bytes = bytesOf(response.body);
-  outgoing.writeHead(response.status, headersOf(response, bytes.length));
+  const { status, contentType = 'text/plain; charset=utf-8', headers = {} } = response;
+  for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
+  // Set, not written: only so can whoever observes the answer ask for it.
+  outgoing.setHeader('content-length', bytes.length);
+  if (bytes.length > 0) outgoing.setHeader('content-type', contentType);
+  outgoing.writeHead(status);
   outgoing.end(bytes);
-}
-
-function headersOf(
-  { contentType = 'text/plain; charset=utf-8', headers = {} }: WholeResponse,
-  length: number,
-): Record<string, string> {
-  const type = length === 0 ? undefined : { 'content-type': contentType };
-  return { ...headers, 'content-length': String(length), ...type };
 }
