@@ -5,25 +5,19 @@ import type { Client, WatchQuery } from './client.ts';
 import type { InformerProblem } from './informer.ts';
 import { listPages } from './list-pages.ts';
 import {
-  needsRelist,
-  ReflectorBackoff,
   retryAfterOf,
   statusOf,
   UnmarkedListError,
   WatchEndedError,
 } from './list-watch-failure.ts';
+import { ListWatchRetries } from './list-watch-retries.ts';
 import type { KubernetesObject } from './object.ts';
 import { ProblemReports } from './problem-reports.ts';
 import type { ResourceType } from './resource-type.ts';
 import { newerRevision, RevisionWentBackError } from './revision.ts';
 import { SilenceAlarm, WatchSilentError } from './silence-alarm.ts';
 import { StreamingLists } from './streaming-lists.ts';
-import {
-  type WatchChangeType,
-  WatchDecodeError,
-  WatchDecoder,
-  type WatchEvent,
-} from './watch-decoder.ts';
+import { type WatchChangeType, WatchDecoder, type WatchEvent } from './watch-decoder.ts';
 import { withoutSpec } from './without-spec.ts';
 
 /** Where a whole list stands. */
@@ -68,13 +62,10 @@ export interface ReflectorOptions {
 /** Longest silence of a watch (D-9), and of a streaming list that has not shown its end. */
 const watchSilence = seconds(90);
 const listSilence = seconds(30);
-const healthyAfter = seconds(10);
 const absentRetry = seconds(30);
 const timeoutSeconds = 290;
 /** Bytes decoded at a stretch before other work gets its turn: a few milliseconds. */
 const stretch = 128 * 1024;
-/** Fruitless resumptions in a row (silence, bytes that are no events) before the position itself is doubted. */
-const maxFruitless = 2;
 
 /**
  * Lists one resource type, then watches it, for ever, and tells a {@link ReflectorTarget} what it learns.
@@ -87,15 +78,12 @@ const maxFruitless = 2;
  */
 export class Reflector {
   readonly #options: ReflectorOptions;
-  readonly #backoff = new ReflectorBackoff();
+  readonly #retries = new ListWatchRetries();
   readonly #streamingLists = new StreamingLists();
   readonly #problems: ProblemReports;
   /** Where the watch resumes; undefined when a list is due. */
   #position: string | undefined;
   #isAbsent = false;
-  /** Whether the watch under way, or the last one, told anything new. */
-  #hasProgressed = false;
-  #fruitless = 0;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -115,18 +103,19 @@ export class Reflector {
     const { clock } = this.#options;
     const start = clock.monotonic();
     const wasListing = this.#position === undefined;
-    this.#hasProgressed = false;
+    this.#retries.begun();
     try {
       await this.#listAndWatch(signal);
       if (this.#isAbsent) return absentRetry;
-      return this.#delayAfter(start, millis(0));
+      return this.#retries.delay(start, clock.monotonic(), millis(0));
     } catch (error) {
       if (error instanceof RevisionWentBackError) throw error;
       if (signal.aborted) return millis(0);
       const isListing = wasListing && this.#position === undefined;
       this.#failed(error, isListing);
       // A list that fails slowly is as sick as one that fails at once.
-      return this.#delayAfter(isListing ? clock.monotonic() : start, retryAfterOf(error));
+      const now = clock.monotonic();
+      return this.#retries.delay(isListing ? now : start, now, retryAfterOf(error));
     }
   }
 
@@ -261,8 +250,8 @@ export class Reflector {
     const before = this.#position;
     if (before === undefined) return;
     this.#position = newerRevision(before, revision);
-    if (this.#position !== before) this.#hasProgressed = true;
-    if (this.#fruitless > 0 || this.#problems.isTroubled) this.#worked();
+    if (this.#position !== before) this.#retries.progressed();
+    if (this.#retries.isFruitless || this.#problems.isTroubled) this.#worked();
   }
 
   #failed(error: unknown, isListing: boolean): void {
@@ -273,26 +262,13 @@ export class Reflector {
     const isSilent = error instanceof WatchSilentError;
     const message = `Cannot ${verb} ${this.#subject()}: ${errorOf(error).message}`;
     if (isListing || !isSilent) this.#problems.failed(reason, message, error);
-    if (isSilent || error instanceof WatchDecodeError) this.#fruitless += 1;
-    if (!needsRelist(error) && this.#fruitless < maxFruitless) return;
-    this.#position = undefined;
-    this.#fruitless = 0;
+    if (this.#retries.failed(error)) this.#position = undefined;
   }
 
   #worked(): void {
-    this.#fruitless = 0;
+    this.#retries.worked();
     if (!this.#problems.isTroubled) return;
     this.#problems.recovered(`The list and watch of ${this.#subject()} works again`);
-  }
-
-  /** A watch that lasted is resumed at once, one that told something new soon; any other waits ever longer. */
-  #delayAfter(start: Monotonic, asked: Millis): Millis {
-    if (this.#options.clock.monotonic() - start >= healthyAfter) {
-      this.#backoff.reset();
-      return asked;
-    }
-    if (this.#hasProgressed) this.#backoff.reset();
-    return millis(Math.max(asked, this.#backoff.next()));
   }
 
   async #pause(delay: Millis, signal: AbortSignal): Promise<void> {

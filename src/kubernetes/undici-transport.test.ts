@@ -6,12 +6,8 @@ import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import { ManualClock } from '#testing/manual-clock.ts';
 import { ScriptedHttpServer } from '#testing/scripted-http-server.ts';
-import {
-  failure,
-  type Script,
-  type TransportUnderTest,
-  transportContract,
-} from '#testing/transport-contract.ts';
+import { failure, transportContract } from '#testing/transport-contract.ts';
+import type { Script, TransportUnderTest } from '#testing/transport-under-test.ts';
 import { throughProxy } from './proxy-dispatcher.ts';
 import { createUndiciTransport } from './undici-transport.ts';
 

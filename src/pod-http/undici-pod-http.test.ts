@@ -9,7 +9,7 @@ import { ManualClock } from '#testing/manual-clock.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { podCall, podHttpContract } from '#testing/pod-http-contract.ts';
 import { ScriptedHttpServer } from '#testing/scripted-http-server.ts';
-import type { Script } from '#testing/transport-contract.ts';
+import type { Script } from '#testing/transport-under-test.ts';
 import type { PodCall, PodRoundTrip } from './pod-http.ts';
 import { createPodHttp, type PodHttpOptions } from './undici-pod-http.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Behaviour, ReceivedRequest, Script } from './transport-contract.ts';
+import type { Behaviour, ReceivedRequest, Script } from './transport-under-test.ts';
 
 /** A real HTTP server on 127.0.0.1 that behaves as a {@link Script} says. */
 export class ScriptedHttpServer {

@@ -1,6 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, minutes } from '#base/units.ts';
-import { primaryHold } from '#control/primary-hold.ts';
 import {
   type Controllers,
   type ControllersOptions,
@@ -24,8 +23,6 @@ import { createLogger } from '#telemetry/line-logger.ts';
 import type { CallOfPod } from './fake-pod-http.ts';
 import { type Judgement, type JudgeOptions, judge } from './judge.ts';
 import { PodFleet } from './pod-fleet.ts';
-import type { StallStatement } from './reasons.ts';
-import { type DisruptionStatement, statementOf } from './statement.ts';
 import {
   GROUP,
   images,
@@ -35,13 +32,8 @@ import {
   setName,
   setOf,
 } from './world-group.ts';
-import type { LogEntry } from './world-log.ts';
-import {
-  OPERATOR_USER,
-  type OperatorRun,
-  type PassedPlan,
-  WorldOperator,
-} from './world-operator.ts';
+import { OPERATOR_USER, type OperatorRun, WorldOperator } from './world-operator.ts';
+import { WorldRecord } from './world-record.ts';
 
 /** What differs from the usual world. */
 export interface WorldOptions extends SetOptions {
@@ -72,11 +64,8 @@ export class World {
   readonly kubelet: Kubelet;
   /** Answers what operators ask of pods. */
   readonly fleet: PodFleet;
-  /** What operators logged. */
-  readonly log: LogEntry[] = [];
-  readonly statements: DisruptionStatement[] = [];
-  /** The reasons that operators gave for standing still, as their gauge of blocked groups had them. */
-  readonly said: StallStatement[] = [];
+  /** What operators said. */
+  readonly record = new WorldRecord();
   readonly zones: readonly string[];
   readonly options: WorldOptions;
   readonly operators: OperatorRun[] = [];
@@ -157,8 +146,8 @@ export class World {
       podCalled: (call, moment) => {
         for (const told of this.onPodCall) told({ client, ...call }, moment);
       },
-      logged: (entry) => this.#logged(entry),
-      planned: (passed) => this.#planned(passed),
+      logged: (entry) => this.record.logged(entry),
+      planned: (passed) => this.record.planned(passed),
     });
     this.operators.push(operator);
     return operator;
@@ -231,7 +220,7 @@ export class World {
   judge(options: Partial<JudgeOptions> = {}): Judgement {
     return judge(this.cluster.eventLog, {
       ours: (user) => user === OPERATOR_USER,
-      statements: this.statements,
+      statements: this.record.statements,
       podCalls: this.fleet.calls,
       end: this.clock.now(),
       ...options,
@@ -253,24 +242,6 @@ export class World {
         await this.cluster.close();
       })(),
     );
-  }
-
-  #logged(entry: LogEntry): void {
-    this.log.push(entry);
-    if (entry.message !== 'deleting pod') return;
-    this.statements.push(statementOf(entry.at, entry.fields));
-  }
-
-  #planned({ at, key, plan }: PassedPlan): void {
-    const [namespace = '', group = ''] = key.split('/');
-    const hold = primaryHold(plan.decisions);
-    this.said.push({
-      at,
-      namespace,
-      group,
-      reason: hold?.because.reason ?? '',
-      ...(hold !== undefined && { set: hold.set.name }),
-    });
   }
 
   async #patch(name: string, document: JsonObject): Promise<void> {

@@ -11,7 +11,7 @@ export const small: WorldOptions = { zones: ['a', 'b'], replicas: 2, maxUnavaila
 
 /** Asserts that every promise was kept up to now; that groups are complete only where `options` ask for it. */
 export function assertKept(world: World, options: Partial<JudgeOptions> = {}): void {
-  const stalls = { said: world.said, predicates: worldReasons };
+  const stalls = { said: world.record.stalls, predicates: worldReasons };
   const judgement = world.judge({ stalls, ...options });
   assert.equal(judgement.violations.length, 0, judgement.report());
 }
@@ -96,6 +96,8 @@ export async function untilBlockedBy(
   limit: Millis = minutes(5),
 ): Promise<void> {
   const end = world.clock.now() + limit;
-  await world.clock.runUntil(() => world.said.at(-1)?.reason === reason || world.clock.now() > end);
-  assert.equal(world.said.at(-1)?.reason, reason);
+  await world.clock.runUntil(
+    () => world.record.stalls.at(-1)?.reason === reason || world.clock.now() > end,
+  );
+  assert.equal(world.record.stalls.at(-1)?.reason, reason);
 }

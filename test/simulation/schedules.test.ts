@@ -95,6 +95,6 @@ function storm(world: World): void {
 async function historyOf(seed: number): Promise<string> {
   const { run } = await tellReference({ ...reference, world: { ...reference.world, seed } });
   const { commits, calls } = run.world.cluster.eventLog;
-  const { log } = run.world;
+  const { log } = run.world.record;
   return JSON.stringify({ commits, calls, log });
 }

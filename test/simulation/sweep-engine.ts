@@ -165,7 +165,7 @@ async function tell(stage: Stage, reference?: Reference): Promise<Run> {
   const judgement = world.judge({
     completion: { by: instant(stage.completeAt) },
     quiet: { from: quietFrom },
-    stalls: { said: world.said, predicates: worldReasons },
+    stalls: { said: world.record.stalls, predicates: worldReasons },
   });
   const removals = removalsOf(world);
   const run = { scenario, fault, world, judgement, removals, endState: endState(world) };

@@ -75,7 +75,7 @@ async function replay(scenario: Scenario, name: string): Promise<number> {
   const [tally] = await sweep([fault], told, {
     onRun: ({ world }) => {
       const start = world.cluster.eventLog.commits[0]?.at ?? 0;
-      for (const { at, client, level, message, fields } of world.log) {
+      for (const { at, client, level, message, fields } of world.record.log) {
         const time = `t+${((at - start) / 1_000).toFixed(3)}s`;
         print(`${time} ${client} ${level} ${message} ${JSON.stringify(fields)}`);
       }

@@ -1,0 +1,61 @@
+import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import { needsRelist, ReflectorBackoff } from './list-watch-failure.ts';
+import { WatchSilentError } from './silence-alarm.ts';
+import { WatchDecodeError } from './watch-decoder.ts';
+
+const healthyAfter = seconds(10);
+/** Fruitless resumptions in a row (silence, bytes that are no events) before the position itself is doubted. */
+const maxFruitless = 2;
+
+/** When lists and watches that ended are tried again, and whether from where they were. */
+export class ListWatchRetries {
+  readonly #backoff = new ReflectorBackoff();
+  /** Whether the watch under way, or the last one, told anything new. */
+  #hasProgressed = false;
+  #fruitless = 0;
+
+  /** Whether resumptions were in vain since something was told. */
+  get isFruitless(): boolean {
+    return this.#fruitless > 0;
+  }
+
+  /** A list or a watch begins. */
+  begun(): void {
+    this.#hasProgressed = false;
+  }
+
+  /** The watch told something new. */
+  progressed(): void {
+    this.#hasProgressed = true;
+  }
+
+  /** Something was told. */
+  worked(): void {
+    this.#fruitless = 0;
+  }
+
+  /** A list or a watch failed with `error`. @returns whether its position is to be given up */
+  failed(error: unknown): boolean {
+    if (error instanceof WatchSilentError || error instanceof WatchDecodeError) {
+      this.#fruitless += 1;
+    }
+    if (!needsRelist(error) && this.#fruitless < maxFruitless) return false;
+    this.#fruitless = 0;
+    return true;
+  }
+
+  /**
+   * How long to wait after what began at `start` and ended `now`: a watch that lasted is resumed at once, one that told
+   * something new soon; any other waits ever longer.
+   *
+   * @param asked what the server asked for; waited for at least
+   */
+  delay(start: Monotonic, now: Monotonic, asked: Millis): Millis {
+    if (now - start >= healthyAfter) {
+      this.#backoff.reset();
+      return asked;
+    }
+    if (this.#hasProgressed) this.#backoff.reset();
+    return millis(Math.max(asked, this.#backoff.next()));
+  }
+}
