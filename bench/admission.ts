@@ -16,9 +16,12 @@ const objectBytes = 8_000;
 /** Connections that the API server of a busy cluster keeps. */
 const connections = 32;
 const stormConnections = 200;
-const path = '/admission/no-downscale?timeout=10s';
+const target = '/admission/no-downscale?timeout=10s';
+const program = 'admission-process.ts';
 
 interface Load {
+  /** Reviews to a server that does not look at them. */
+  readonly bare: number;
   /** Reviews before anything is measured. */
   readonly warmUp: number;
   /** Reviews as fast as they are answered. */
@@ -29,8 +32,8 @@ interface Load {
 }
 
 const loads: Readonly<Record<Size, Load>> = {
-  full: { warmUp: 20_000, flood: 100_000, paced: 10_000, rate: 1_000 },
-  tiny: { warmUp: 50, flood: 200, paced: 50, rate: 500 },
+  full: { bare: 30_000, warmUp: 20_000, flood: 100_000, paced: 10_000, rate: 1_000 },
+  tiny: { bare: 50, warmUp: 50, flood: 200, paced: 50, rate: 500 },
 };
 
 /** How fast the webhook server answers. */
@@ -42,11 +45,11 @@ export const admission: Bench = {
 async function measure(size: Size): Promise<Findings> {
   const load = loads[size];
   // What is shipped keeps its compiled sources (scripts/with-node.sh): this start leaves them for the next.
-  await stop((await startServer()).child);
-  const { child, server } = await startServer();
+  await stop((await startServer(program)).child);
+  const { child, server } = await startServer(program);
   const pid = child.pid ?? 0;
   const { body, want } = review();
-  const post = postBytes(path, body);
+  const post = postBytes(target, body);
   const before = machineLoad();
   const open = await Promise.all(
     Array.from({ length: connections }, () => ReviewConnection.open(server, post)),
@@ -61,6 +64,7 @@ async function measure(size: Size): Promise<Findings> {
   const storm = await handshakes(server, post);
   const { busy } = machineLoad(before);
   await stop(child);
+  const bare = await bareRate(load.bare, post, want);
   return {
     bench: 'admission',
     setting: `reviews of ${body.length} bytes over ${connections} connections with TLS, log level debug; compile cache on; client and server in separate processes; machine ${percent(busy)} busy`,
@@ -99,16 +103,37 @@ async function measure(size: Size): Promise<Findings> {
         unit: 'µs',
         how: 'CPU of the server while flooded',
       }),
+      told('the same reviews without a look at them', {
+        value: bare,
+        unit: '/s',
+        how: 'what TLS and HTTP of Node in as many threads give just then: how fast the machine is at this minute',
+      }),
     ],
   };
 }
 
-async function startServer(): Promise<{
+/** Floods a server that only reads and answers. @returns reviews a second */
+async function bareRate(count: number, post: Buffer, want: string): Promise<number> {
+  const { child, server } = await startServer('bare-review-server.ts', want);
+  const open = await Promise.all(
+    Array.from({ length: connections }, () => ReviewConnection.open(server, post)),
+  );
+  await flood(open, Math.ceil(count / 3), want);
+  const took = await flood(open, count, want);
+  for (const each of open) each.close();
+  await stop(child);
+  return count / took;
+}
+
+async function startServer(
+  file: string,
+  ...args: readonly string[]
+): Promise<{
   readonly child: ChildProcess;
   readonly server: ReviewServer;
 }> {
-  const program = fileURLToPath(new URL('admission-process.ts', import.meta.url));
-  const child = spawn(process.execPath, [...shippedNodeFlags(), program], {
+  const path = fileURLToPath(new URL(file, import.meta.url));
+  const child = spawn(process.execPath, [...shippedNodeFlags(), path, ...args], {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const lines = createInterface({ input: child.stdout });
