@@ -154,12 +154,19 @@ test('outlineOf() reads as JSON what JSON.parse() does, and nothing else', () =>
 test('outlineOf() gives an outline of every object that nests within its bounds', () => {
   fc.assert(
     fc.property(fc.dictionary(names, tree, { maxKeys: 4 }), (value) => {
-      const text = JSON.stringify(value);
-      const hasEscapedName = /\\"[^"]*":/u.test(text);
-      if (!hasEscapedName) assert.notEqual(outline(text), undefined);
+      if (!hasEscapedName(value)) assert.notEqual(outline(JSON.stringify(value)), undefined);
     }),
   );
 });
+
+/** Whether the name of any member, however deep, is written with a backslash. */
+function hasEscapedName(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const isNamed = !Array.isArray(value);
+  return Object.entries(value).some(
+    ([name, inner]) => (isNamed && JSON.stringify(name).includes('\\')) || hasEscapedName(inner),
+  );
+}
 
 interface Seen {
   readonly name?: unknown;

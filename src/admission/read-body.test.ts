@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { BodyRoom, maxBody, type ReadBody, readBody } from './read-body.ts';
+
+/** A request as far as its body goes. */
+function requestOf(headers: Readonly<Record<string, string>> = {}): PassThrough & IncomingMessage {
+  return Object.assign(new PassThrough(), { headers }) as unknown as PassThrough & IncomingMessage;
+}
+
+interface Told {
+  readonly reads: ReadBody[];
+  readonly failures: unknown[];
+}
+
+function reading(
+  request: IncomingMessage,
+  room: BodyRoom,
+  use: (read: ReadBody) => void | Promise<void> = () => undefined,
+): Told {
+  const told: Told = { reads: [], failures: [] };
+  readBody(request, room, {
+    use: (read) => {
+      told.reads.push(read);
+      return use(read);
+    },
+    failed: (error) => void told.failures.push(error),
+  });
+  return told;
+}
+
+test('readBody() reads a body that comes in pieces, and gives its room back', async () => {
+  const room = new BodyRoom(10);
+  const request = requestOf();
+  const told = reading(request, room, () => assert.equal(room.held, 5));
+  request.write('abc');
+  request.end('de');
+  await once(request, 'close');
+  assert.deepEqual(told, { reads: [{ kind: 'whole', body: Buffer.from('abcde') }], failures: [] });
+  assert.equal(room.held, 0);
+});
+
+test('readBody() does not begin with a body that is stated to be too long', () => {
+  const request = requestOf({ 'content-length': String(maxBody + 1) });
+  assert.deepEqual(reading(request, new BodyRoom(10)).reads, [{ kind: 'too-long' }]);
+  assert.equal(request.listenerCount('data'), 0);
+});
+
+test('readBody() stops at what there is no room for, and gives back what it had', async () => {
+  const room = new BodyRoom(4);
+  const request = requestOf();
+  const used = Promise.withResolvers<void>();
+  const told = reading(request, room, () => used.resolve());
+  request.write('abc');
+  request.write('de');
+  await used.promise;
+  assert.deepEqual(told.reads, [{ kind: 'no-room' }]);
+  assert.equal(room.held, 0);
+});
+
+test('readBody() tells once of a sender that goes away', async () => {
+  const room = new BodyRoom(10);
+  const request = requestOf();
+  const told = reading(request, room);
+  request.write('abc');
+  request.destroy(new Error('gone'));
+  await new Promise((resolve) => request.on('close', resolve));
+  assert.deepEqual(told, { reads: [{ kind: 'broken' }], failures: [] });
+  assert.equal(room.held, 0);
+});
+
+test('readBody() tells of what its reader throws, and gives the room back', async () => {
+  const room = new BodyRoom(10);
+  const fault = new Error('a bug');
+  const request = requestOf();
+  const told = reading(request, room, () => {
+    throw fault;
+  });
+  request.end('abc');
+  await once(request, 'close');
+  assert.deepEqual(told.failures, [fault]);
+  assert.equal(room.held, 0);
+});
+
+test('readBody() holds the room until its reader is done, also when that fails', async () => {
+  const room = new BodyRoom(10);
+  const fault = new Error('a bug');
+  const work = Promise.withResolvers<void>();
+  const request = requestOf();
+  const told = reading(request, room, () => work.promise);
+  request.end('abc');
+  await once(request, 'close');
+  assert.equal(room.held, 3);
+  work.reject(fault);
+  await assert.rejects(work.promise);
+  await Promise.resolve();
+  await Promise.resolve();
+  assert.deepEqual(told.failures, [fault]);
+  assert.equal(room.held, 0);
+});
