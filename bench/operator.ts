@@ -30,16 +30,26 @@ const patience = 60_000;
 /** The last lines that are shown when the operator ends by itself. */
 const keptLines = 20;
 
+/** A group that was looked at. */
+const seen = /^rollout_operator_last_successful_group_reconcile_timestamp_seconds\{.*\} [1-9]/u;
+
+interface Place {
+  readonly folder: string;
+  readonly port: number;
+}
+
 /** The operator program in a process of its own. */
 export class Operator {
   /** From the start of the process to the first 200 of `/ready`, in ms. */
   readonly readyAfter: number;
   readonly #child: ChildProcess;
   readonly #folder: string;
+  readonly #port: number;
 
-  private constructor(child: ChildProcess, folder: string, readyAfter: number) {
+  private constructor(child: ChildProcess, place: Place, readyAfter: number) {
     this.#child = child;
-    this.#folder = folder;
+    this.#folder = place.folder;
+    this.#port = place.port;
     this.readyAfter = readyAfter;
   }
 
@@ -72,7 +82,26 @@ export class Operator {
       rmSync(folder, { recursive: true });
       throw new Error(`Cannot start the operator:\n${lines.join('\n')}`, { cause });
     }
-    return new Operator(child, folder, performance.now() - start);
+    return new Operator(child, { folder, port }, performance.now() - start);
+  }
+
+  /**
+   * Waits until it has looked at so many groups. What is outdated at its first look is touched before it is deleted, as a
+   * predecessor may have been at it (D-8): writes that are no part of a rollout.
+   */
+  async hasLookedAt(groups: number): Promise<void> {
+    const deadline = performance.now() + patience;
+    while ((await this.#groupsSeen()) < groups) {
+      if (performance.now() > deadline) {
+        throw new Error(`The operator has not looked at ${groups} groups after ${patience} ms`);
+      }
+      await sleep(every);
+    }
+  }
+
+  async #groupsSeen(): Promise<number> {
+    const answer = await fetch(`http://127.0.0.1:${this.#port}/metrics`);
+    return (await answer.text()).split('\n').filter((line) => seen.test(line)).length;
   }
 
   /** What the process has used. */

@@ -49,6 +49,7 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
   const filled = await cluster.call('fill', setting);
   await cluster.call('pace', { milliseconds: restart, jitter: 0.3 });
   await using operator = await Operator.start(access);
+  await operator.hasLookedAt(setting.groups);
   const load = machineLoad();
   const cpuBefore = operator.usage().cpuSeconds;
   const patience = 60_000 + 4 * zones * podsPerSet * restart;

@@ -44,6 +44,7 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
   await cluster.call('fill', groups);
   await cluster.call('pace', { milliseconds: restart, jitter: 0 });
   await using operator = await Operator.start(access);
+  await operator.hasLookedAt(1);
   const before = { load: machineLoad(), cpu: operator.usage().cpuSeconds };
   const rolled = await cluster.call('roll', { groups: 1, patience: 60_000 + 4 * limit });
   const busy = machineLoad(before.load).busy;
