@@ -9,6 +9,7 @@ import { type ApiAnswer, PROTOBUF_TYPE, type WholeAnswer } from './rest/api-requ
 import type { ApiServer } from './rest/api-server.ts';
 import type { KeyAndCertificate } from './self-signed.ts';
 import type { WatchSession } from './watch/watch-session.ts';
+import { WriteBuffers } from './write-buffers.ts';
 
 /** Bodies above this are not even read to their end; the server's own limit answers for smaller ones (HT-7). */
 const READ_LIMIT = 4 * 1024 * 1024;
@@ -35,6 +36,7 @@ export class HttpListener implements Listener {
   readonly #users = new Map<string, User>();
   readonly #clients = new WeakMap<Socket, string>();
   readonly #api: ApiServer;
+  readonly #buffers = new WriteBuffers();
   #connections = 0;
 
   private constructor(api: ApiServer, server: Server, ca: string | undefined) {
@@ -128,7 +130,7 @@ export class HttpListener implements Listener {
         client,
         isAlive: () => !request.destroyed || request.complete,
       });
-      send(response, answer);
+      send(response, answer, this.#buffers);
     } finally {
       activity.end(owner);
     }
@@ -207,7 +209,7 @@ function unauthorized(): WholeAnswer {
   return { kind: 'whole', status: 401, headers, body: [Buffer.from(JSON.stringify(status))] };
 }
 
-function send(response: ServerResponse, answer: ApiAnswer): void {
+function send(response: ServerResponse, answer: ApiAnswer, buffers: WriteBuffers): void {
   switch (answer.kind) {
     case 'dropped':
       response.destroy();
@@ -215,7 +217,7 @@ function send(response: ServerResponse, answer: ApiAnswer): void {
     case 'watch':
       response.writeHead(answer.status, answer.headers);
       response.flushHeaders();
-      pump(response, answer.session);
+      pump(response, answer.session, buffers);
       return;
     default:
       sendWhole(response, answer);
@@ -232,12 +234,12 @@ function sendWhole(response: ServerResponse, answer: WholeAnswer): void {
 }
 
 /** Writes the lines of `session` as fast as the client reads them (LW-5). */
-function pump(response: ServerResponse, session: WatchSession): void {
+function pump(response: ServerResponse, session: WatchSession, buffers: WriteBuffers): void {
   let isBlocked = false;
   const flush = (): void => {
     while (!isBlocked && session.hasWaiting) {
-      const lines = session.take(LINES_PER_WRITE);
-      isBlocked = !response.write(Buffer.concat(lines.map(({ bytes }) => bytes)));
+      const parts = session.take(LINES_PER_WRITE).flatMap((line) => line.parts ?? line.bytes);
+      isBlocked = !buffers.write(response, parts);
     }
     if (isBlocked) return;
     if (session.state === 'ended') response.end();

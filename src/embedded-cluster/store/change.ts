@@ -13,8 +13,15 @@ export function atRevision(object: JsonObject, revision: number): JsonObject {
 
 /** The watch line of one event: one JSON object and a newline (LW-5). */
 export function encodeLine(type: string, object: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`{"type":"${type}","object":`), object, Buffer.from('}\n')]);
+  return Buffer.concat(lineParts(type, object));
 }
+
+/** The pieces of that line, of which the object is not copied. */
+export function lineParts(type: string, object: Buffer): readonly Buffer[] {
+  return [Buffer.from(`{"type":"${type}","object":`), object, lineEnd];
+}
+
+const lineEnd = Buffer.from('}\n');
 
 /** One entry of the watch log (ST-4); its lines are encoded once and shared by all watches (PF-2). */
 export class Change {

@@ -11,7 +11,12 @@ import { selectionOf } from '#embedded-cluster/rest/selection.ts';
 import type { ApiCall, ServerContext } from '#embedded-cluster/rest/server-context.ts';
 import { waitForRevision } from '#embedded-cluster/rest/wait-for-revision.ts';
 import { groupResource, tooOldResourceVersion } from '#embedded-cluster/status-errors.ts';
-import { type Change, type ChangeType, encodeLine } from '#embedded-cluster/store/change.ts';
+import {
+  type Change,
+  type ChangeType,
+  encodeLine,
+  lineParts,
+} from '#embedded-cluster/store/change.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { bookmarkObject } from './bookmark.ts';
 import { errorLine } from './error-line.ts';
@@ -43,7 +48,11 @@ class AddedLine implements WatchLine {
   }
 
   get bytes(): Buffer {
-    return encodeLine('ADDED', this.#version.bytes);
+    return Buffer.concat(this.parts);
+  }
+
+  get parts(): readonly Buffer[] {
+    return lineParts('ADDED', this.#version.bytes);
   }
 
   get revision(): number {

@@ -7,6 +7,8 @@ import { errorLine } from './error-line.ts';
 /** A piece of a watch answer. */
 export interface WatchLine {
   readonly bytes: Uint8Array;
+  /** The same in pieces, where the whole would have to be put together. */
+  readonly parts?: readonly Uint8Array[];
   /** The newest revision that the client knows of once it has this; 0 where it tells of none. */
   readonly revision: number;
 }
