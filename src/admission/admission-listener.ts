@@ -47,7 +47,11 @@ export function admissionListener(options: AdmissionListenerOptions): AdmissionL
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
   const room = new BodyRoom(size);
   const refusal = clusterCheck(options);
-  return (exchange) => {
+  const fault = (outgoing: ServerResponse, error: unknown): void => {
+    log.error('webhook server failed', { err: errorOf(error) });
+    outgoing.destroy();
+  };
+  const serve = (exchange: Exchange): void => {
     const { incoming, outgoing, target } = exchange;
     const refused = refusal(exchange);
     if (refused !== undefined) return writeResponse(outgoing, refused);
@@ -56,11 +60,15 @@ export function admissionListener(options: AdmissionListenerOptions): AdmissionL
     const begun = clock.monotonic();
     readBody(incoming, room, {
       use: (read) => answerBody({ ...exchange, begun }, read, endpoint),
-      failed: (error) => {
-        log.error('webhook server failed', { err: errorOf(error) });
-        outgoing.destroy();
-      },
+      failed: (error) => fault(outgoing, error),
     });
+  };
+  return (exchange) => {
+    try {
+      serve(exchange);
+    } catch (error) {
+      fault(exchange.outgoing, error);
+    }
   };
 }
 

@@ -394,6 +394,26 @@ function dial(port: number, ca: string): Promise<TLSSocket> {
   });
 }
 
+test('startAdmissionServer() ends the connection of a request that it fails at, and serves on', async () => {
+  const failing = await open({
+    clusterValidation: { ...wrongCluster, isEnabled: true, excludedPaths: ['admission/told'] },
+    metrics: {
+      ...metrics,
+      countMisdirected: () => {
+        throw new Error('a bug');
+      },
+    },
+  });
+  const caller = new WebhookClient(failing.port, certificate.cert);
+  try {
+    await assert.rejects(caller.post(path, JSON.stringify(review())));
+    assert.equal((await caller.post('/admission/told', JSON.stringify(review()))).status, 200);
+  } finally {
+    await caller.close();
+    await failing.close();
+  }
+});
+
 test('setCertificate() serves new connections with it, and keeps open ones', async () => {
   const swapping = await open();
   const old = new WebhookClient(swapping.port, certificate.cert);
