@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '#base/json.ts';
+import { setMember } from './own-member.ts';
 
 const NOTHING: JsonObject = Object.freeze({});
 
@@ -53,13 +54,24 @@ export function isJsonArray(value: unknown): value is JsonArray {
 /** `object` without the members `names`; `object` itself when it has none of them. */
 export function without(object: JsonObject, ...names: readonly string[]): JsonObject {
   if (!names.some((name) => Object.hasOwn(object, name))) return object;
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+  const rest: Record<string, JsonValue> = {};
+  for (const name of Object.keys(object)) {
+    const value = object[name];
+    if (value !== undefined && !names.includes(name)) setMember(rest, name, value);
+  }
+  return rest;
+}
+
+// In loops that make no array of the members: one object of every write has some twenty nested ones.
+function freezeMembers(value: JsonObject | JsonArray): void {
+  if (isJsonArray(value)) for (const element of value) freezeJson(element);
+  else for (const name in value) freezeJson(value[name]);
 }
 
 /** Freezes `value` deeply and returns it; subtrees that are frozen already are not walked again (ST-6). */
 export function freezeJson<T extends JsonValue | undefined>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const member of Object.values(value)) freezeJson(member);
+  freezeMembers(value);
   return Object.freeze(value);
 }
 

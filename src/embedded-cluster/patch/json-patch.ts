@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonArray, JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonArray, isJsonObject } from '#base/json.ts';
-import { ownMember, setMember } from '#embedded-cluster/schema/own-member.ts';
+import { ownMember, setMember } from '#embedded-cluster/own-member.ts';
 import { badRequest, patchRejected, requestTooLarge } from '#embedded-cluster/status-errors.ts';
 
 const maxOperations = 10_000;

@@ -1,6 +1,6 @@
 import type { JsonArray, JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonArray, isJsonObject } from '#base/json.ts';
-import { setMember } from '#embedded-cluster/schema/own-member.ts';
+import { setMember } from '#embedded-cluster/own-member.ts';
 
 /** Member of a map, or of a list element, that says how the patch is meant: `merge`, `replace` or `delete`. */
 export const patchDirective = '$patch';

@@ -1,7 +1,7 @@
 import type { JsonArray, JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonArray, isJsonObject } from '#base/json.ts';
+import { ownMember, setMember } from '#embedded-cluster/own-member.ts';
 import type { ListMerge } from '#embedded-cluster/resource-row.ts';
-import { ownMember, setMember } from '#embedded-cluster/schema/own-member.ts';
 import { badRequest, patchRejected } from '#embedded-cluster/status-errors.ts';
 import { identityOf, inMergeOrder } from './list-order.ts';
 import {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import { metadataOf, textField, without } from '#embedded-cluster/json-fields.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
@@ -20,6 +20,8 @@ const SYSTEM_MEMBERS = [
   'selfLink',
   'managedFields',
 ] as const;
+
+const DECIDED_AT_BIRTH = ['name', 'generateName', 'namespace', ...SYSTEM_MEMBERS] as const;
 
 /** Whether the kind has a `/status`. */
 export function hasStatus(row: ResourceRow): boolean {
@@ -61,26 +63,24 @@ export interface Birth {
 
 /** Metadata of a new object: the client's, but for what the server decides (OB-1, OB-18). */
 export function newMetadata(row: ResourceRow, object: JsonObject, birth: Birth): JsonObject {
-  const given = without(metadataOf(object), 'name', 'namespace', ...SYSTEM_MEMBERS);
+  const given = metadataOf(object);
   const generateNameText = textField(given, 'generateName');
-  return {
-    name: birth.name,
-    ...(generateNameText === '' ? {} : { generateName: generateNameText }),
-    ...(row.type.isNamespaced ? { namespace: birth.namespace } : {}),
-    uid: birth.uid,
-    resourceVersion: '',
-    ...(row.hasGeneration ? { generation: 1 } : {}),
-    creationTimestamp: birth.creationTimestamp,
-    ...without(given, 'generateName'),
-  };
+  const metadata: Record<string, JsonValue> = { name: birth.name };
+  if (generateNameText !== '') metadata['generateName'] = generateNameText;
+  if (row.type.isNamespaced) metadata['namespace'] = birth.namespace;
+  metadata['uid'] = birth.uid;
+  metadata['resourceVersion'] = '';
+  if (row.hasGeneration) metadata['generation'] = 1;
+  metadata['creationTimestamp'] = birth.creationTimestamp;
+  return { ...metadata, ...without(given, ...DECIDED_AT_BIRTH) };
 }
 
 /** Metadata of an update: the client's, but for what belongs to the stored object (OB-3). */
 export function updatedMetadata(old: JsonObject, wanted: JsonObject): JsonObject {
   const stored = metadataOf(old);
-  const given = without(metadataOf(wanted), 'name', 'namespace', 'generateName', ...SYSTEM_MEMBERS);
+  const given = without(metadataOf(wanted), ...DECIDED_AT_BIRTH);
   const kept: Record<string, JsonObject[string]> = {};
-  for (const member of ['name', 'generateName', 'namespace', ...SYSTEM_MEMBERS]) {
+  for (const member of DECIDED_AT_BIRTH) {
     if (stored[member] !== undefined) kept[member] = stored[member];
   }
   return { ...kept, ...given };

@@ -38,10 +38,7 @@ export function routeOf(rows: RowIndex, method: string, url: string): Route {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   if (FIXED_PATHS.has(path)) return { kind: 'fixed', path };
-  const segments = path
-    .split('/')
-    .filter((segment) => segment !== '')
-    .map(decode);
+  const segments = segmentsOf(path);
   if (segments[0] === 'openapi' && segments[1] === 'v3') {
     return { kind: 'openapi', segments: segments.slice(2) };
   }
@@ -56,7 +53,12 @@ export function routeOf(rows: RowIndex, method: string, url: string): Route {
     return { kind: 'unknown' };
   }
   const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
-  return { kind: 'resource', ...target, verb: verbOf(method, target, query), query };
+  return { ...target, kind: 'resource', verb: verbOf(method, target, query), query };
+}
+
+function segmentsOf(path: string): readonly string[] {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  return path.includes('%') ? segments.map(decode) : segments;
 }
 
 function decode(segment: string): string {

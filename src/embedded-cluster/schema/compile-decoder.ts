@@ -1,7 +1,7 @@
 import type { JsonArray, JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonArray, isJsonObject } from '#base/json.ts';
+import { setMember } from '#embedded-cluster/own-member.ts';
 import type { FieldSchema, LeafKind, LeafSchema, ListSchema } from './field-schema.ts';
-import { setMember } from './own-member.ts';
 import { canonicalQuantity } from './quantity.ts';
 import type { Trail } from './trail.ts';
 

@@ -7,8 +7,8 @@ export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** `object` as it reads at `revision`; everything else is shared. */
 export function atRevision(object: JsonObject, revision: number): JsonObject {
-  const metadata = Object.freeze({ ...metadataOf(object), resourceVersion: String(revision) });
-  return Object.freeze({ ...object, metadata });
+  const metadata = { ...metadataOf(object), resourceVersion: String(revision) };
+  return { ...object, metadata };
 }
 
 /** The watch line of one event: one JSON object and a newline (LW-5). */
@@ -56,7 +56,7 @@ export class Change {
         `Cannot show how ${this.key} left at revision ${this.revision} as it was created there`,
       );
     }
-    this.#departed ??= new Version(
+    this.#departed ??= Version.frozen(
       this.key,
       atRevision(this.before.object, this.revision),
       this.revision,

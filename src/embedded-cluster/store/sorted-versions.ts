@@ -1,9 +1,9 @@
 import type { Version } from './version.ts';
 
 /** Versions in one run; a run that grows beyond it is cut in two, so that no insertion moves more than these. */
-const longestRun = 512;
+const longestRun = 64;
 
-/** Versions in key order (ST-2), in runs: an insertion into ten thousand costs as much as into a few hundred. */
+/** Versions in key order (ST-2), in runs: an insertion into ten thousand costs as much as into a hundred. */
 export class SortedVersions {
   /** None is empty; each ends before the next begins. */
   readonly #runs: Version[][] = [];

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { freezeJson, isSameJson, metadataOf } from '#embedded-cluster/json-fields.ts';
+import { isSameJson, metadataOf } from '#embedded-cluster/json-fields.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import { atRevision, Change } from './change.ts';
 import { Collection } from './collection.ts';
@@ -79,7 +79,7 @@ export class Store {
     }
     if (before === undefined && after === undefined) return undefined;
     const revision = this.#nextRevision();
-    const version = after && new Version(key, atRevision(freezeJson(after), revision), revision);
+    const version = after && Version.frozen(key, atRevision(after, revision), revision);
     const change = new Change({ revision, at: this.#options.now(), before, after: version });
     collection.apply(change);
     return change;

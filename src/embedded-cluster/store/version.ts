@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import { freezeJson } from '#embedded-cluster/json-fields.ts';
 
 /** One stored state of one object: frozen, with its JSON bytes made once and then shared (PF-2). */
 export class Version {
@@ -14,11 +15,23 @@ export class Version {
     this.revision = revision;
   }
 
+  /** The version that freezing `object` makes. Its bytes are made first: V8 writes frozen arrays three times as slowly. */
+  static frozen(key: string, object: JsonObject, revision: number): Version {
+    const version = new Version(key, object, revision);
+    version.#bytes = bytesOf(object);
+    freezeJson(object);
+    return version;
+  }
+
   /** The object as JSON; `kind` and `apiVersion` come first. */
   get bytes(): Buffer {
-    this.#bytes ??= Buffer.from(JSON.stringify(kindFirst(this.object)));
+    this.#bytes ??= bytesOf(this.object);
     return this.#bytes;
   }
+}
+
+function bytesOf(object: JsonObject): Buffer {
+  return Buffer.from(JSON.stringify(kindFirst(object)));
 }
 
 /** Lists cut `kind` and `apiVersion` off the front of an item (LW-4), so defaults must not have come before them. */
