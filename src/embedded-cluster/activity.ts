@@ -1,3 +1,8 @@
+/** The owner as which the requests of `client` are counted. */
+export function requestsOf(client: string): string {
+  return `request of ${client}`;
+}
+
 /**
  * Counts what is under way in one simulated world: requests in flight and watch events not yet consumed (CK-3).
  *

@@ -6,6 +6,7 @@ import {
   type TransportResponse,
   type TransportStream,
 } from '#kubernetes/transport.ts';
+import { requestsOf } from './activity.ts';
 import type { ClusterTransport, User } from './cluster.ts';
 import type { ApiAnswer } from './rest/api-request.ts';
 import type { ApiServer } from './rest/api-server.ts';
@@ -44,7 +45,7 @@ export class InProcessTransport implements ClusterTransport {
   constructor(options: InProcessTransportOptions) {
     this.#options = options;
     this.client = options.client;
-    this.#owner = `request of ${options.client}`;
+    this.#owner = requestsOf(options.client);
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { errorOf } from '#base/error-of.ts';
+import { requestsOf } from './activity.ts';
 import { ADMINISTRATOR } from './administrator.ts';
 import type { Listener, User } from './cluster.ts';
 import { type ApiAnswer, PROTOBUF_TYPE, type WholeAnswer } from './rest/api-request.ts';
@@ -28,6 +29,12 @@ export interface ListenOptions {
   readonly isTls?: boolean;
 }
 
+/** Who sends on one connection, and as whose activity its requests count. */
+interface Connection {
+  readonly client: string;
+  readonly owner: string;
+}
+
 /** Serves the API over HTTP on 127.0.0.1; who the user is follows from the bearer token (EM-2). */
 export class HttpListener implements Listener {
   readonly url: string;
@@ -35,7 +42,7 @@ export class HttpListener implements Listener {
   readonly #server: Server;
   /** Keyed by the Authorization header that a client sends. */
   readonly #users = new Map<string, User>();
-  readonly #clients = new WeakMap<Socket, string>();
+  readonly #senders = new WeakMap<Socket, Connection>();
   readonly #api: ApiServer;
   readonly #buffers = new WriteBuffers();
   #connections = 0;
@@ -117,9 +124,8 @@ export class HttpListener implements Listener {
       sendWhole(response, unauthorized());
       return;
     }
-    const client = this.#clientOf(request.socket);
+    const { client, owner } = this.#connectionOf(request.socket);
     const { activity } = this.#api.context;
-    const owner = `request of ${client}`;
     activity.begin(owner);
     try {
       const answer = await this.#api.answer({
@@ -137,13 +143,14 @@ export class HttpListener implements Listener {
     }
   }
 
-  #clientOf(socket: Socket): string {
-    const known = this.#clients.get(socket);
+  #connectionOf(socket: Socket): Connection {
+    const known = this.#senders.get(socket);
     if (known !== undefined) return known;
     this.#connections += 1;
     const client = `connection-${this.#connections}`;
-    this.#clients.set(socket, client);
-    return client;
+    const connection = { client, owner: requestsOf(client) };
+    this.#senders.set(socket, connection);
+    return connection;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
+import { requestsOf } from '#embedded-cluster/activity.ts';
 import { isSameJson } from '#embedded-cluster/json-fields.ts';
 import { DroppedError } from '#embedded-cluster/rest/faulted-call.ts';
 import type {
@@ -7,7 +8,6 @@ import type {
   AdmissionAttributes,
   ServerContext,
 } from '#embedded-cluster/rest/server-context.ts';
-import { ownerOf } from '#embedded-cluster/rest/wait-for-revision.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
 import { badRequest, internalError } from '#embedded-cluster/status-errors.ts';
@@ -148,7 +148,7 @@ export class WebhookAdmission implements Admission {
 
   /** Awaits webhooks without counting the request meanwhile: they may wait for virtual time (CK-3). */
   async #waiting<T>({ call }: AdmissionAttributes, work: Promise<T>): Promise<T> {
-    const result = await this.#context.activity.parked(ownerOf(call), work);
+    const result = await this.#context.activity.parked(requestsOf(call.request.client), work);
     if (!call.request.isAlive())
       throw new DroppedError('the client left while webhooks were asked');
     return result;

@@ -136,7 +136,7 @@ export class ApiServer {
   async #faulted(call: ApiCall): Promise<ApiAnswer> {
     const target = targetOf(call);
     const action = this.faults.strike(target);
-    await suffer(this.context, call, { action, moment: 'before' });
+    if (action !== undefined) await suffer(this.context, call, { action, moment: 'before' });
     this.context.authorizer.check(target);
     const { request, route } = call;
     const isWrite = WRITE_VERBS.has(route.verb);
@@ -144,7 +144,7 @@ export class ApiServer {
     if (!request.isAlive()) return DROPPED;
     try {
       const answer = await this.#executed(call, action);
-      await suffer(this.context, call, { action, moment: 'after' });
+      if (action !== undefined) await suffer(this.context, call, { action, moment: 'after' });
       return answer;
     } finally {
       // Refused writes count too: so the n-th write is the same one before and after.

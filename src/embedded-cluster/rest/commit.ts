@@ -81,9 +81,9 @@ function record(
     namespace: textField(metadata, 'namespace'),
     name: textField(metadata, 'name'),
     uid: textField(metadata, 'uid'),
-    ...(change.before === undefined ? {} : { before: change.before.object }),
-    ...(change.after === undefined ? {} : { after: change.after.object }),
     user: call.request.user.name,
     callId: call.callId,
+    ...(change.before === undefined ? {} : { before: change.before.object }),
+    ...(change.after === undefined ? {} : { after: change.after.object }),
   });
 }

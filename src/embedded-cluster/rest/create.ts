@@ -15,7 +15,7 @@ import { assemble, clientMetadata, generateName, hasStatus, newMetadata } from '
 import { checkNamespaceForCreate } from './namespace-lifecycle.ts';
 import { ownerCauses, withoutDuplicateOwners } from './owner-references.ts';
 import { versionReply } from './presentation.ts';
-import type { ApiCall, Reply, ServerContext } from './server-context.ts';
+import type { Admission, ApiCall, Reply, ServerContext } from './server-context.ts';
 import { timestamp } from './timestamp.ts';
 import { withTopologyLabels } from './topology-labels.ts';
 
@@ -42,7 +42,9 @@ export async function createObject(
     call,
     textField(given, 'name') || textField(given, 'generateName'),
   );
-  const admitted = await mutated(context, call, placed(context, call, object));
+  const complete = placed(context, call, object);
+  const { admission } = context;
+  const admitted = admission === undefined ? complete : await mutated(admission, call, complete);
   const { row } = call.route;
   const isGenerated = textField(metadataOf(admitted), 'name') === '';
   for (let attempt = 1; ; attempt += 1) {
@@ -136,14 +138,13 @@ function newObject(
 
 /** `object` as the mutating webhooks leave it: they see it with defaults, and without what the server will add. */
 async function mutated(
-  context: ServerContext,
+  admission: Admission,
   call: ApiCall,
   object: JsonObject,
 ): Promise<JsonObject> {
-  if (context.admission === undefined) return object;
   const shown = withoutSystemFields(call.route, object);
   const name = textField(metadataOf(object), 'name');
-  const result = await context.admission.mutate({ call, operation: 'CREATE', name, object: shown });
+  const result = await admission.mutate({ call, operation: 'CREATE', name, object: shown });
   if (result === undefined || result === shown) return object;
   checkGiven(call, result);
   return result;

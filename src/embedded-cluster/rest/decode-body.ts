@@ -25,10 +25,14 @@ export function checkBodySize(body: string): void {
   );
 }
 
+const JSON_TYPE = 'application/json';
+
 /** The media type of the body, without parameters; JSON when none is given. */
 export function mediaTypeOf(call: ApiCall): string {
-  const [type = ''] = (call.request.headers['content-type'] ?? '').split(';');
-  return type.trim() === '' ? 'application/json' : type.trim().toLowerCase();
+  const given = call.request.headers['content-type'] ?? JSON_TYPE;
+  if (given === JSON_TYPE) return given;
+  const [type = ''] = given.split(';');
+  return type.trim() === '' ? JSON_TYPE : type.trim().toLowerCase();
 }
 
 const YAML_TYPES: ReadonlySet<string> = new Set(['application/yaml', 'application/x-yaml']);
@@ -56,12 +60,12 @@ function jsonText(call: ApiCall): string {
 
 function checkMediaType(call: ApiCall): void {
   const type = mediaTypeOf(call);
-  if (type === 'application/json') return;
+  if (type === JSON_TYPE) return;
   const hint =
     type === PROTOBUF_TYPE
       ? ' for this kind: set the ContentType of the client to application/json'
       : '';
-  throw unsupportedMediaType(`${type}${hint}`, ['application/json', 'application/yaml']);
+  throw unsupportedMediaType(`${type}${hint}`, [JSON_TYPE, 'application/yaml']);
 }
 
 function parseJsonObject(text: string): JsonObject {
@@ -131,7 +135,7 @@ export function decodeObject(call: ApiCall): JsonObject {
 
 function duplicatesIn(call: ApiCall, object: JsonObject): readonly string[] {
   const { body } = call.request;
-  const isJson = mediaTypeOf(call) === 'application/json';
+  const isJson = mediaTypeOf(call) === JSON_TYPE;
   if (!isJson || fieldValidationOf(call.route.query) === 'Ignore') return [];
   // What comes out as it went in repeats no key. That is so for most clients in JavaScript, and much faster to see.
   return JSON.stringify(object) === body ? [] : duplicateKeys(body);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
+import { requestsOf } from '#embedded-cluster/activity.ts';
 import { metadataOf, objectField, textField, textMapField } from '#embedded-cluster/json-fields.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import { selectorText } from '#embedded-cluster/selector/selector-text.ts';
@@ -20,7 +21,6 @@ import {
 import { clientMetadata } from './metadata.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { timestamp } from './timestamp.ts';
-import { ownerOf } from './wait-for-revision.ts';
 
 /** Attempts to write a budget's status, and the time between them (SU-9). */
 const BUDGET_ATTEMPTS = 20;
@@ -90,7 +90,7 @@ async function evict(eviction: Eviction): Promise<Reply> {
     if (await takesDisruption(eviction, verdict.budget)) return remove(eviction, pod, false);
     if (attempt >= BUDGET_ATTEMPTS) throw timedOut(call);
     const pause = context.clock.sleep(BUDGET_PAUSE, { owner: 'eviction' });
-    await context.activity.parked(ownerOf(call), pause);
+    await context.activity.parked(requestsOf(call.request.client), pause);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Millis } from '#base/units.ts';
+import { requestsOf } from '#embedded-cluster/activity.ts';
 import type { FaultAction, FaultMoment, WatchAction } from '#embedded-cluster/faults.ts';
 import { metadataOf, objectField } from '#embedded-cluster/json-fields.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
@@ -8,7 +9,6 @@ import { STALE } from '#embedded-cluster/store/store.ts';
 import type { WatchSession } from '#embedded-cluster/watch/watch-session.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
 import type { ApiCall, ServerContext } from './server-context.ts';
-import { ownerOf } from './wait-for-revision.ts';
 
 /** The connection breaks: there is no answer (FI-2 `drop`). */
 export class DroppedError extends Error {
@@ -23,10 +23,10 @@ function momentOf(action: FaultAction): FaultMoment {
 export async function suffer(
   context: ServerContext,
   call: ApiCall,
-  strike: { readonly action: FaultAction | undefined; readonly moment: FaultMoment },
+  strike: { readonly action: FaultAction; readonly moment: FaultMoment },
 ): Promise<void> {
   const { action, moment } = strike;
-  if (action === undefined || momentOf(action) !== moment) return;
+  if (momentOf(action) !== moment) return;
   switch (action.kind) {
     case 'error':
       throw injected(action);
@@ -46,7 +46,7 @@ export async function suffer(
 
 async function waitFor(context: ServerContext, call: ApiCall, delay: Millis): Promise<void> {
   const sleep = context.clock.sleep(delay, { owner: 'delayed request' });
-  await context.activity.parked(ownerOf(call), sleep);
+  await context.activity.parked(requestsOf(call.request.client), sleep);
 }
 
 const REASONS: Readonly<Record<number, string>> = {

@@ -1,4 +1,5 @@
 import { seconds } from '#base/units.ts';
+import { requestsOf } from '#embedded-cluster/activity.ts';
 import { tooLargeResourceVersion } from '#embedded-cluster/status-errors.ts';
 import type { ApiCall, ServerContext } from './server-context.ts';
 
@@ -19,11 +20,7 @@ export async function waitForRevision(
   const end = clock.monotonic() + PATIENCE;
   while (current() < revision) {
     if (clock.monotonic() >= end) throw tooLargeResourceVersion(revision, current());
-    await activity.parked(ownerOf(call), clock.sleep(LOOK_EVERY, { owner: 'wait for revision' }));
+    const sleep = clock.sleep(LOOK_EVERY, { owner: 'wait for revision' });
+    await activity.parked(requestsOf(call.request.client), sleep);
   }
-}
-
-/** How the requests of one client are counted as activity. */
-export function ownerOf(call: ApiCall): string {
-  return `request of ${call.request.client}`;
 }

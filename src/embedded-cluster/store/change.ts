@@ -33,7 +33,8 @@ export class Change {
   readonly after: Version | undefined;
   /** When it was committed, in ms. */
   readonly at: number;
-  readonly #lines = new Map<ChangeType, Buffer>();
+  /** Made with the first line: most changes are watched by nobody. */
+  #lines: Map<ChangeType, Buffer> | undefined;
   #departed: Version | undefined;
 
   constructor(change: {
@@ -66,7 +67,7 @@ export class Change {
 
   /** The encoded event of `type`. */
   line(type: ChangeType): Buffer {
-    const known = this.#lines.get(type);
+    const known = this.#lines?.get(type);
     if (known !== undefined) return known;
     const version = type === 'DELETED' ? this.departed : this.after;
     if (version === undefined) {
@@ -75,6 +76,7 @@ export class Change {
       );
     }
     const line = encodeLine(type, version.bytes);
+    this.#lines ??= new Map();
     this.#lines.set(type, line);
     return line;
   }
