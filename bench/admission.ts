@@ -8,9 +8,8 @@ import { reviewDocument } from '#testing/admission-requests.ts';
 import type { Bench } from './bench.ts';
 import { bounded, type Findings, percentile, type Size, told } from './figures.ts';
 import { shippedNodeFlags } from './node-flags.ts';
-import { machineLoad, usageOf } from './process-usage.ts';
-import { postBytes, ReviewConnection, type ReviewServer } from './review-client.ts';
-import { percent } from './rollout.ts';
+import { PostConnection, type ReviewServer, reviewBytes } from './post-connection.ts';
+import { loadSince, machineReading, usageOf } from './process-usage.ts';
 
 const objectBytes = 8_000;
 /** Connections that the API server of a busy cluster keeps. */
@@ -18,6 +17,12 @@ const connections = 32;
 const stormConnections = 200;
 const target = '/admission/no-downscale?timeout=10s';
 const program = 'admission-process.ts';
+
+/** What is posted, and what must be answered. */
+interface Review {
+  readonly post: Buffer;
+  readonly want: string;
+}
 
 interface Load {
   /** Reviews to a server that does not look at them. */
@@ -48,26 +53,24 @@ async function measure(size: Size): Promise<Findings> {
   await stop((await startServer(program)).child);
   const { child, server } = await startServer(program);
   const pid = child.pid ?? 0;
-  const { body, want } = review();
-  const post = postBytes(target, body);
-  const before = machineLoad();
-  const open = await Promise.all(
-    Array.from({ length: connections }, () => ReviewConnection.open(server, post)),
-  );
-  await flood(open, load.warmUp, want);
+  const { body, want } = reviewOfSet();
+  const review = { post: reviewBytes(target, body), want };
+  const before = machineReading();
+  const open = await connect(server);
+  await flood(open, load.warmUp, review);
   const cpuBefore = usageOf(pid).cpuSeconds;
-  const took = await flood(open, load.flood, want);
+  const took = await flood(open, load.flood, review);
   const cpu = usageOf(pid).cpuSeconds - cpuBefore;
-  const late = await paced(open, load);
+  const late = await paced(open, load, review);
   const { rss } = usageOf(pid);
   for (const each of open) each.close();
-  const storm = await handshakes(server, post);
-  const { busy } = machineLoad(before);
+  const storm = await handshakes(server, review);
+  const machine = loadSince(before);
   await stop(child);
-  const bare = await bareRate(load.bare, post, want);
+  const bare = await bareRate(load.bare, review);
   return {
     bench: 'admission',
-    setting: `reviews of ${body.length} bytes over ${connections} connections with TLS, log level debug; compile cache on; client and server in separate processes; machine ${percent(busy)} busy`,
+    setting: `reviews of ${body.length} bytes over ${connections} connections with TLS, log level debug; compile cache on; client and server in separate processes; ${machine}`,
     figures: [
       bounded(
         'no-downscale reviews',
@@ -113,16 +116,18 @@ async function measure(size: Size): Promise<Findings> {
 }
 
 /** Floods a server that only reads and answers. @returns reviews a second */
-async function bareRate(count: number, post: Buffer, want: string): Promise<number> {
-  const { child, server } = await startServer('bare-review-server.ts', want);
-  const open = await Promise.all(
-    Array.from({ length: connections }, () => ReviewConnection.open(server, post)),
-  );
-  await flood(open, Math.ceil(count / 3), want);
-  const took = await flood(open, count, want);
+async function bareRate(count: number, review: Review): Promise<number> {
+  const { child, server } = await startServer('bare-review-server.ts', review.want);
+  const open = await connect(server);
+  await flood(open, Math.ceil(count / 3), review);
+  const took = await flood(open, count, review);
   for (const each of open) each.close();
   await stop(child);
   return count / took;
+}
+
+function connect(server: ReviewServer): Promise<readonly PostConnection[]> {
+  return Promise.all(Array.from({ length: connections }, () => PostConnection.overTls(server)));
 }
 
 async function startServer(
@@ -147,7 +152,7 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 /** A review that changes a set of 8 KB, and its answer. */
-function review(): { readonly body: string; readonly want: string } {
+function reviewOfSet(): { readonly body: string; readonly want: string } {
   const set = (replicas: number, image: string): JsonObject => {
     const plain = (padding: string): JsonObject => ({
       apiVersion: 'apps/v1',
@@ -190,17 +195,17 @@ function review(): { readonly body: string; readonly want: string } {
 
 /** @returns seconds */
 async function flood(
-  open: readonly ReviewConnection[],
+  open: readonly PostConnection[],
   count: number,
-  want: string,
+  { post, want }: Review,
 ): Promise<number> {
   let left = count;
   const start = performance.now();
   await Promise.all(
     open.map(async (connection) => {
       for (; left > 0; left -= 1) {
-        const answer = await connection.post();
-        if (answer !== want) throw new Error(`The webhook answered ${answer}`);
+        const { body } = await connection.post(post);
+        if (body !== want) throw new Error(`The webhook answered ${body}`);
       }
     }),
   );
@@ -209,8 +214,9 @@ async function flood(
 
 /** Posts at a fixed rate, whatever is answered. @returns how late each answer is, in milliseconds */
 async function paced(
-  open: readonly ReviewConnection[],
+  open: readonly PostConnection[],
   { paced: count, rate }: Load,
+  { post }: Review,
 ): Promise<readonly number[]> {
   const free = [...open];
   const late: number[] = [];
@@ -221,7 +227,7 @@ async function paced(
     for (; sent < due && free.length > 0; sent += 1) {
       const connection = free.pop();
       const dueAt = start + (sent / rate) * 1_000;
-      void connection?.post().then(() => {
+      void connection?.post(post).then(() => {
         late.push(performance.now() - dueAt);
         free.push(connection);
       });
@@ -232,12 +238,12 @@ async function paced(
 }
 
 /** @returns seconds */
-async function handshakes(server: ReviewServer, post: Buffer): Promise<number> {
+async function handshakes(server: ReviewServer, { post }: Review): Promise<number> {
   const start = performance.now();
   await Promise.all(
     Array.from({ length: stormConnections }, async () => {
-      const connection = await ReviewConnection.open(server, post);
-      await connection.post();
+      const connection = await PostConnection.overTls(server);
+      await connection.post(post);
       connection.close();
     }),
   );

@@ -13,6 +13,8 @@ import type { KeyPair } from '#certificate/certificate-source.ts';
 import { selfSigned } from '#embedded-cluster/self-signed.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 
+const helpers = helperCount(process.platform, availableParallelism());
+
 interface Setting extends KeyPair {
   readonly port: number;
   readonly answer: string;
@@ -31,7 +33,7 @@ async function serve({ port, answer, cert, key }: Setting): Promise<number> {
       response.end(answer);
     });
   });
-  server.listen({ port, host: '127.0.0.1', reusePort: helperCount(process.platform, 2) > 0 });
+  server.listen({ port, host: '127.0.0.1', reusePort: helpers > 0 });
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
 }
@@ -40,12 +42,12 @@ if (isMainThread) {
   const [answer = ''] = process.argv.slice(2);
   const { cert, key } = await selfSigned(systemClock().now());
   const port = await serve({ port: 0, answer, cert, key });
-  const count = helperCount(process.platform, availableParallelism());
-  const helpers = Array.from({ length: count }, () => {
-    const setting: Setting = { port, answer, cert, key };
-    return new Worker(new URL(import.meta.url), { workerData: setting });
-  });
-  await Promise.all(helpers.map((helper) => once(helper, 'message')));
+  const setting: Setting = { port, answer, cert, key };
+  const workers = Array.from(
+    { length: helpers },
+    () => new Worker(new URL(import.meta.url), { workerData: setting }),
+  );
+  await Promise.all(workers.map((worker) => once(worker, 'message')));
   process.stdout.write(`${JSON.stringify({ port, ca: cert })}\n`);
   // Whoever started this process has gone.
   process.stdin.on('end', () => process.exit()).resume();

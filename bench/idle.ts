@@ -3,8 +3,8 @@ import type { Bench } from './bench.ts';
 import { Cluster } from './cluster.ts';
 import { bounded, type Findings, type Size, told } from './figures.ts';
 import { Operator } from './operator.ts';
-import { machineLoad } from './process-usage.ts';
-import { countWrites, describeRequests, percent } from './rollout.ts';
+import { loadSince, machineReading } from './process-usage.ts';
+import { countWrites, describeRequests } from './rollout.ts';
 import { settings } from './start.ts';
 
 /** How long the operator settles, and how long it is watched, in ms. */
@@ -28,7 +28,7 @@ async function measure(size: Size): Promise<Findings> {
   await using operator = await Operator.start(access);
   await sleep(settle);
   await cluster.call('requests');
-  const load = machineLoad();
+  const load = machineReading();
   const before = operator.usage();
   await sleep(watch);
   const after = operator.usage();
@@ -37,7 +37,7 @@ async function measure(size: Size): Promise<Findings> {
   const total = Object.values(requests).reduce((sum, count) => sum + count, 0);
   return {
     bench: 'idle',
-    setting: `${setting.sets} sets and ${setting.sets * setting.podsPerSet} pods, watched for ${watch / 1_000} s in which nothing changed; machine ${percent(machineLoad(load).busy)} busy`,
+    setting: `${setting.sets} sets and ${setting.sets * setting.podsPerSet} pods, watched for ${watch / 1_000} s in which nothing changed; ${loadSince(load)}`,
     figures: [
       bounded(
         'writes while nothing changes',

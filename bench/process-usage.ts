@@ -33,18 +33,28 @@ function megabytes(status: string, field: string): number {
   return (Number(kibibytes) * 1024) / 1e6;
 }
 
-/** Share of the machine's processor time that was in use by anybody since `before`, 0 to 1; and a new reading. */
-export function machineLoad(before?: MachineReading): MachineReading & { readonly busy: number } {
-  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1);
-  const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
-  const total = ticks.reduce((sum, each) => sum + each, 0);
-  const idle = (ticks[3] ?? 0) + (ticks[4] ?? 0);
-  const elapsed = total - (before?.total ?? 0);
-  return { total, idle, busy: elapsed === 0 ? 0 : 1 - (idle - (before?.idle ?? 0)) / elapsed };
-}
-
-/** A reading of the machine's processor time, in ticks. */
+/** A reading of the processor time of the whole machine, in ticks. */
 export interface MachineReading {
   readonly total: number;
   readonly idle: number;
+  /** Taken by other machines of the same host while a process of this one could have run. */
+  readonly stolen: number;
+}
+
+/** How much processor time the machine has spent so far. */
+export function machineReading(): MachineReading {
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1);
+  const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
+  const [, , , idle = 0, waiting = 0, , , stolen = 0] = ticks;
+  return { total: ticks.reduce((sum, each) => sum + each, 0), idle: idle + waiting, stolen };
+}
+
+/** How the machine was used since `before`, by anybody: `machine 62 % busy, 8 % taken by its host`. */
+export function loadSince(before: MachineReading): string {
+  const now = machineReading();
+  const share = (ticks: number): string =>
+    `${Math.round((100 * ticks) / Math.max(1, now.total - before.total))} %`;
+  const stolen = now.stolen - before.stolen;
+  const busy = now.total - before.total - (now.idle - before.idle) - stolen;
+  return `machine ${share(busy)} busy, ${share(stolen)} taken by its host`;
 }

@@ -2,8 +2,8 @@ import type { Bench } from './bench.ts';
 import { Cluster } from './cluster.ts';
 import { bounded, type Findings, percentile, type Size, told } from './figures.ts';
 import { Operator } from './operator.ts';
-import { machineLoad } from './process-usage.ts';
-import { percent, safetyFigures, writesFigure } from './rollout.ts';
+import { loadSince, machineReading } from './process-usage.ts';
+import { safetyFigures, writesFigure } from './rollout.ts';
 import type { GroupsOptions } from './workload.ts';
 
 interface Setting extends GroupsOptions {
@@ -50,11 +50,11 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
   await cluster.call('pace', { milliseconds: restart, jitter: 0.3 });
   await using operator = await Operator.start(access);
   await operator.hasLookedAt(setting.groups);
-  const load = machineLoad();
+  const before = machineReading();
   const cpuBefore = operator.usage().cpuSeconds;
   const patience = 60_000 + 4 * zones * podsPerSet * restart;
   const rolled = await cluster.call('roll', { groups: rolling, patience });
-  const { busy } = machineLoad(load);
+  const load = loadSince(before);
   const cpu = operator.usage().cpuSeconds - cpuBefore;
   const all = [...rolled.sameZone, ...rolled.nextZone];
   const tail = (samples: readonly number[]): string =>
@@ -63,7 +63,7 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
     bench: 'reaction',
     setting:
       `${sets} sets and ${sets * podsPerSet} pods of ${filled.podBytes} bytes present, ${rolling} groups rolling at once, restarts of ${restart} ms ± 30 %; ` +
-      `operator and cluster in separate processes over HTTP; machine ${percent(busy)} busy`,
+      `operator and cluster in separate processes over HTTP; ${load}`,
     figures: [
       bounded(
         'pod Ready → next delete, p99',

@@ -5,7 +5,7 @@ import type { RealEnv } from '../test/real-cluster/namespace-env.ts';
 import { startRealLane } from '../test/real-cluster/real-lane.ts';
 import { images, podsOn, setImage, setName } from '../test/scenarios/group.ts';
 import { bounded, type Findings, type Size, told } from './figures.ts';
-import { machineLoad } from './process-usage.ts';
+import { loadSince, machineReading } from './process-usage.ts';
 
 interface Setting {
   readonly replicas: number;
@@ -38,7 +38,7 @@ export async function rolloutOnReal(size: Size): Promise<readonly Findings[]> {
   try {
     const env = await lane.env({ replicas, maxUnavailable });
     const { clock } = lane.plane;
-    const before = machineLoad();
+    const before = machineReading();
     const timed = async (work: () => Promise<void>): Promise<number> => {
       const begin = clock.monotonic();
       await work();
@@ -51,7 +51,7 @@ export async function rolloutOnReal(size: Size): Promise<readonly Findings[]> {
       await untilOn(env, images.old);
     });
     await operator.stop();
-    const busy = Math.round(machineLoad(before).busy * 100);
+    const load = loadSince(before);
     const judgement = await env.judge();
     const pods = env.zones.length * replicas;
     const physical =
@@ -61,7 +61,7 @@ export async function rolloutOnReal(size: Size): Promise<readonly Findings[]> {
     return [
       {
         bench: 'rollout',
-        setting: `${env.zones.length} zones × ${replicas} pods, ${maxUnavailable} at a time, on a real etcd, kube-apiserver and kube-controller-manager; operator under its Role; machine ${busy} % busy on ${availableParallelism()} cores`,
+        setting: `${env.zones.length} zones × ${replicas} pods, ${maxUnavailable} at a time, on a real etcd, kube-apiserver and kube-controller-manager; operator under its Role; ${availableParallelism()} cores; ${load}`,
         figures: [
           bounded(
             'wall-clock ÷ perfect driver',

@@ -4,7 +4,7 @@ import { Cluster } from './cluster.ts';
 import type { Requests, Rollout } from './cluster-commands.ts';
 import { bounded, type Figure, type Findings, percentile, type Size, told } from './figures.ts';
 import { Operator } from './operator.ts';
-import { machineLoad } from './process-usage.ts';
+import { loadSince, machineReading } from './process-usage.ts';
 import { rolloutOnReal } from './real-rollout.ts';
 
 interface Setting {
@@ -45,15 +45,15 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
   await cluster.call('pace', { milliseconds: restart, jitter: 0 });
   await using operator = await Operator.start(access);
   await operator.hasLookedAt(1);
-  const before = { load: machineLoad(), cpu: operator.usage().cpuSeconds };
+  const before = { load: machineReading(), cpu: operator.usage().cpuSeconds };
   const rolled = await cluster.call('roll', { groups: 1, patience: 60_000 + 4 * limit });
-  const busy = machineLoad(before.load).busy;
+  const load = loadSince(before.load);
   const cpu = operator.usage().cpuSeconds - before.cpu;
   return {
     bench: 'rollout',
     setting:
       `${zones} zones × ${podsPerSet} pods, ${maxUnavailable} at a time, Parallel, restarts of exactly ${restart} ms; ` +
-      `operator and cluster in separate processes over HTTP; machine ${percent(busy)} busy on ${availableParallelism()} cores`,
+      `operator and cluster in separate processes over HTTP; ${availableParallelism()} cores; ${load}`,
     figures: [
       bounded(
         'wall-clock ÷ physical limit',
@@ -141,9 +141,4 @@ export function countWrites(requests: Requests): number {
 export function describeRequests(requests: Requests): string {
   const parts = Object.entries(requests).map(([key, count]) => `${count} ${key}`);
   return parts.length === 0 ? 'none' : parts.join(', ');
-}
-
-/** `share` as whole percent. */
-export function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }

@@ -3,7 +3,7 @@ import { reviewDocument } from '#testing/admission-requests.ts';
 import { type ServingOperator, WebhookStage } from '../test/integration/webhook-stage.ts';
 import type { Bench } from './bench.ts';
 import { bounded, type Findings, type Size, told } from './figures.ts';
-import { postBytes, ReviewConnection } from './review-client.ts';
+import { PostConnection, reviewBytes } from './post-connection.ts';
 
 interface Load {
   readonly reviews: number;
@@ -100,17 +100,17 @@ const review = reviewDocument({
   object: workload,
   oldObject: workload,
 });
-const post = postBytes('/admission/no-downscale?timeout=10s', JSON.stringify(review));
+const post = reviewBytes('/admission/no-downscale?timeout=10s', JSON.stringify(review));
 const want =
   '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"rotation","allowed":true}}';
 
 /** @throws {Error} when the connection, the certificate or the answer is not what it should be */
 async function reviewOnce({ port }: ServingOperator, ca: string): Promise<void> {
   const server = { port, ca, name: 'rollout-operator.test.svc' };
-  const connection = await ReviewConnection.open(server, post);
+  const connection = await PostConnection.overTls(server);
   try {
-    const answer = await connection.post();
-    if (answer !== want) throw new Error(`The webhook answered ${answer}`);
+    const { body } = await connection.post(post);
+    if (body !== want) throw new Error(`The webhook answered ${body}`);
   } finally {
     connection.close();
   }

@@ -3,8 +3,8 @@ import type { Bench } from './bench.ts';
 import { Cluster } from './cluster.ts';
 import { bounded, type Findings, percentile, type Size, told } from './figures.ts';
 import { Operator } from './operator.ts';
-import { machineLoad } from './process-usage.ts';
-import { countWrites, describeRequests, percent } from './rollout.ts';
+import { loadSince, machineReading } from './process-usage.ts';
+import { countWrites, describeRequests } from './rollout.ts';
 import type { GroupsOptions } from './workload.ts';
 
 interface Setting extends GroupsOptions {
@@ -64,11 +64,11 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
   await using operator = await Operator.start(access, 'in-cluster', { HTTP_PROXY: proxy });
   await sleep(settle);
   const cancelled = await cluster.call('podCalls');
-  const load = machineLoad();
+  const before = machineReading();
   const cpuBefore = operator.usage().cpuSeconds;
   const one = await cluster.call('rescale', { sets: changes, perSecond });
   const cpu = operator.usage().cpuSeconds - cpuBefore;
-  const { busy } = machineLoad(load);
+  const load = loadSince(before);
   const sets = groups - delayed;
   const all = await cluster.call('rescale', { sets, perSecond: 'all at once' });
   await sleep(settle / 2);
@@ -83,7 +83,7 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
     bench: 'scaling',
     setting:
       `${groups} sets of ${podsPerSet} pods, each mirroring a ReplicaTemplate of its own, ${delayed} of them with a delay; ${changes} changes at ${perSecond}/s, ` +
-      `half up and half down; operator and cluster in separate processes over HTTP; machine ${percent(busy)} busy`,
+      `half up and half down; operator and cluster in separate processes over HTTP; ${load}`,
     figures: [
       bounded(
         'change of a scale → patch of its set, p99',
@@ -132,17 +132,17 @@ async function measurePreparing(setting: PreparingSetting, size: Size): Promise<
   await using operator = await Operator.start(access, 'in-cluster', { HTTP_PROXY: proxy });
   // By then the pods of all sets are cancelled once (D-22).
   await sleep(settle);
-  const load = machineLoad();
+  const before = machineReading();
   const cpuBefore = operator.usage().cpuSeconds;
   const prepared = await cluster.call('prepare', { answerAfter });
   const cpu = operator.usage().cpuSeconds - cpuBefore;
-  const { busy } = machineLoad(load);
+  const load = loadSince(before);
   const { pods, wall, mostOfSet, mostInAll, connections } = prepared;
   return {
     bench: 'scaling',
     setting:
       `${groups} sets of ${podsPerSet} pods with a delay, all of which are to go; each pod answers after ${answerAfter} ms; ` +
-      `pods in the process of the cluster; machine ${percent(busy)} busy`,
+      `pods in the process of the cluster; ${load}`,
     figures: [
       told('all pods asked to prepare', {
         value: wall,

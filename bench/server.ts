@@ -3,8 +3,8 @@ import type { Bench } from './bench.ts';
 import { Cluster } from './cluster.ts';
 import type { Access } from './cluster-commands.ts';
 import { bounded, type Findings, percentile, type Size, told } from './figures.ts';
-import { machineLoad, usageOf } from './process-usage.ts';
-import { percent } from './rollout.ts';
+import { PostConnection, postBytes } from './post-connection.ts';
+import { loadSince, machineReading, usageOf } from './process-usage.ts';
 import { barePod, namespace } from './workload.ts';
 
 const podBytes = 2_000;
@@ -24,11 +24,11 @@ async function measure(size: Size): Promise<Findings> {
   const count = podsOf[size];
   await using cluster = new Cluster();
   const access = await cluster.call('open', { isJudged: false });
-  const agent = new Agent({ connections: inFlight });
-  const load = machineLoad();
+  const before = machineReading();
   const cpuBefore = usageOf(cluster.pid).cpuSeconds;
-  const posting = await postAll(access, count, agent);
+  const posting = await postAll(access, count);
   const cpu = usageOf(cluster.pid).cpuSeconds - cpuBefore;
+  const agent = new Agent();
   const listing: number[] = [];
   let bytes = 0;
   while (listing.length < lists) {
@@ -36,12 +36,12 @@ async function measure(size: Size): Promise<Findings> {
     bytes = await listAll(access, agent);
     listing.push(performance.now() - start);
   }
-  const { busy } = machineLoad(load);
+  const load = loadSince(before);
   const { rss } = usageOf(cluster.pid);
   await agent.close();
   return {
     bench: 'server',
-    setting: `${count} pods of ${Math.round(bytes / count)} bytes; client and cluster in separate processes over HTTP; machine ${percent(busy)} busy`,
+    setting: `${count} pods of ${Math.round(bytes / count)} bytes; client and cluster in separate processes over HTTP; ${load}`,
     figures: [
       bounded(
         'pods created over HTTP',
@@ -65,34 +65,42 @@ async function measure(size: Size): Promise<Findings> {
 }
 
 /** @returns seconds */
-async function postAll(access: Access, count: number, agent: Agent): Promise<number> {
-  const bodies = Array.from({ length: count }, (_, index) =>
-    JSON.stringify(barePod(`pod-${index}`, podBytes)),
+async function postAll(access: Access, count: number): Promise<number> {
+  const path = podsPath();
+  const posts = Array.from({ length: count }, (_, index) => {
+    const body = JSON.stringify(barePod(`pod-${index}`, podBytes));
+    return postBytes(path, body, authorization(access));
+  });
+  const open = await Promise.all(
+    Array.from({ length: inFlight }, () => PostConnection.plain(Number(new URL(access.url).port))),
   );
-  const headers = { ...authorization(access), 'content-type': 'application/json' };
-  const path = podsPath(access);
-  const work = async (): Promise<void> => {
-    for (let body = bodies.pop(); body !== undefined; body = bodies.pop()) {
-      const answer = await request(path, { method: 'POST', headers, body, dispatcher: agent });
-      await answer.body.dump();
-      if (answer.statusCode !== 201) throw new Error(`POST was answered ${answer.statusCode}`);
-    }
-  };
   const start = performance.now();
-  await Promise.all(Array.from({ length: inFlight }, work));
-  return (performance.now() - start) / 1_000;
+  await Promise.all(
+    open.map(async (connection) => {
+      for (let post = posts.pop(); post !== undefined; post = posts.pop()) {
+        const { status, body } = await connection.post(post);
+        if (status !== 201) throw new Error(`POST was answered ${status}: ${body}`);
+      }
+    }),
+  );
+  const took = (performance.now() - start) / 1_000;
+  for (const connection of open) connection.close();
+  return took;
 }
 
 /** @returns the bytes of the answer */
 async function listAll(access: Access, agent: Agent): Promise<number> {
   const headers = authorization(access);
-  const { statusCode, body } = await request(podsPath(access), { headers, dispatcher: agent });
+  const { statusCode, body } = await request(`${access.url}${podsPath()}`, {
+    headers,
+    dispatcher: agent,
+  });
   if (statusCode !== 200) throw new Error(`The list was answered ${statusCode}`);
   return (await body.bytes()).length;
 }
 
-function podsPath({ url }: Access): string {
-  return `${url}/api/v1/namespaces/${namespace}/pods`;
+function podsPath(): string {
+  return `/api/v1/namespaces/${namespace}/pods`;
 }
 
 function authorization({ token }: Access): Readonly<Record<string, string>> {

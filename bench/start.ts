@@ -4,8 +4,7 @@ import { Cluster } from './cluster.ts';
 import type { Access } from './cluster-commands.ts';
 import { bounded, type Figure, type Findings, percentile, type Size, told } from './figures.ts';
 import { Operator, type Way } from './operator.ts';
-import { machineLoad } from './process-usage.ts';
-import { percent } from './rollout.ts';
+import { loadSince, machineReading } from './process-usage.ts';
 import type { GroupsOptions } from './workload.ts';
 
 interface Setting extends GroupsOptions {
@@ -57,17 +56,17 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
   await using cluster = new Cluster();
   const access = await cluster.call('open', { isJudged: false });
   const filled = await cluster.call('fill', setting);
-  const load = machineLoad();
+  const before = machineReading();
   const inCluster = await startOften(access, 'in-cluster', setting);
   const kubeconfig = await startOften(access, 'kubeconfig', setting);
-  const { busy } = machineLoad(load);
+  const load = loadSince(before);
   return {
     bench: 'start',
     setting:
       `${setting.sets} sets and ${setting.sets * setting.podsPerSet} pods of ${filled.podBytes} bytes; ` +
       `medians of ${inCluster.length} starts as in a pod and ${kubeconfig.length} with a kubeconfig; ` +
       `compile cache ${process.env['NODE_COMPILE_CACHE'] === undefined ? 'off' : 'on'}; ` +
-      `operator and cluster in separate processes over HTTP; machine ${percent(busy)} busy`,
+      `operator and cluster in separate processes over HTTP; ${load}`,
     figures: [...inClusterFigures(inCluster, size), ...kubeconfigFigures(kubeconfig)],
   };
 }
