@@ -111,22 +111,8 @@ function answerBody(
     begun,
     onLeave: (left) => void outgoing.once('close', left),
   });
-  if (!(answered instanceof Promise)) return write(outgoing, answered);
-  return answered.then((answer) => write(outgoing, answer));
-}
-
-interface Written {
-  readonly status: number;
-  readonly contentType: string;
-  readonly body: string;
-}
-
-function write(outgoing: ServerResponse, { status, contentType, body }: Written): void {
-  outgoing.setHeader('content-type', contentType);
-  // Set, not written: only so can whoever observes the answer ask for it.
-  outgoing.setHeader('content-length', Buffer.byteLength(body));
-  outgoing.writeHead(status);
-  outgoing.end(body);
+  if (!(answered instanceof Promise)) return writeResponse(outgoing, answered);
+  return answered.then((answer) => writeResponse(outgoing, answer));
 }
 
 /** Whoever sends too much is told so without reading the rest, and its connection ends. */
@@ -140,6 +126,6 @@ function refuse(outgoing: ServerResponse, read: ReadBody): void {
     ? `the body is longer than ${maxBody} bytes`
     : 'too many requests are under way';
   const body = `Request could not be read: ${why}\n`;
-  outgoing.setHeader('connection', 'close');
-  write(outgoing, { status: isLong ? 413 : 429, contentType: 'text/plain; charset=utf-8', body });
+  const headers = { connection: 'close' };
+  writeResponse(outgoing, { status: isLong ? 413 : 429, body, headers });
 }

@@ -12,6 +12,7 @@ import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { reviewDocument, setObject } from '#testing/admission-requests.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
+import { noClusterValidation } from '#testing/no-cluster-validation.ts';
 import { silentLogger } from '#testing/silent-logger.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
 import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
@@ -24,13 +25,6 @@ import { ReviewDesk } from './review-desk.ts';
 const clock = systemClock();
 const registry = createMetricsRegistry();
 const metrics = createHttpServerMetrics(registry);
-const wrongCluster = {
-  isEnabled: false,
-  isSoft: false,
-  cluster: 'test',
-  excludedPaths: [],
-  excludedUserAgents: [],
-};
 
 /** Answers what the test says, as soon as the deadline allows. */
 function saying(path: string, verdict: Verdict): Webhook {
@@ -85,7 +79,7 @@ async function open(
     clock,
     log: silentLogger,
     metrics,
-    clusterValidation: wrongCluster,
+    clusterValidation: noClusterValidation,
     endpoints: endpointsOf(webhooks, { clock, log: silentLogger, requestTimeout }),
     requestTimeout,
     drain: millis(0),
@@ -351,7 +345,7 @@ async function sentBytes(): Promise<number> {
 
 test('startAdmissionServer() turns away a wrong cluster where the path is not exempt [admission 99]', async () => {
   const clusterValidation = {
-    ...wrongCluster,
+    ...noClusterValidation,
     isEnabled: true,
     excludedPaths: ['admission/no-downscale'],
   };
@@ -373,7 +367,7 @@ test('startAdmissionServer() turns away a wrong cluster where the path is not ex
 
 test('startAdmissionServer() serves a wrong cluster in soft mode, and counts it [admission 100]', async () => {
   const soft = await open({
-    clusterValidation: { ...wrongCluster, isEnabled: true, isSoft: true },
+    clusterValidation: { ...noClusterValidation, isEnabled: true, isSoft: true },
   });
   const other = new WebhookClient(soft.port, certificate.cert);
   const headers = { 'content-type': 'application/json', 'x-cluster': 'elsewhere' };
@@ -396,7 +390,11 @@ function dial(port: number, ca: string): Promise<TLSSocket> {
 
 test('startAdmissionServer() ends the connection of a request that it fails at, and serves on', async () => {
   const failing = await open({
-    clusterValidation: { ...wrongCluster, isEnabled: true, excludedPaths: ['admission/told'] },
+    clusterValidation: {
+      ...noClusterValidation,
+      isEnabled: true,
+      excludedPaths: ['admission/told'],
+    },
     metrics: {
       ...metrics,
       countMisdirected: () => {

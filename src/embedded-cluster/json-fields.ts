@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '#base/json.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonArray,
+  type JsonObject,
+  type JsonValue,
+} from '#base/json.ts';
 import { setMember } from './own-member.ts';
 
 const NOTHING: JsonObject = Object.freeze({});
@@ -44,11 +50,6 @@ export function textMapField(object: JsonObject, name: string): Readonly<Record<
     if (typeof value === 'string') map[key] = value;
   }
   return map;
-}
-
-/** Whether `value` is a JSON array. */
-export function isJsonArray(value: unknown): value is JsonArray {
-  return Array.isArray(value);
 }
 
 /** `object` without the members `names`; `object` itself when it has none of them. */

@@ -46,23 +46,6 @@ export function isStreamingRefused(error: unknown): boolean {
   return status === 400 || status === 404 || status === 405 || status === 422;
 }
 
-/** A delay that doubles from 100 ms to 30 s; without jitter, so that a run can be repeated exactly. */
-export class ReflectorBackoff {
-  #failures = 0;
-
-  /** The next delay. */
-  next(): Millis {
-    const delay = Math.min(100 * 2 ** this.#failures, 30_000);
-    this.#failures += 1;
-    return millis(delay);
-  }
-
-  /** The next delay is the shortest again. */
-  reset(): void {
-    this.#failures = 0;
-  }
-}
-
 /** A streaming list was answered, but its end was not marked. */
 export class UnmarkedListError extends Error {
   override readonly name = 'UnmarkedListError';

@@ -1,5 +1,5 @@
 import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
-import { needsRelist, ReflectorBackoff } from './list-watch-failure.ts';
+import { needsRelist } from './list-watch-failure.ts';
 import { WatchSilentError } from './silence-alarm.ts';
 import { WatchDecodeError } from './watch-decoder.ts';
 
@@ -57,5 +57,22 @@ export class ListWatchRetries {
     }
     if (this.#hasProgressed) this.#backoff.reset();
     return millis(Math.max(asked, this.#backoff.next()));
+  }
+}
+
+/** A delay that doubles from 100 ms to 30 s; without jitter, so that a run can be repeated exactly. */
+class ReflectorBackoff {
+  #failures = 0;
+
+  /** The next delay. */
+  next(): Millis {
+    const delay = Math.min(100 * 2 ** this.#failures, 30_000);
+    this.#failures += 1;
+    return millis(delay);
+  }
+
+  /** The next delay is the shortest again. */
+  reset(): void {
+    this.#failures = 0;
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '#base/clock.ts';
 import { millis } from '#base/units.ts';
-import { bytesOf, type WholeResponse } from './http-response.ts';
+import { lengthOf, type WholeResponse } from './http-response.ts';
 import type { HttpServerMetrics } from './http-server-metrics.ts';
 import { statedLength } from './stated-length.ts';
 
@@ -34,7 +34,7 @@ export async function observed(
     isWebSocket: headers.upgrade?.toLowerCase() === 'websocket',
     duration: millis(clock.monotonic() - begun),
     requestBytes: statedLength(headers['content-length']),
-    responseBytes: method === 'HEAD' ? 0 : bytesOf(response.body).length,
+    responseBytes: method === 'HEAD' ? 0 : lengthOf(response.body),
   });
   return response;
 }

@@ -9,19 +9,19 @@ export interface WholeResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The body of a {@link WholeResponse} as it is sent. */
-export function bytesOf(body: WholeResponse['body']): Uint8Array<ArrayBuffer> {
-  return typeof body === 'string' ? Buffer.from(body) : body;
+/** How many bytes the body of a {@link WholeResponse} is sent as. */
+export function lengthOf(body: WholeResponse['body']): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
 /** Sends `response` and its length. */
 export function writeResponse(outgoing: ServerResponse, response: WholeResponse): void {
-  const bytes = bytesOf(response.body);
-  const { status, contentType = 'text/plain; charset=utf-8', headers = {} } = response;
+  const { status, body, contentType = 'text/plain; charset=utf-8', headers = {} } = response;
+  const length = lengthOf(body);
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
   // Set, not written: only so can whoever observes the answer ask for it.
-  outgoing.setHeader('content-length', bytes.length);
-  if (bytes.length > 0) outgoing.setHeader('content-type', contentType);
+  outgoing.setHeader('content-length', length);
+  if (length > 0) outgoing.setHeader('content-type', contentType);
   outgoing.writeHead(status);
-  outgoing.end(bytes);
+  outgoing.end(body);
 }

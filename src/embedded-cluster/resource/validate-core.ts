@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
+import { isSameJson } from '#embedded-cluster/json-fields.ts';
 import { quantityNanos } from '#embedded-cluster/schema/quantity.ts';
 import type { Cause } from '#embedded-cluster/status-error.ts';
 import { forbiddenField, invalidValue, notSupported, required, tooLong } from './causes.ts';
-import { jsonEqual } from './json-equal.ts';
 import { emptyObject, listAt, objectAt, textAt } from './members.ts';
 import { serviceName, subdomainName, validateMetadata } from './validate-metadata.ts';
 import { isPort } from './validate-pod-spec.ts';
@@ -41,7 +41,7 @@ function immutableCauses(
   members: readonly string[],
 ): readonly Cause[] {
   if (old?.['immutable'] !== true) return [];
-  const changed = members.filter((member) => !jsonEqual(object[member], old[member]));
+  const changed = members.filter((member) => !isSameJson(object[member], old[member]));
   if (object['immutable'] !== true) changed.unshift('immutable');
   return changed.map((member) =>
     forbiddenField(member, 'field is immutable when `immutable` is set'),
@@ -119,7 +119,7 @@ function storageOf(spec: JsonObject | undefined): string {
 function claimChangeCauses(spec: JsonObject, old: JsonObject): readonly Cause[] {
   const detail =
     'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
-  if (!jsonEqual(fixedPart(spec, old), fixedPart(old, old)))
+  if (!isSameJson(fixedPart(spec, old), fixedPart(old, old)))
     return [forbiddenField('spec', detail)];
   const [next, last] = [quantityNanos(storageOf(spec)), quantityNanos(storageOf(old))];
   if (next === undefined || last === undefined || next >= last) return [];

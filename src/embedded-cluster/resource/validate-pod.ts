@@ -1,8 +1,8 @@
 import type { JsonArray, JsonObject } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
+import { isSameJson } from '#embedded-cluster/json-fields.ts';
 import type { Cause } from '#embedded-cluster/status-error.ts';
 import { forbiddenField } from './causes.ts';
-import { jsonEqual } from './json-equal.ts';
 import { emptyObject, listAt, objectAt, textAt } from './members.ts';
 import { subdomainName, validateMetadata } from './validate-metadata.ts';
 import { validatePodSpec } from './validate-pod-spec.ts';
@@ -23,7 +23,7 @@ const immutableSpec =
 
 function changeCauses(spec: JsonObject, old: JsonObject): readonly Cause[] {
   const isAllowed =
-    jsonEqual(withoutMutable(spec), withoutMutable(old)) &&
+    isSameJson(withoutMutable(spec), withoutMutable(old)) &&
     onlyAdds(listAt(old, 'tolerations'), listAt(spec, 'tolerations')) &&
     onlyAdds(listAt(spec, 'schedulingGates'), listAt(old, 'schedulingGates')) &&
     isAllowedGrace(spec, old) &&
@@ -56,7 +56,7 @@ function withoutImages(containers: JsonArray): JsonArray {
 }
 
 function onlyAdds(before: JsonArray, after: JsonArray): boolean {
-  return before.every((element) => after.some((other) => jsonEqual(element, other)));
+  return before.every((element) => after.some((other) => isSameJson(element, other)));
 }
 
 function isAllowedGrace(spec: JsonObject, old: JsonObject): boolean {

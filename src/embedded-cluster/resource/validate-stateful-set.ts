@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
+import { isSameJson } from '#embedded-cluster/json-fields.ts';
 import { type Labels, labelSelectorOf } from '#embedded-cluster/selector/label-selector.ts';
 import type { Cause } from '#embedded-cluster/status-error.ts';
 import { forbiddenField, invalidValue, negativeCauses, notSupported, required } from './causes.ts';
 import { intOrPercentCauses } from './int-or-percent.ts';
-import { jsonEqual } from './json-equal.ts';
 import { emptyObject, listAt, objectAt, textAt } from './members.ts';
 import { collectLabelCauses, labelName, validateMetadata } from './validate-metadata.ts';
 import { validatePodSpec } from './validate-pod-spec.ts';
@@ -162,6 +162,6 @@ const immutableMembers = [
 ] as const;
 
 function changeCauses(spec: JsonObject, old: JsonObject): readonly Cause[] {
-  const isSame = immutableMembers.every((member) => jsonEqual(spec[member], old[member]));
+  const isSame = immutableMembers.every((member) => isSameJson(spec[member], old[member]));
   return isSame ? [] : [forbiddenField('spec', immutableSpec)];
 }

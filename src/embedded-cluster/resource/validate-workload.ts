@@ -1,8 +1,8 @@
 import type { JsonObject } from '#base/json.ts';
+import { isSameJson } from '#embedded-cluster/json-fields.ts';
 import type { Cause } from '#embedded-cluster/status-error.ts';
 import { invalidValue, negativeCauses, notSupported, required } from './causes.ts';
 import { intOrPercentCauses } from './int-or-percent.ts';
-import { jsonEqual } from './json-equal.ts';
 import { emptyObject, objectAt, textAt } from './members.ts';
 import { subdomainName, validateMetadata } from './validate-metadata.ts';
 import { validateSelector } from './validate-selector.ts';
@@ -39,7 +39,7 @@ export function validateControllerRevision(
   old: JsonObject | undefined,
 ): readonly Cause[] {
   const { data } = revision;
-  const isChanged = old !== undefined && !jsonEqual(data, old['data']);
+  const isChanged = old !== undefined && !isSameJson(data, old['data']);
   return [
     ...validateMetadata(revision, subdomainName),
     ...(data === undefined ? [required('data', 'data is mandatory')] : []),

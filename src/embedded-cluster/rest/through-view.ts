@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { isJsonArray, textField } from '#embedded-cluster/json-fields.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { textField } from '#embedded-cluster/json-fields.ts';
 import { decodeProtobuf } from '#embedded-cluster/protobuf/decode-protobuf.ts';
 import type { ResourceView } from '#embedded-cluster/resource-row.ts';
 import { badRequest } from '#embedded-cluster/status-errors.ts';
