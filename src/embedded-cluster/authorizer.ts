@@ -82,7 +82,7 @@ export class Authorizer {
   /** Records `access`. @throws {StatusError} 403 with the API server's sentence when the rules do not grant it */
   check(access: AccessAttributes): void {
     const { user, verb, group, resource, subresource, namespace } = access;
-    const key = [user.name, verb, group, resource, subresource, namespace].join('|');
+    const key = `${user.name}|${verb}|${group}|${resource}|${subresource}|${namespace}`;
     if (!this.#used.has(key)) this.#used.set(key, access);
     if (!this.isAllowed(access)) throw forbidden(access);
   }

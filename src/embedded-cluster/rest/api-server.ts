@@ -44,7 +44,7 @@ export class ApiServer {
     return { ...answer, headers: { ...answer.headers, 'audit-id': this.#audits.uuid() } };
   }
 
-  async #route(request: ApiRequest): Promise<ApiAnswer> {
+  #route(request: ApiRequest): ApiAnswer | Promise<ApiAnswer> {
     let route: Route;
     let form: AnswerForm = OBJECT_FORM;
     try {

@@ -11,7 +11,7 @@ import { get, patch, put } from './put-and-patch.ts';
 import type { ApiCall, Reply, ServerContext } from './server-context.ts';
 
 /** Executes a request that is not a watch. @throws {StatusError} */
-export async function dispatch(context: ServerContext, call: ApiCall): Promise<Reply> {
+export function dispatch(context: ServerContext, call: ApiCall): Reply | Promise<Reply> {
   switch (call.route.verb) {
     case 'get':
       return get(context, call);
@@ -34,7 +34,7 @@ export async function dispatch(context: ServerContext, call: ApiCall): Promise<R
   }
 }
 
-async function dispatchCreate(context: ServerContext, call: ApiCall): Promise<Reply> {
+function dispatchCreate(context: ServerContext, call: ApiCall): Reply | Promise<Reply> {
   const { row, subresource } = call.route;
   if (subresource === undefined) {
     if (row.type.kind === 'SelfSubjectAccessReview') return reviewAccess(context, call);

@@ -17,8 +17,21 @@ export function canonicalQuantity(text: string): string | undefined {
   return prefix + formatted(magnitude, suffix);
 }
 
+/** Texts that are remembered: the pods of a cluster ask for the same few quantities over and over. */
+const mostRemembered = 1_000;
+const remembered = new Map<string, bigint | undefined>();
+
 /** A quantity in billionths, or undefined when `text` is none. Meant for comparisons. */
 export function quantityNanos(text: string): bigint | undefined {
+  const known = remembered.get(text);
+  if (known !== undefined) return known;
+  if (remembered.size === mostRemembered) remembered.clear();
+  const nanos = readNanos(text);
+  remembered.set(text, nanos);
+  return nanos;
+}
+
+function readNanos(text: string): bigint | undefined {
   const [match, sign, whole = '', fraction = '', suffix = ''] = pattern.exec(text) ?? [];
   if (match === undefined || whole + fraction === '') return undefined;
   const magnitude = nanosOf(whole, fraction, suffix);
