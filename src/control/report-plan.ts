@@ -25,6 +25,7 @@ export class PlanReporter {
   /** Reports the decisions of the newest plan of `key`; what changes objects reports itself when it is done. */
   report(key: string, decisions: readonly Decision[]): void {
     const before = this.#said.get(key);
+    if (decisions.length === 0 && (before === undefined || before.size === 0)) return;
     const now = new Map<string, string>();
     for (const decision of decisions) {
       if (reportsItself(decision)) continue;

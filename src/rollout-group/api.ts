@@ -52,12 +52,18 @@ export function maxUnavailableOf(set: StatefulSetView): Parsed<MaxUnavailable> {
 
 /** Known keys of `set` that stand in the wrong map, where they have no effect (KW-24). */
 export function misplacedKeys(set: StatefulSetView): readonly Problem[] {
-  const inLabels = annotationKeys.filter((key) => isOnlyIn(key, set.labels, set.annotations));
-  const inAnnotations = labelKeys.filter((key) => isOnlyIn(key, set.annotations, set.labels));
-  return [
-    ...inLabels.map((key) => misplaced('labels', key, 'annotations')),
-    ...inAnnotations.map((key) => misplaced('annotations', key, 'labels')),
-  ];
+  const found: Problem[] = [];
+  for (const key of annotationKeys) {
+    if (isOnlyIn(key, set.labels, set.annotations)) {
+      found.push(misplaced('labels', key, 'annotations'));
+    }
+  }
+  for (const key of labelKeys) {
+    if (isOnlyIn(key, set.annotations, set.labels)) {
+      found.push(misplaced('annotations', key, 'labels'));
+    }
+  }
+  return found;
 }
 
 function isOnlyIn(

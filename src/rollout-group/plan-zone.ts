@@ -49,14 +49,16 @@ export function zoneOf(
 }
 
 function outdatedSlots(slots: readonly Slot[], target: string): Zone['outdated'] {
-  return slots
-    .filter((slot) => slot.kind !== 'missing')
-    .filter((slot) => isOutdated(slot.pod, target));
+  return slots.filter(
+    (slot): slot is Zone['outdated'][number] =>
+      slot.kind !== 'missing' && isOutdated(slot.pod, target),
+  );
 }
 
 /** How far the zone is, for gauges and the terminal. */
 export function progressOf(zone: Zone): SetProgress {
-  const present = zone.slots.filter((slot) => slot.kind !== 'missing').length;
+  let present = 0;
+  for (const slot of zone.slots) if (slot.kind !== 'missing') present += 1;
   return {
     set: zone.ref,
     outdated: zone.outdated.length,

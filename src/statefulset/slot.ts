@@ -33,14 +33,18 @@ export interface SlotsInput {
 /** The slots of a set at `now`, by ordinal. Pods outside the set's ordinals, or with foreign names, fill none. */
 export function slotsOf(input: SlotsInput, now: Instant): readonly Slot[] {
   const { set, pods, leaving } = input;
-  const byOrdinal = new Map<Ordinal, PodView>();
+  const { ordinalsStart, replicas } = set.spec;
+  const ordinals = ordinalsOf(set);
+  // An array, not a map by ordinal: every pass over every group makes one for each of its sets.
+  const podAt: (PodView | undefined)[] = ordinals.map(() => undefined);
   for (const pod of pods) {
     const ordinal = parseOrdinal(pod.name, set.name);
-    if (ordinal !== undefined) byOrdinal.set(ordinal, pod);
+    const index = ordinal === undefined ? -1 : ordinal - ordinalsStart;
+    if (index >= 0 && index < podAt.length) podAt[index] = pod;
   }
-  const end = set.spec.ordinalsStart + set.spec.replicas;
-  return ordinalsOf(set).map((ordinal) => {
-    const pod = byOrdinal.get(ordinal);
+  const end = ordinalsStart + replicas;
+  return ordinals.map((ordinal, index) => {
+    const pod = podAt[index];
     if (pod !== undefined && ordinal >= end) return { kind: 'terminating', ordinal, pod };
     if (pod === undefined) return { kind: 'missing', ordinal };
     if (pod.isTerminating || leaving.has(pod.uid)) return { kind: 'terminating', ordinal, pod };

@@ -88,6 +88,8 @@ interface ProcessVectors {
 class RegisteredMetrics implements OperatorMetrics {
   readonly #groups: GroupVectors;
   readonly #process: ProcessVectors;
+  /** Groups all of whose series have appeared. */
+  readonly #begun = new Set<string>();
   /** What is shown now, so that the series can be removed when it no longer holds. */
   readonly #blockedReasons = new Map<string, string>();
   readonly #pods = new Map<string, ReadonlyMap<string, PodCounts>>();
@@ -101,6 +103,8 @@ class RegisteredMetrics implements OperatorMetrics {
   beginGroupReconcile(group: string): void {
     const labels = { rollout_group: group };
     this.#groups.begun.add(labels);
+    if (this.#begun.has(group)) return;
+    this.#begun.add(group);
     this.#groups.failed.add(labels, 0);
     this.#groups.lastSuccess.add(labels, 0);
   }
@@ -146,6 +150,7 @@ class RegisteredMetrics implements OperatorMetrics {
   }
 
   forgetGroup(group: string): void {
+    this.#begun.delete(group);
     const { begun, failed, duration, lastSuccess } = this.#groups;
     for (const vector of [begun, failed, duration, lastSuccess]) {
       vector.remove({ rollout_group: group });
