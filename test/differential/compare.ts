@@ -74,13 +74,12 @@ const age = /^\d+s$/;
 class Names {
   readonly #uids = new Map<string, string>();
   readonly #revisions = new Set<number>();
-  #ranks: Map<number, number> | undefined;
+  #sorted: readonly number[] | undefined;
 
   learn(value: JsonValue | undefined): void {
     if (Array.isArray(value)) for (const item of value) this.learn(item);
     if (!isJsonObject(value)) return;
     const revision = value['resourceVersion'];
-    // A list's revision moves with whatever else the server does meanwhile.
     const isObjects = value['uid'] !== undefined;
     if (isObjects && typeof revision === 'string') this.#revisions.add(Number(revision));
     for (const member of Object.values(value)) this.learn(member);
@@ -92,8 +91,11 @@ class Names {
     if (!isJsonObject(value)) return value;
     const members = Object.entries(value).filter(([name]) => name !== 'managedFields');
     const replaced: Record<string, JsonValue> = {};
+    const isObjects = value['uid'] !== undefined;
     for (const [name, member] of members) {
-      if (member !== undefined) replaced[name] = this.replace(member, [...path, name]);
+      if (member === undefined) continue;
+      const isState = name === 'resourceVersion' && !isObjects && typeof member === 'string';
+      replaced[name] = isState ? this.#state(member) : this.replace(member, [...path, name]);
     }
     return named(replaced);
   }
@@ -121,13 +123,25 @@ class Names {
   }
 
   #revision(text: string): string {
-    this.#ranks ??= new Map(
-      [...this.#revisions]
-        .sort((one, other) => one - other)
-        .map((value, rank) => [value, rank + 1]),
-    );
-    const rank = this.#ranks.get(Number(text));
-    return rank === undefined ? '<revision>' : `<revision ${rank}>`;
+    const rank = this.#order().indexOf(Number(text)) + 1;
+    return rank === 0 ? '<revision>' : `<revision ${rank}>`;
+  }
+
+  /**
+   * The revision of a list or of a bookmark: which of the conversation's writes it has seen. It may be any number between
+   * that write and the next, as a server also writes for itself.
+   */
+  #state(text: string): string {
+    const revision = Number(text);
+    if (text === '' || Number.isNaN(revision)) return text;
+    const rank = this.#order().findLastIndex((written) => written <= revision) + 1;
+    return `<since revision ${rank}>`;
+  }
+
+  /** The revisions of the conversation's objects, in the order of their writes. */
+  #order(): readonly number[] {
+    this.#sorted ??= [...this.#revisions].sort((one, other) => one - other);
+    return this.#sorted;
   }
 }
 

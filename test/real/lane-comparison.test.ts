@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { JsonObject } from '#base/json.ts';
+import { compare } from '../differential/compare.ts';
+import type { Transcript } from '../differential/talk.ts';
+
+/** Two writes of one object at these revisions, with a list at `list` between them. */
+function conversation(writes: readonly [number, number], list: number): Transcript {
+  const object = (revision: number): JsonObject => ({
+    metadata: { name: 'a', uid: 'a uid', resourceVersion: `${revision}` },
+  });
+  const bodies = [
+    object(writes[0]),
+    { metadata: { resourceVersion: `${list}` }, items: [object(writes[0])] },
+    object(writes[1]),
+  ];
+  return { steps: bodies.map((body) => ({ said: '', answer: { status: 200, body } })) };
+}
+
+function pathsThatDiffer(embedded: Transcript, real: Transcript): readonly string[] {
+  return compare('a conversation', { embedded, real }).map(({ path }) => path);
+}
+
+describe('compare()', () => {
+  const quiet = conversation([7, 8], 7);
+
+  test('takes revisions for equal that stand in the same order', () => {
+    assert.deepEqual(pathsThatDiffer(quiet, conversation([100, 205], 100)), []);
+  });
+
+  test('lets a server write for itself before it lists', () => {
+    assert.deepEqual(pathsThatDiffer(quiet, conversation([100, 205], 104)), []);
+  });
+
+  test('finds a list that has not seen the write before it', () => {
+    const paths = pathsThatDiffer(conversation([7, 8], 6), quiet);
+    assert.deepEqual(paths, ['body.metadata.resourceVersion']);
+  });
+
+  test('finds a list that is newer than the write after it', () => {
+    const paths = pathsThatDiffer(conversation([7, 8], 8), quiet);
+    assert.deepEqual(paths, ['body.metadata.resourceVersion']);
+  });
+
+  test('finds a write that gave no new revision', () => {
+    const paths = pathsThatDiffer(conversation([7, 7], 7), quiet);
+    assert.deepEqual(paths, ['body.metadata.resourceVersion']);
+  });
+});
