@@ -4,6 +4,7 @@
  *     npm run bench -- <name> … | all  [--size full|tiny] [--cluster embedded|real] [--json]
  */
 import { parseArgs } from 'node:util';
+import { errorOf } from '#base/error-of.ts';
 import { admission } from './admission.ts';
 import type { Bench } from './bench.ts';
 import { type Findings, formatFindings, type Size } from './figures.ts';
@@ -26,25 +27,22 @@ const benches: Readonly<Record<string, Bench>> = {
   rotation,
 };
 
+interface Choice {
+  readonly runs: readonly Bench['run'][];
+  readonly size: Size;
+  readonly isJson: boolean;
+}
+
 /** Runs what `args` name. @returns the exit code: 1 when a figure misses its bound, 2 for wrong arguments */
 async function main(args: readonly string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      size: { type: 'string', default: 'full' },
-      cluster: { type: 'string', default: 'embedded' },
-      json: { type: 'boolean' },
-    },
-  });
-  const names = positionals.includes('all') ? Object.keys(benches) : positionals;
-  const chosen = names.map((name) => benches[name]).filter((bench) => bench !== undefined);
-  const { size, cluster, json: isJson = false } = values;
-  const runs = chosen.map((bench) => runOn(cluster, bench)).filter((run) => run !== undefined);
-  if (runs.length === 0 || runs.length < names.length || !isSize(size)) {
-    process.stderr.write(usage());
+  let choice: Choice;
+  try {
+    choice = read(args);
+  } catch (error) {
+    process.stderr.write(`${errorOf(error).message}\n\n${usage()}`);
     return 2;
   }
+  const { runs, size, isJson } = choice;
   const found: Findings[] = [];
   for (const run of runs) {
     const findings = await run(size);
@@ -56,14 +54,33 @@ async function main(args: readonly string[]): Promise<number> {
   return hasFailed ? 1 : 0;
 }
 
-/** How `bench` runs on `cluster`; undefined where it cannot. */
-function runOn(cluster: string, bench: Bench): Bench['run'] | undefined {
-  if (cluster === 'real') return bench.runOnReal;
-  return cluster === 'embedded' ? (size) => bench.run(size) : undefined;
+/** @throws {Error} one sentence, for wrong arguments */
+function read(args: readonly string[]): Choice {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      size: { type: 'string', default: 'full' },
+      cluster: { type: 'string', default: 'embedded' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const { size, cluster, json: isJson } = values;
+  if (size !== 'full' && size !== 'tiny') throw new Error(`--size is "${size}": full or tiny`);
+  if (positionals.length === 0) throw new Error('Nothing to run: name a benchmark, or all');
+  const names = positionals.includes('all') ? Object.keys(benches) : positionals;
+  return { runs: names.map((name) => runOn(cluster, name)), size, isJson };
 }
 
-function isSize(text: string): text is Size {
-  return text === 'full' || text === 'tiny';
+/** How the benchmark `name` runs on `cluster`. @throws {Error} one sentence, where it cannot */
+function runOn(cluster: string, name: string): Bench['run'] {
+  const bench = benches[name];
+  if (bench === undefined) throw new Error(`There is no benchmark "${name}"`);
+  if (cluster === 'embedded') return (size) => bench.run(size);
+  if (cluster !== 'real') throw new Error(`--cluster is "${cluster}": embedded or real`);
+  const { runOnReal } = bench;
+  if (runOnReal === undefined) throw new Error(`${name} does not run on a real control plane`);
+  return runOnReal;
 }
 
 function usage(): string {

@@ -30,6 +30,10 @@ const patience = 60_000;
 /** The last lines that are shown when the operator ends by itself. */
 const keptLines = 20;
 
+/** How often requests of one kind were sent. */
+const sent =
+  /^rollout_operator_kubernetes_api_client_request_duration_seconds_count\{.*\} (?<count>\d+)/u;
+
 /** A group that was looked at. */
 const seen = /^rollout_operator_last_successful_group_reconcile_timestamp_seconds\{.*\} [1-9]/u;
 
@@ -99,9 +103,19 @@ export class Operator {
     }
   }
 
+  /** How many requests it has sent, also those that the cluster does not serve, by its own metric. */
+  async requestsSent(): Promise<number> {
+    const counts = (await this.#metrics()).map((line) => sent.exec(line)?.groups?.['count']);
+    return counts.reduce((sum, count) => sum + Number(count ?? 0), 0);
+  }
+
   async #groupsSeen(): Promise<number> {
+    return (await this.#metrics()).filter((line) => seen.test(line)).length;
+  }
+
+  async #metrics(): Promise<readonly string[]> {
     const answer = await fetch(`http://127.0.0.1:${this.#port}/metrics`);
-    return (await answer.text()).split('\n').filter((line) => seen.test(line)).length;
+    return (await answer.text()).split('\n');
   }
 
   /** What the process has used. */

@@ -12,6 +12,8 @@ const podBytes = 2_000;
 const inFlight = 64;
 const lists = 5;
 
+const podsPath = `/api/v1/namespaces/${namespace}/pods`;
+
 const podsOf: Readonly<Record<Size, number>> = { full: 10_000, tiny: 50 };
 
 /** How fast the embedded cluster is, over HTTP. */
@@ -66,10 +68,9 @@ async function measure(size: Size): Promise<Findings> {
 
 /** @returns seconds */
 async function postAll(access: Access, count: number): Promise<number> {
-  const path = podsPath();
   const posts = Array.from({ length: count }, (_, index) => {
     const body = JSON.stringify(barePod(`pod-${index}`, podBytes));
-    return postBytes(path, body, authorization(access));
+    return postBytes(podsPath, body, authorization(access));
   });
   const open = await Promise.all(
     Array.from({ length: inFlight }, () => PostConnection.plain(Number(new URL(access.url).port))),
@@ -91,16 +92,12 @@ async function postAll(access: Access, count: number): Promise<number> {
 /** @returns the bytes of the answer */
 async function listAll(access: Access, agent: Agent): Promise<number> {
   const headers = authorization(access);
-  const { statusCode, body } = await request(`${access.url}${podsPath()}`, {
+  const { statusCode, body } = await request(`${access.url}${podsPath}`, {
     headers,
     dispatcher: agent,
   });
   if (statusCode !== 200) throw new Error(`The list was answered ${statusCode}`);
   return (await body.bytes()).length;
-}
-
-function podsPath(): string {
-  return `/api/v1/namespaces/${namespace}/pods`;
 }
 
 function authorization({ token }: Access): Readonly<Record<string, string>> {

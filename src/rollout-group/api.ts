@@ -53,27 +53,22 @@ export function maxUnavailableOf(set: StatefulSetView): Parsed<MaxUnavailable> {
 /** Known keys of `set` that stand in the wrong map, where they have no effect (KW-24). */
 export function misplacedKeys(set: StatefulSetView): readonly Problem[] {
   const found: Problem[] = [];
-  for (const key of annotationKeys) {
-    if (isOnlyIn(key, set.labels, set.annotations)) {
-      found.push(misplaced('labels', key, 'annotations'));
-    }
-  }
-  for (const key of labelKeys) {
-    if (isOnlyIn(key, set.annotations, set.labels)) {
-      found.push(misplaced('annotations', key, 'labels'));
-    }
-  }
+  findMisplaced(annotationKeys, { set, right: 'annotations', wrong: 'labels' }, found);
+  findMisplaced(labelKeys, { set, right: 'labels', wrong: 'annotations' }, found);
   return found;
 }
 
-function isOnlyIn(
-  key: string,
-  wrong: Readonly<Record<string, string>>,
-  right: Readonly<Record<string, string>>,
-): boolean {
-  return wrong[key] !== undefined && right[key] === undefined;
-}
+type MapName = 'labels' | 'annotations';
 
-function misplaced(found: string, key: string, wanted: string): Problem {
-  return { path: `metadata.${found}["${key}"]`, message: `is read from metadata.${wanted} only` };
+/** Adds to `found` what stands in the wrong map only: a list for each set of each pass would be empty nearly always. */
+function findMisplaced(
+  keys: Iterable<string>,
+  { set, right, wrong }: { set: StatefulSetView; right: MapName; wrong: MapName },
+  found: Problem[],
+): void {
+  for (const key of keys) {
+    if (set[wrong][key] === undefined || set[right][key] !== undefined) continue;
+    const path = `metadata.${wrong}["${key}"]`;
+    found.push({ path, message: `is read from metadata.${right} only` });
+  }
 }

@@ -1,23 +1,20 @@
 import type { JsonObject } from '#base/json.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
-import type { WholeAnswer } from './api-request.ts';
+import { JSON_TYPE, type WholeAnswer } from './api-request.ts';
 import { ExpiredTokenError } from './list.ts';
 import type { Reply } from './server-context.ts';
 import { statusOf } from './status.ts';
 
-const JSON_TYPE = { 'content-type': 'application/json' } as const;
-const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8' } as const;
+const jsonHeaders = { 'content-type': JSON_TYPE } as const;
+const textHeaders = { 'content-type': 'text/plain; charset=utf-8' } as const;
 
 /** Plain text, such as `ok` and `404 page not found`. */
 export function textAnswer(status: number, text: string): WholeAnswer {
-  return { kind: 'whole', status, headers: TEXT_TYPE, body: [Buffer.from(text)] };
+  return { kind: 'whole', status, headers: textHeaders, body: [Buffer.from(text)] };
 }
 
 /** A JSON document that is not an object of the store. */
-export function documentAnswer(
-  document: JsonObject,
-  mediaType: string = JSON_TYPE['content-type'],
-): WholeAnswer {
+export function documentAnswer(document: JsonObject, mediaType: string = JSON_TYPE): WholeAnswer {
   const body = [Buffer.from(JSON.stringify(document))];
   return { kind: 'whole', status: 200, headers: { 'content-type': mediaType }, body };
 }
@@ -33,7 +30,7 @@ function warningHeader(warnings: readonly string[]): string | undefined {
 /** What a handler replied. */
 export function replyAnswer(reply: Reply, warnings: readonly string[]): WholeAnswer {
   const warning = warningHeader(warnings);
-  const headers = warning === undefined ? JSON_TYPE : { ...JSON_TYPE, warning };
+  const headers = warning === undefined ? jsonHeaders : { ...jsonHeaders, warning };
   return { kind: 'whole', status: reply.status, headers, body: reply.body };
 }
 
@@ -51,7 +48,7 @@ export function errorAnswer(error: unknown, warnings: readonly string[] = []): W
     kind: 'whole',
     status: error.code,
     headers: {
-      ...JSON_TYPE,
+      ...jsonHeaders,
       ...(warning === undefined ? {} : { warning }),
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
     },

@@ -1,6 +1,9 @@
 import type { User } from '#embedded-cluster/cluster.ts';
 import type { WatchSession } from '#embedded-cluster/watch/watch-session.ts';
 
+/** The media type of bodies where nothing else is said. */
+export const JSON_TYPE = 'application/json';
+
 /** The media type of binary bodies. */
 export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 

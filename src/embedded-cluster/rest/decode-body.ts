@@ -6,7 +6,7 @@ import { decodeProtobuf } from '#embedded-cluster/protobuf/decode-protobuf.ts';
 import { StatusError } from '#embedded-cluster/status-error.ts';
 import { badRequest, strictDecodingError } from '#embedded-cluster/status-errors.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
-import { PROTOBUF_TYPE } from './api-request.ts';
+import { JSON_TYPE, PROTOBUF_TYPE } from './api-request.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { parseJson } from './parse-json.ts';
 import { fieldValidationOf } from './query.ts';
@@ -24,8 +24,6 @@ export function checkBodySize(body: string): void {
     `Request entity too large: limit is ${MAXIMUM_BODY}`,
   );
 }
-
-const JSON_TYPE = 'application/json';
 
 /** The media type of the body, without parameters; JSON when none is given. */
 export function mediaTypeOf(call: ApiCall): string {

@@ -19,7 +19,7 @@ export function canonicalQuantity(text: string): string | undefined {
 
 /** Texts that are remembered: the pods of a cluster ask for the same few quantities over and over. */
 const mostRemembered = 1_000;
-const remembered = new Map<string, bigint | undefined>();
+const remembered = new Map<string, bigint>();
 
 /** A quantity in billionths, or undefined when `text` is none. Meant for comparisons. */
 export function quantityNanos(text: string): bigint | undefined {
@@ -27,7 +27,7 @@ export function quantityNanos(text: string): bigint | undefined {
   if (known !== undefined) return known;
   if (remembered.size === mostRemembered) remembered.clear();
   const nanos = readNanos(text);
-  remembered.set(text, nanos);
+  if (nanos !== undefined) remembered.set(text, nanos);
   return nanos;
 }
 
