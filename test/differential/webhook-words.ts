@@ -87,7 +87,7 @@ export function noteReviews(talk: Talk, server: WebhookServer): void {
     const name = String(rest.name ?? '').replace(/^gen-.*/, '{generated}');
     return { path, ...rest, name, userInfo: Object.keys(userInfo).includes('username') };
   });
-  // The real server shows an object again where its cache was behind.
+  // One request may write twice, and the real server shows what it began with again where its cache is behind.
   const seen = new Set<string>();
   const distinct = reviews.filter((review) => {
     const text = JSON.stringify({ ...review, uid: '' });
