@@ -22,7 +22,7 @@ const clock = systemClock();
 const requestTimeout = seconds(10);
 const sink = standardErrorSink();
 const format = { format: 'logfmt', level: 'debug' } as const;
-const log = createLogger({ ...format, clock, sink: sink.write });
+const log = createLogger({ ...format, clock, sink });
 const certificate = await selfSigned(clock.now());
 /** Updates of whole sets ask nobody. */
 const client = new Proxy({} as Client, {

@@ -12,7 +12,7 @@ import { type Kubelet, startKubelet } from '#embedded-cluster/kubelet/start-kube
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
+import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { follow, type Judge } from '#testing/judge.ts';
 import type {
@@ -47,7 +47,7 @@ export class ClusterHost implements ClusterCommands {
     format: 'logfmt',
     level: 'warn',
     clock: this.#clock,
-    sink: (line) => void process.stderr.write(`cluster: ${line}\n`),
+    sink: unbuffered((line) => void process.stderr.write(`cluster: ${line}\n`)),
   });
   readonly #watch = new GroupWatch(() => this.#clock.monotonic());
   #requests: Record<string, number> = {};

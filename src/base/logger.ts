@@ -15,4 +15,9 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
   /** A logger that prints `fields` before the message of each event. */
   with(fields: LogFields): Logger;
+  /**
+   * Hands on what was logged and still waits to be written, before it returns: what is said of a disruption must be known
+   * even if the process is killed as soon as the request has left it (D-7).
+   */
+  flush(): void;
 }

@@ -39,6 +39,9 @@ class Lines implements Logger {
   with(): Logger {
     return this;
   }
+  flush(): void {
+    // Nothing is kept back.
+  }
 }
 
 /** Two files in memory, and what is served from them. */

@@ -10,7 +10,7 @@ import { connect } from '#kubernetes/connection.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { GROUP_LABEL } from '#statefulset/group.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
+import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { createAll, exampleFolder, readManifests } from './demo/apply-manifests.ts';
 import {
@@ -56,7 +56,7 @@ async function runCluster(options: ClusterRun): Promise<void> {
     const clock = systemClock();
     const cluster = await startLocalCluster({
       clock,
-      log: createLogger({ format: 'logfmt', level: 'warn', clock, sink: writeError }),
+      log: createLogger({ format: 'logfmt', level: 'warn', clock, sink: unbuffered(writeError) }),
       delays: delaysAt(options.speed),
       port: options.port,
       kubeconfig: options.kubeconfig === undefined ? undefined : resolve(options.kubeconfig),

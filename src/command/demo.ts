@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
+import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { demoNamespace } from './demo/demo-namespace.ts';
 import { type DemoOptions, parseDemoArguments, type Scenario } from './demo/demo-options.ts';
@@ -145,7 +145,12 @@ class Demo {
       this.#warnings.push(line);
       if (this.#warnings.length > keptLines) this.#warnings.shift();
     };
-    return createLogger({ format: 'logfmt', level: 'warn', clock: this.#clock, sink });
+    return createLogger({
+      format: 'logfmt',
+      level: 'warn',
+      clock: this.#clock,
+      sink: unbuffered(sink),
+    });
   }
 }
 

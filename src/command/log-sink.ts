@@ -1,15 +1,11 @@
-/** Where the lines of the log go. */
-export interface LogSink {
-  readonly write: (line: string) => void;
-  /** Writes what waits. */
-  readonly flush: () => void;
-}
+import type { LineSink } from '#telemetry/line-logger.ts';
 
 /**
  * Standard error, all lines of one turn of the event loop in one write: under load a write a line costs as much as the
- * work that it tells of. What waits when the process exits is written then, also after an uncaught exception.
+ * work that it tells of. What waits when the process exits is written then, also after an uncaught exception; what must
+ * outlive a SIGKILL has to be flushed.
  */
-export function standardErrorSink(): LogSink {
+export function standardErrorSink(): LineSink {
   let lines: string[] = [];
   const flush = (): void => {
     if (lines.length === 0) return;

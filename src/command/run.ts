@@ -58,7 +58,7 @@ export async function runCommand(
 async function serve(config: Config, findCluster: FindCluster): Promise<void> {
   const clock = systemClock();
   const sink = standardErrorSink();
-  const log = createLogger({ ...config.log, clock, sink: sink.write });
+  const log = createLogger({ ...config.log, clock, sink });
   reportTracing(log);
   const registry = createMetricsRegistry();
   const readiness = createReadiness();

@@ -104,6 +104,21 @@ test('applyDeletions() logs what each request rests on (D-7)', async () => {
   ]);
 });
 
+test('applyDeletions() sends no request before what it rests on has left the log (D-7)', async () => {
+  const bench = new Bench();
+  const { log } = bench;
+  const flushed: string[] = [];
+  bench.world.before = ({ verb, name }) => {
+    const last = log.lines[log.flushed - 1]?.fields['pod'];
+    flushed.push(`${verb} ${name} after ${String(last)}`);
+  };
+  await bench.apply(2);
+  assert.deepEqual(flushed, [
+    'delete ingester-zone-a-0 after ingester-zone-a-0',
+    'delete ingester-zone-a-1 after ingester-zone-a-1',
+  ]);
+});
+
 test('applyDeletions() sends at an age of 10,000 ms and not at 10,001 ms, by the older type (D-3)', async () => {
   const bench = new Bench();
   await bench.world.clock.advance(10_000);

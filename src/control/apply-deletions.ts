@@ -91,6 +91,7 @@ async function sendDeletion(
     sentAt = now;
     ports.open.sent(pod, now);
     ports.log.info('deleting pod', statementOf(work.deletion, work.basis, now));
+    ports.log.flush();
   };
   try {
     const { namespace, name, uid, resourceVersion } = pod;

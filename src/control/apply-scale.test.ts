@@ -61,6 +61,18 @@ for (const [what, error] of Object.entries(outdated)) {
   });
 }
 
+test('applyScale() sends no request before the reason for it has left the log', async () => {
+  const world = new GroupWorld(ingesterGroup());
+  const log = new RecordingLogger();
+  let flushed = 0;
+  world.before = () => {
+    flushed = log.flushed;
+  };
+  const { client, clock } = world;
+  await applyScale({ scale: scale(), basis: undefined }, { client, clock, log }, signal);
+  assert.equal(flushed, 1);
+});
+
 test('applyScale() throws what a webhook refuses with, also 422', async () => {
   const world = new GroupWorld(ingesterGroup());
   world.before = () => {

@@ -52,6 +52,7 @@ export async function applyScale(
       reason: because.reason,
       because: because.message,
     });
+    log.flush();
   };
   const operations = [
     { op: 'test', path: '/metadata/uid', value: set.uid },

@@ -38,7 +38,8 @@ function setup(answers: (request: TransportRequest) => FakeAnswer = () => answer
   const client = createClient({ transport, clock, timeout: seconds(0), userAgent: 'test/1' });
   const logged: string[] = [];
   const log = (message: string, _fields?: LogFields): void => void logged.push(message);
-  const logger: Logger = { debug: log, info: log, warn: log, error: log, with: () => logger };
+  const levels = { debug: log, info: log, warn: log, error: log };
+  const logger: Logger = { ...levels, with: () => logger, flush: () => undefined };
   const refused: number[] = [];
   let dropped = 0;
   const recorder = createEventRecorder({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
+import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { DelayedDownscaleBed } from '#testing/delayed-downscale-bed.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { FakePodHttp } from '#testing/fake-pod-http.ts';
@@ -46,7 +46,7 @@ function parts(): Parts {
       format: 'logfmt',
       level: 'debug',
       clock,
-      sink: (line) => void log.push(line),
+      sink: unbuffered((line) => void log.push(line)),
     }),
     clusterDomain: 'cluster.local.',
     wake: ({ name }) => void woken.push(name),

@@ -13,7 +13,7 @@ import type { ClusterValidation } from './cluster-validation.ts';
 import type { HttpServer, HttpServerOptions } from './http-server.ts';
 import { startHttpServer } from './http-server.ts';
 import { createHttpServerMetrics } from './http-server-metrics.ts';
-import { createLogger } from './line-logger.ts';
+import { createLogger, unbuffered } from './line-logger.ts';
 import type { MetricsRegistry } from './metrics.ts';
 import { createMetricsRegistry } from './metrics.ts';
 import { createOperatorMetrics } from './operator-metrics.ts';
@@ -71,7 +71,7 @@ async function serve(
   const server = await startHttpServer({
     clock,
     registry,
-    logger: createLogger({ format: 'logfmt', level: 'debug', clock, sink }),
+    logger: createLogger({ format: 'logfmt', level: 'debug', clock, sink: unbuffered(sink) }),
     metrics: createHttpServerMetrics(registry),
     clusterValidation: off,
     isReady: () => true,

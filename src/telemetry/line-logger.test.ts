@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import type { LogFields, Logger, LogLevel, LogValue } from '#base/logger.ts';
 import { instant } from '#base/units.ts';
 import type { LineLoggerOptions } from './line-logger.ts';
-import { createLogger } from './line-logger.ts';
+import { createLogger, unbuffered } from './line-logger.ts';
 
 const T0 = instant(1_767_323_045_120);
 
@@ -15,7 +15,13 @@ function linesOf(
   const lines: string[] = [];
   const sink = (line: string): void => void lines.push(line);
   write(
-    createLogger({ format: 'logfmt', level: 'debug', clock: { now: () => T0 }, sink, ...options }),
+    createLogger({
+      format: 'logfmt',
+      level: 'debug',
+      clock: { now: () => T0 },
+      sink: unbuffered(sink),
+      ...options,
+    }),
   );
   return lines;
 }
@@ -27,6 +33,18 @@ function lineOf(format: 'logfmt' | 'json', fields: LogFields): string {
 test('[scenario 81] createLogger() starts a logfmt line with level and ts, without a caller', () => {
   const lines = linesOf({}, (logger) => logger.warn('reconcile failed', { err: new Error('no') }));
   assert.deepEqual(lines, ['level=warn ts=2026-01-02T03:04:05.12Z msg="reconcile failed" err=no']);
+});
+
+test('createLogger() flushes its sink, also through a logger with fields', () => {
+  const done: string[] = [];
+  const sink = {
+    write: (line: string) => void done.push(line),
+    flush: () => void done.push('flush'),
+  };
+  const logger = createLogger({ format: 'json', level: 'info', clock: { now: () => T0 }, sink });
+  logger.with({ a: 1 }).info('m');
+  logger.with({ a: 1 }).flush();
+  assert.deepEqual(done.slice(1), ['flush']);
 });
 
 test('[scenario 81] createLogger() sorts the keys of a JSON line', () => {

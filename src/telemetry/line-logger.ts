@@ -3,14 +3,26 @@ import type { LogFields, Logger, LogLevel } from '#base/logger.ts';
 import { formatLogfmt, formatValue, plainValue } from './logfmt.ts';
 import { formatTimestamp } from './timestamp.ts';
 
+/** Where the lines of a log go. */
+export interface LineSink {
+  /** Takes one event: a line without its line break. */
+  readonly write: (line: string) => void;
+  /** Writes the lines that it has kept back. */
+  readonly flush: () => void;
+}
+
+/** A sink that hands each line to `write` at once. */
+export function unbuffered(write: (line: string) => void): LineSink {
+  return { write, flush: () => undefined };
+}
+
 /** How a logger writes. */
 export interface LineLoggerOptions {
   readonly format: 'logfmt' | 'json';
   /** The least severe level that is written (LG-6). */
   readonly level: LogLevel;
   readonly clock: Pick<Clock, 'now'>;
-  /** Takes one event: a line without its line break. */
-  readonly sink: (line: string) => void;
+  readonly sink: LineSink;
 }
 
 const severity: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
@@ -66,10 +78,15 @@ class LineLogger implements Logger {
     return new LineLogger(this.#options, this.#format.with(fields));
   }
 
+  flush(): void {
+    this.#options.sink.flush();
+  }
+
   #write(level: LogLevel, message: string, fields: LogFields): void {
     const { level: least, clock, sink } = this.#options;
     if (severity[level] < severity[least]) return;
-    sink(this.#format.line({ level, message, fields, timestamp: formatTimestamp(clock.now()) }));
+    const timestamp = formatTimestamp(clock.now());
+    sink.write(this.#format.line({ level, message, fields, timestamp }));
   }
 }
 

@@ -4,7 +4,7 @@ import { DelayedDownscaleRound } from '#replica-coordination/delayed-downscale-r
 import type { DelayedDownscalePlan } from '#replica-coordination/delayed-downscale-snapshot.ts';
 import { PodPreparations } from '#replica-coordination/prepare-pods.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
+import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakePodHttp } from './fake-pod-http.ts';
 import { PodFleet } from './pod-fleet.ts';
@@ -170,7 +170,7 @@ export class DelayedDownscaleBed {
         format: 'logfmt',
         level: 'debug',
         clock,
-        sink: (line) => void this.logged.push(line),
+        sink: unbuffered((line) => void this.logged.push(line)),
       }),
       clusterDomain: 'cluster.local.',
       wake: () => this.#wakeIn(0),

@@ -36,6 +36,10 @@ export class KeptLog implements Logger {
     return this;
   }
 
+  flush(): void {
+    // Nothing is kept back.
+  }
+
   #keep(level: string, message: string, fields: LogFields): void {
     const texts = Object.entries(fields).map(([key, value]) => `${key}=${errorOf(value).message}`);
     this.lines.push([level, message, ...texts].join(' '));

@@ -11,6 +11,8 @@ export interface LoggedLine {
 /** A logger that keeps all lines. */
 export class RecordingLogger implements Logger {
   readonly lines: LoggedLine[] = [];
+  /** How many of the lines were handed on for certain. */
+  flushed = 0;
   readonly #fields: LogFields;
 
   constructor(fields: LogFields = {}, lines: LoggedLine[] = []) {
@@ -36,6 +38,10 @@ export class RecordingLogger implements Logger {
 
   with(fields: LogFields): Logger {
     return new RecordingLogger({ ...this.#fields, ...fields }, this.lines);
+  }
+
+  flush(): void {
+    this.flushed = this.lines.length;
   }
 
   #write(level: LogLevel, message: string, fields: LogFields = {}): void {

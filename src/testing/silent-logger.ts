@@ -7,4 +7,5 @@ export const silentLogger: Logger = {
   warn: () => undefined,
   error: () => undefined,
   with: () => silentLogger,
+  flush: () => undefined,
 };

@@ -44,6 +44,10 @@ export class EntryLog implements Logger {
     return new EntryLog(this.#take, { ...this.#bound, ...fields });
   }
 
+  flush(): void {
+    // Nothing is kept back.
+  }
+
   #say(level: LogLevel, message: string, fields: LogFields | undefined): void {
     this.#take({ level, message, fields: { ...this.#bound, ...fields } });
   }

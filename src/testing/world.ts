@@ -19,7 +19,7 @@ import { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
+import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import type { CallOfPod } from './fake-pod-http.ts';
 import { type Judgement, type JudgeOptions, judge } from './judge.ts';
 import { PodFleet } from './pod-fleet.ts';
@@ -84,7 +84,12 @@ export class World {
     const common = {
       clock,
       seed: options.seed ?? 1,
-      log: createLogger({ format: 'json', level: 'error', clock, sink: () => undefined }),
+      log: createLogger({
+        format: 'json',
+        level: 'error',
+        clock,
+        sink: unbuffered(() => undefined),
+      }),
       transportFor: (user: { readonly name: string; readonly groups: readonly string[] }) =>
         cluster.transport({ user, client: user.name }),
     };

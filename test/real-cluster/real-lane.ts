@@ -7,7 +7,7 @@ import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Transport } from '#kubernetes/transport.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
+import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { findBinaries } from './binaries.ts';
 import {
   type ControlPlane,
@@ -101,7 +101,7 @@ async function startNodes(plane: ControlPlane, delays: Partial<Delays>): Promise
     close: () => Promise.resolve(),
   };
   const { clock } = plane;
-  const log = createLogger({ format: 'logfmt', level: 'warn', clock, sink: say });
+  const log = createLogger({ format: 'logfmt', level: 'warn', clock, sink: unbuffered(say) });
   const kubelet = startKubelet({ transportFor: () => shared, clock, seed: 1, log, delays, nodes });
   await kubelet.ready;
   return kubelet;

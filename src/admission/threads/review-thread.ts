@@ -76,7 +76,7 @@ class ReviewThread {
   }
 
   async #serve({ log: format, ...settings }: ThreadSettings): Promise<void> {
-    const log = createLogger({ ...format, clock, sink: this.#book.write });
+    const log = createLogger({ ...format, clock, sink: this.#book });
     this.#server = await startAdmissionServer({
       ...settings,
       isPortShared: true,

@@ -8,7 +8,7 @@ import { seconds } from '#base/units.ts';
 import type { KeyPair } from '#certificate/certificate-source.ts';
 import { selfSigned } from '#embedded-cluster/self-signed.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
+import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
@@ -48,7 +48,7 @@ describe('startThreadedServer()', () => {
     const { webhook = evictions, ...rest } = more;
     registry = createMetricsRegistry();
     const format = { format: 'logfmt', level: 'debug' } as const;
-    const log = createLogger({ ...format, clock, sink: (line) => void own.push(line) });
+    const log = createLogger({ ...format, clock, sink: unbuffered((line) => void own.push(line)) });
     const requestTimeout = seconds(5);
     const given = {
       port,
