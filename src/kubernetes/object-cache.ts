@@ -17,10 +17,19 @@ export interface ObjectCacheOptions<T extends Cached> {
 
 interface Index<T> {
   readonly valuesOf: (object: T) => readonly string[];
-  readonly filed: Map<string, Map<string, T>>;
+  readonly filed: Map<string, Bucket<T>>;
+}
+
+/** What is filed under one value. */
+interface Bucket<T> {
+  /** By key. */
+  readonly objects: Map<string, T>;
+  /** The objects as they were last asked for; undefined once they have changed. */
+  list: readonly T[] | undefined;
 }
 
 const maxTombstones = 10_000;
+const nothing: readonly never[] = Object.freeze([]);
 
 /**
  * The objects of one informer with their indexes: projected, deeply frozen, never older than before.
@@ -64,7 +73,9 @@ export class ObjectCache<T extends Cached> implements Lister<T> {
       throw new Error(`Cannot read index "${index}" as this informer has only: ${known || 'none'}`);
     }
     const bucket = found.filed.get(value);
-    return bucket === undefined ? [] : [...bucket.values()];
+    if (bucket === undefined) return nothing;
+    bucket.list ??= Object.freeze([...bucket.objects.values()]);
+    return bucket.list;
   }
 
   /** A list begins: objects that it does not show until {@link endList} are gone. Ends a list that broke off. */
@@ -172,16 +183,22 @@ function refile<T>(
     if (!values.includes(value)) unfile(index, value, entry.key);
   }
   for (const value of values) {
-    const bucket = index.filed.get(value);
-    if (bucket === undefined) index.filed.set(value, new Map([[entry.key, entry.object]]));
-    else bucket.set(entry.key, entry.object);
+    let bucket = index.filed.get(value);
+    if (bucket === undefined) {
+      bucket = { objects: new Map(), list: undefined };
+      index.filed.set(value, bucket);
+    }
+    bucket.objects.set(entry.key, entry.object);
+    bucket.list = undefined;
   }
 }
 
 function unfile<T>(index: Index<T>, value: string, key: string): void {
   const bucket = index.filed.get(value);
-  bucket?.delete(key);
-  if (bucket?.size === 0) index.filed.delete(value);
+  if (bucket === undefined) return;
+  bucket.objects.delete(key);
+  bucket.list = undefined;
+  if (bucket.objects.size === 0) index.filed.delete(value);
 }
 
 function deepFreeze<T>(value: T): T {

@@ -236,6 +236,22 @@ test('lister gives frozen objects, by name and by index', async () => {
   await rig.finish();
 });
 
+test('lister gives the same list of an index until something of it changes', async () => {
+  const rig = await runningRig();
+  const listed = (): readonly unknown[] => rig.informer.lister.by('tag', 'two');
+  rig.server.put('a', 'two');
+  await rig.clock.settle();
+  const before = listed();
+  assert.ok(Object.isFrozen(before));
+  rig.server.put('c', 'x');
+  await rig.clock.settle();
+  assert.equal(listed(), before);
+  rig.server.put('a', 'two three');
+  await rig.clock.settle();
+  assert.notEqual(listed(), before);
+  await rig.finish();
+});
+
 test('resync passes every object by, at its interval, once there is a list', async () => {
   const rig = await runningRig({ resync: minutes(10) });
   await rig.clock.advance(minutes(10) - 1);
