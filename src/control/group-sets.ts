@@ -52,9 +52,16 @@ export function readSets(key: string, listers: GroupListers): readonly SetSnapsh
   return sets.toSorted(byName).map((set) => ({
     set,
     pods: listers.pods.by(indexes.controller, set.uid),
-    orphans: listers.pods.by(indexes.orphan, set.namespace).map((pod) => pod.name),
+    orphans: namesOf(listers.pods.by(indexes.orphan, set.namespace)),
   }));
 }
+
+/** The same list where there are none, as nearly always: snapshots are compared by what they hold. */
+function namesOf(pods: readonly PodView[]): readonly string[] {
+  return pods.length === 0 ? none : pods.map((pod) => pod.name);
+}
+
+const none: readonly string[] = Object.freeze([]);
 
 function byName(left: StatefulSetView, right: StatefulSetView): number {
   return left.name < right.name ? -1 : 1;

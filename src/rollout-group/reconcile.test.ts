@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import { GroupBench, KEY, outdatedGroup } from '#testing/group-bench.ts';
 import { refusal, type WorldRequest } from '#testing/group-world.ts';
-import { rawStatefulSet } from '#testing/objects.ts';
+import { rawPod, rawStatefulSet } from '#testing/objects.ts';
 
 const STORE = 'test/store-gateway';
 const ended = { kind: 'ended', requeue: { kind: 'await-change' } };
@@ -222,3 +222,31 @@ test('a deletion of ours counts until the cache shows it, and no longer [MAXU-1,
   for (let turn = 0; turn < 3; turn += 1) await bench.pass();
   assert.deepEqual(world.taken(), []);
 });
+
+const ends: Readonly<Record<string, (bench: GroupBench) => void>> = {
+  'a set wants another revision': ({ world }) => {
+    world.put('statefulsets', rawStatefulSet({ updateRevision: 'new-hash' }));
+  },
+  'a pod of an old revision comes back': ({ world }) => {
+    world.put('pods', rawPod({ ordinal: 1, revision: 'prev-hash' }));
+  },
+  'a set goes over to another strategy': ({ world }) => {
+    world.put('statefulsets', rawStatefulSet({ updateStrategy: 'RollingUpdate' }));
+  },
+  'a budget forbids to roll': (bench) => {
+    bench.budget = 'a test wants it';
+  },
+};
+
+for (const [what, change] of Object.entries(ends)) {
+  test(`RolloutGroups plans anew for a group at rest when ${what}`, async () => {
+    const bench = new GroupBench({ updateRevision: 'last-hash' });
+    await bench.pass();
+    await bench.pass();
+    assert.deepEqual(bench.plan?.decisions, []);
+    change(bench);
+    bench.world.show();
+    await bench.pass();
+    assert.notDeepEqual(bench.plan?.decisions, []);
+  });
+}

@@ -12,6 +12,7 @@ import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import type { Reason } from '#control/reasons.ts';
 import { because } from '#control/refs.ts';
 import { PlanReporter } from '#control/report-plan.ts';
+import { SettledPlans } from '#control/settled-plans.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
@@ -50,10 +51,15 @@ export class RolloutGroups implements GroupCapability {
   readonly name = 'rollout';
   readonly #ports: RolloutGroupPorts;
   readonly #reporter: PlanReporter;
+  readonly #settled = new SettledPlans();
 
   constructor(ports: RolloutGroupPorts) {
     this.#ports = ports;
     this.#reporter = new PlanReporter(ports);
+  }
+
+  forget(key: string): void {
+    this.#settled.forget(key);
   }
 
   /** Rolls the group one step further, if it may. */
@@ -65,11 +71,7 @@ export class RolloutGroups implements GroupCapability {
   }
 
   async #pass({ key, sets }: GroupWork, signal: AbortSignal): Promise<PassEnd> {
-    const plan = ({ sets, leaving }: GroupState): Plan => {
-      const unbuilt = this.#ports.budgetOver(sets);
-      const snapshot = snapshotOf(key, sets, { leaving, unbuilt });
-      return planRolloutGroup(snapshot, this.#ports.clock.now());
-    };
+    const plan = (state: GroupState): Plan => this.#plan(key, state);
     const view = new GroupView({ ...this.#ports, key, plan });
     const observed = view.observe(sets);
     try {
@@ -84,6 +86,17 @@ export class RolloutGroups implements GroupCapability {
       if (error instanceof RevisionWentBackError) throw error;
       return { plan: observed.plan, error, isOutrun: false };
     }
+  }
+
+  #plan(key: string, { sets, leaving }: GroupState): Plan {
+    const unbuilt = this.#ports.budgetOver(sets);
+    const isOfSetsAlone = leaving.size === 0 && unbuilt === undefined;
+    const settled = isOfSetsAlone ? this.#settled.find(key, sets) : undefined;
+    if (settled !== undefined) return settled;
+    const snapshot = snapshotOf(key, sets, { leaving, unbuilt });
+    const plan = planRolloutGroup(snapshot, this.#ports.clock.now());
+    if (isOfSetsAlone) this.#settled.keep(key, sets, plan);
+    return plan;
   }
 
   /** @returns false when a set was not what was decided on any more; then nothing else is done in this pass */
