@@ -12,6 +12,7 @@ interface Budget {
   readonly status?: {
     readonly observedGeneration?: number;
     readonly disruptionsAllowed?: number;
+    readonly currentHealthy?: number;
     readonly expectedPods?: number;
     readonly disruptedPods?: JsonObject;
   };
@@ -47,6 +48,13 @@ async function untilCounted(env: Env, name = 'db'): Promise<void> {
 async function untilAllowed(env: Env, count: number): Promise<void> {
   await env.until(`${count} disruptions are allowed`, () => {
     return budgetOf(env)?.status?.disruptionsAllowed === count;
+  });
+}
+
+/** Waits until the controller has counted so many healthy pods; what is allowed is 0 long before all are unready. */
+async function untilHealthy(env: Env, count: number): Promise<void> {
+  await env.until(`${count} pods are healthy`, () => {
+    return budgetOf(env)?.status?.currentHealthy === count;
   });
 }
 
@@ -164,7 +172,7 @@ export const disruption: Readonly<Record<string, Scenario>> = {
     act: async (env) => {
       await guarded(env, { maxUnavailable: 1 });
       await makeUnready(env, '*', 0);
-      await untilAllowed(env, 0);
+      await untilHealthy(env, 0);
       assert.equal((await evict(env, 'db-0')).status, 429);
       await patchBudget(env, { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } });
       assert.equal((await evict(env, 'db-0')).status, 201);
