@@ -10,16 +10,20 @@ export function reasonsPage(): string {
     '',
     'Generated from `src/control/reasons.ts` by `scripts/generate-reasons.ts`.',
     '',
+    'What holds a set is told as an Event and in the log when it begins, when its message changes (at most once a minute),',
+    'and every 10 minutes while it lasts. Kind `hold, asked for` is told once, as somebody asked for it.',
+    '',
     '| Reason | Kind | True when | What to do | Shown as |',
     '|---|---|---|---|---|',
   ];
   return `${[...head, ...rows].join('\n')}\n`;
 }
 
-function row(reason: string, { kind, isTrueWhen, remedy }: ReasonEntry): string {
+function row(reason: string, { kind, isTrueWhen, remedy, isWished }: ReasonEntry): string {
   const gauge = `Event; \`rollout_operator_group_blocked{reason="${reason}"}\``;
   const shown = kind === 'hold' ? gauge : kind === 'warn' ? 'Event (Warning)' : 'Event (Normal)';
-  return `| \`${reason}\` | ${kind} | ${isTrueWhen} | ${remedy} | ${shown} |`;
+  const word = isWished === true ? `${kind}, asked for` : kind;
+  return `| \`${reason}\` | ${word} | ${isTrueWhen} | ${remedy} | ${shown} |`;
 }
 
 if (import.meta.main) {

@@ -2,14 +2,12 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
-import { Fence } from '#control/fence.ts';
 import type { GroupCapability } from '#control/group-capability.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
-import { OpenDisruptions } from '#control/open-disruptions.ts';
-import { ScaleWrites } from '#control/scale-writes.ts';
+import type { ScaleWrites } from '#control/scale-writes.ts';
+import { WatchedPods } from '#control/watched-pods.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { ScalableKinds } from '#kubernetes/discovery.ts';
-import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
@@ -28,8 +26,6 @@ interface Settings {
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
   readonly podHttp: PodHttp;
-  /** Names this process; new at every start (D-8). */
-  readonly identity: string;
 }
 
 /** What capabilities that work on groups share. */
@@ -37,26 +33,27 @@ interface GroupParts {
   readonly client: Client;
   readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
-  readonly events: EventRecorder;
-  readonly canTouchPods: boolean;
   readonly references: References;
+  readonly writes: ScaleWrites;
   readonly queue: WorkQueue;
   budgetOver(sets: readonly SetSnapshot[]): string | undefined;
 }
 
 /** What works on groups. Scaling plans first; a pass that scaled does not roll (D-18). */
 export function capabilitiesOf(
-  { config, clock, log, podHttp, identity }: Settings,
+  { config, clock, log, podHttp }: Settings,
   parts: GroupParts,
 ): readonly GroupCapability[] {
-  const { client, events, pods, statefulSets, canTouchPods, references, queue } = parts;
-  const common = { client, clock, log, events, pods, statefulSets };
-  const fence = new Fence({ client, clock, identity, pods: pods.freshness, canTouchPods });
-  const shared = { ...common, fence, open: new OpenDisruptions() };
+  const { client, statefulSets, references, writes, queue } = parts;
+  const watched = new WatchedPods(parts.pods, clock);
   const { isEnabled: isZoneTracked, configMapName } = config.zoneTracker;
   const scaling = new ReplicaCoordination({
-    ...shared,
-    writes: new ScaleWrites(clock, statefulSets.freshness),
+    client,
+    clock,
+    log,
+    statefulSets,
+    writes,
+    watched,
     references,
     preparations: new PodPreparations({
       podHttp,
@@ -70,7 +67,11 @@ export function capabilitiesOf(
     wake: (key) => queue.add(key),
   });
   const rollout = new RolloutGroups({
-    ...shared,
+    client,
+    log,
+    watched,
+    statefulSets: statefulSets.freshness,
+    stuckAfter: config.rollout.stuckAfter,
     budgetOver: (sets) => parts.budgetOver(sets),
   });
   return [scaling, rollout];

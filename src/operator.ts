@@ -1,17 +1,21 @@
+import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import type { Plan } from '#control/decision.ts';
+import { Fence } from '#control/fence.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
-import { askPermissions } from '#control/optional-permissions.ts';
+import { askPermissions, type Permissions } from '#control/optional-permissions.ts';
 import { runGroups } from '#control/run-groups.ts';
+import { ScaleWrites } from '#control/scale-writes.ts';
 import { layeredTransport } from '#kubernetes/api-transport.ts';
+import { boundedClient } from '#kubernetes/bounded-client.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import { createEventRecorder } from '#kubernetes/events.ts';
 import { createClient } from '#kubernetes/http-client.ts';
-import type { Informer, InformerProblem } from '#kubernetes/informer.ts';
+import type { Informer, InformerProblem, InformerReason } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
@@ -22,7 +26,7 @@ import type { PodHttp } from '#pod-http/pod-http.ts';
 import { referenceIndexers } from '#replica-coordination/references.ts';
 import {
   type BudgetView,
-  budgetOver,
+  ForeignBudgets,
   parseBudget,
   zoneAwarePodDisruptionBudgets,
 } from '#rollout-group/foreign-budget.ts';
@@ -56,6 +60,8 @@ export interface OperatorOptions {
 const userAgent = 'rollout-operator';
 /** Longest backoff of a group; the safety resync looks sooner. */
 const longestBackoff = seconds(30);
+/** Longest time that a call of a pass takes once the limiter let it go, whatever its flag says above that (D-53). */
+const longestAnswer = seconds(30);
 /** How long the start waits to learn of budgets that may not be readable at all (KW-20). */
 const budgetPatience = seconds(2);
 
@@ -85,14 +91,15 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   else signal.addEventListener('abort', stop, { once: true });
   const client = decoratedClient(options);
   const caches = createCaches(client, options);
+  const unreadable = new AbortController();
   const admission = startAdmission(options, () => decoratedClient(options), ending.signal);
   log.info('caches syncing');
   const running = [
     caches.pods.run(ending.signal),
     caches.statefulSets.run(ending.signal),
-    caches.budgets.run(ending.signal),
+    watchBudgets(caches.budgets, unreadable.signal, ending.signal),
     admission.run,
-    work(options, { client, caches, admission }, ending.signal),
+    work(options, { client, caches, admission, unreadable }, ending.signal),
   ];
   try {
     await Promise.race(running);
@@ -103,13 +110,28 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   }
 }
 
-async function work(
-  options: OperatorOptions,
-  parts: { readonly client: Client; readonly caches: Caches; readonly admission: Admission },
+/** Runs until `signal` aborts, with a watch of budgets until `unreadable` does: what the Role denies is not asked for. */
+async function watchBudgets(
+  budgets: Informer<BudgetView>,
+  unreadable: AbortSignal,
   signal: AbortSignal,
 ): Promise<void> {
-  const { config, clock, log, metrics, onPlan } = options;
-  const { client, caches } = parts;
+  await budgets.run(AbortSignal.any([signal, unreadable]));
+  await aborted(signal);
+}
+
+interface Parts {
+  readonly client: Client;
+  readonly caches: Caches;
+  readonly admission: Admission;
+  /** Aborted when the Role does not permit to list budgets: they are no part of the view then (D-51). */
+  readonly unreadable: AbortController;
+}
+
+async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal): Promise<void> {
+  const { config, clock, log, metrics } = options;
+  const { caches } = parts;
+  const client = boundedClient(parts.client, longestAnswer);
   const proven = synced(caches, clock, signal);
   const namespace = config.kubernetes.namespace;
   const [permitted] = await Promise.all([
@@ -118,36 +140,59 @@ async function work(
     parts.admission.ready,
   ]);
   if (signal.aborted) return;
+  if (!permitted.canListBudgets) parts.unreadable.abort();
   log.info('caches synced', {
     pods: caches.pods.lister.size,
     statefulsets: caches.statefulSets.lister.size,
   });
   const events = permitted.canCreateEvents ? recorder(client, options) : silentRecorder;
   options.readiness.announce();
+  await reconcile(options, { client, caches, events, permitted }, signal);
+  await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
+}
+
+/** Reconciles groups until `signal` aborts, and all that was begun has ended. */
+async function reconcile(
+  options: OperatorOptions,
+  parts: Pick<Parts, 'client' | 'caches'> & {
+    readonly events: EventRecorder;
+    readonly permitted: Permissions;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, clock, log, metrics, onPlan } = options;
+  const { client, caches, events, permitted } = parts;
   const { pods, statefulSets } = caches;
   const queue = createWorkQueue({ clock, name: 'group', maxDelay: longestBackoff });
   const references = referencesOf(options, { client, statefulSets, queue }, signal);
+  const isPermitted = permitted.canListBudgets;
+  const budgets = new ForeignBudgets({ client, clock, informer: caches.budgets, isPermitted });
+  const writes = new ScaleWrites(clock, statefulSets.freshness);
   const capabilities = capabilitiesOf(options, {
     client,
-    ...caches,
-    events,
-    canTouchPods: permitted.canPatchPods,
+    pods,
+    statefulSets,
     references,
+    writes,
     queue,
-    budgetOver: (sets) => budgetOver(sets, caches.budgets),
+    budgetOver: (sets) => budgets.over(sets),
   });
-  const ports = { clock, log, events, metrics, pods, statefulSets, queue, capabilities };
-  const onOtherChange = (wake: () => void): void => whenBudgetsChange(caches.budgets, wake);
+  const { identity } = options;
+  const canTouchPods = permitted.canPatchPods;
+  const fence = new Fence({ client, clock, identity, pods: pods.freshness, canTouchPods });
+  const shared = { client, clock, log, events, metrics, pods, statefulSets };
+  const ports = { ...shared, budgets, fence, writes, queue, capabilities };
+  const onOtherChange = (wake: () => void): void => whenOthersChange(caches, wake);
   const resync = config.reconcile.resync ?? millis(0);
   const told = onPlan === undefined ? {} : { onPlan };
   await runGroups({ ...ports, resync, onOtherChange, ...told }, signal);
   await references.ended();
-  await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
 }
 
-function whenBudgetsChange(budgets: Informer<BudgetView>, wake: () => void): void {
+/** Groups are looked at anew when budgets change, and when a view begins or ceases to be kept up to date. */
+function whenOthersChange({ pods, statefulSets, budgets }: Caches, wake: () => void): void {
   budgets.onChange(() => wake());
-  void budgets.synced.then(wake, () => undefined);
+  for (const informer of [pods, statefulSets, budgets]) informer.onState(wake);
 }
 
 function decoratedClient({ config, clock, log, metrics, transport }: OperatorOptions): Client {
@@ -187,11 +232,11 @@ function decoratedClient({ config, clock, log, metrics, transport }: OperatorOpt
   });
 }
 
-function createCaches(client: Client, { config, clock, log }: OperatorOptions): Caches {
+function createCaches(client: Client, { config, clock, log, metrics }: OperatorOptions): Caches {
   const { namespace } = config.kubernetes;
   const common = { client, clock, namespace };
   const report = (plural: string) => (problem: InformerProblem) =>
-    reportInformer(log, plural, problem);
+    reportInformer({ log, metrics }, plural, problem);
   return {
     pods: createInformer({
       ...common,
@@ -220,12 +265,20 @@ function createCaches(client: Client, { config, clock, log }: OperatorOptions): 
   };
 }
 
-function reportInformer(log: Logger, resource: string, problem: InformerProblem): void {
-  const { reason, message, cause } = problem;
+function reportInformer(
+  { log, metrics }: Pick<OperatorOptions, 'log' | 'metrics'>,
+  resource: string,
+  { reason, message, cause }: InformerProblem,
+): void {
+  const isStale = reason === 'ViewNotFresh';
+  if (isStale || reason === 'ViewFresh') metrics.setViewNotFresh(resource, isStale);
   const fields = { resource, reason, err: cause instanceof Error ? cause : undefined, message };
-  if (reason === 'Recovered' || reason === 'TypeAbsent') log.info('informer', fields);
+  if (quietReasons.has(reason)) log.info('informer', fields);
   else log.warn('informer', fields);
 }
+
+/** What an informer reports that needs nobody's attention. */
+const quietReasons: ReadonlySet<InformerReason> = new Set(['Recovered', 'TypeAbsent', 'ViewFresh']);
 
 async function synced(caches: Caches, clock: Clock, signal: AbortSignal): Promise<void> {
   await Promise.all([caches.pods.synced, caches.statefulSets.synced]);

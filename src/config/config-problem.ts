@@ -26,6 +26,7 @@ const rules: readonly Rule[] = [
   limiterNeedsBurst,
   ({ tls }) => needsPositive(tls.requestTimeout),
   ({ rollout }) => needsPositive(rollout.annotationPatchTimeout),
+  ({ rollout }) => needsNoNegative(rollout.stuckAfter),
   softValidationNeedsValidation,
   certificateNeedsSource,
   caBundleNeedsOwnCa,
@@ -50,6 +51,11 @@ function needsText(flag: Flag<string>): string | undefined {
 function needsPositive(flag: Flag<Millis>): string | undefined {
   if (flag.value > 0) return undefined;
   return `-${flag.name} must be greater than 0: got ${formatGoDuration(flag.value)}`;
+}
+
+function needsNoNegative(flag: Flag<Millis>): string | undefined {
+  if (flag.value >= 0) return undefined;
+  return `-${flag.name} must not be negative: got ${formatGoDuration(flag.value)}`;
 }
 
 function needsOneOf(flag: Flag<string>, allowed: readonly string[]): string | undefined {

@@ -16,6 +16,10 @@ export interface Config {
     /** Time between two periodic looks at a group; undefined switches them off (D-14). */
     readonly resync: Millis | undefined;
   };
+  readonly rollout: {
+    /** How long a pod is not ready on end before that alone makes it stuck; undefined means never (D-48). */
+    readonly stuckAfter: Millis | undefined;
+  };
   readonly tls: TlsConfig;
   readonly zoneTracker: { readonly isEnabled: boolean; readonly configMapName: string };
   readonly zpdb: { readonly podReadyAnnotationPatchTimeout: Millis };

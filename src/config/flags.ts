@@ -35,6 +35,7 @@ export interface OperatorFlags {
   readonly rollout: {
     readonly interval: Flag<Millis>;
     readonly podTimeout: Flag<Millis>;
+    readonly stuckAfter: Flag<Millis>;
     readonly annotationPatchTimeout: Flag<Millis>;
     readonly isZoneTracked: Flag<boolean>;
     readonly zoneTrackerConfigMap: Flag<string>;
@@ -157,6 +158,12 @@ function rolloutFlags(set: FlagSet): OperatorFlags['rollout'] {
     podTimeout: set.add('pods.client-timeout', durationKind, {
       default: seconds(5),
       help: 'Time limit of one HTTP request to a pod. 0 or less means none.',
+    }),
+    stuckAfter: set.add('rollout.stuck-after', durationKind, {
+      default: minutes(30),
+      help:
+        'How long an outdated pod is not ready on end before it is replaced without waiting for other zones. ' +
+        '0 means never by time; pods whose containers cannot start are replaced in any case.',
     }),
     annotationPatchTimeout: set.add('zpdb.pod-ready-annotation-patch-timeout', durationKind, {
       default: seconds(5),

@@ -28,6 +28,7 @@ const defaults: Record<string, string> = {
   'log.level': '"debug"',
   'pods.client-timeout': '5s',
   'reconcile.interval': '5s',
+  'rollout.stuck-after': '30m0s',
   'server-tls.cert-file': '',
   'server-tls.enabled': '',
   'server-tls.key-file': '',
@@ -83,6 +84,7 @@ test('[scenario 78] readConfig() has the defaults of the table', () => {
     },
     pods: { clientTimeout: 5_000 },
     reconcile: { resync: 5_000 },
+    rollout: { stuckAfter: 1_800_000 },
     tls: {
       isEnabled: false,
       port: 8443,
@@ -118,6 +120,11 @@ const exits: Record<string, readonly [args: readonly string[], code: number, lin
     ['-kubernetes.namespace=x', '-server-tls.request-timeout=0'],
     1,
     '-server-tls.request-timeout must be greater than 0: got 0s',
+  ],
+  'exits 1 for a negative time after which pods are stuck': [
+    ['-kubernetes.namespace=x', '-rollout.stuck-after=-1s'],
+    1,
+    '-rollout.stuck-after must not be negative: got -1s',
   ],
   'exits 1 for request timeout -1s': [
     ['-kubernetes.namespace=x', '-server-tls.request-timeout=-1s'],
@@ -307,6 +314,11 @@ for (const span of ['0', '-1s']) {
 
 test('readConfig() sets no time limit for a client timeout of 0 (FL-15)', () => {
   assert.equal(configFrom('-kubernetes.client-timeout=0').kubernetes.clientTimeout, undefined);
+});
+
+test('readConfig() takes 0 for "pods are never stuck by time alone" (D-48)', () => {
+  assert.equal(configFrom('-rollout.stuck-after=0').rollout.stuckAfter, undefined);
+  assert.equal(configFrom('-rollout.stuck-after=1h').rollout.stuckAfter, 3_600_000);
 });
 
 test('readConfig() reads what shapes the webhooks and their certificate, also while TLS is off (D-14)', () => {

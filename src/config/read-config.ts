@@ -76,6 +76,7 @@ function configOf(flags: OperatorFlags, excludedUserAgents: readonly RegExp[]): 
     kubernetes: kubernetesConfigOf(flags),
     pods: { clientTimeout: positive(rollout.podTimeout.value) },
     reconcile: { resync: positive(rollout.interval.value) },
+    rollout: { stuckAfter: positive(rollout.stuckAfter.value) },
     tls: tlsConfigOf(flags),
     zoneTracker: {
       isEnabled: rollout.isZoneTracked.value,

@@ -25,7 +25,7 @@ test('applyCurrentRevision() reads the set anew and puts its status back, with o
   const at = world();
   at.put('statefulsets', { ...at.object('statefulsets', 'ingester-zone-a'), unknown: 'kept' });
   const before = at.object('statefulsets', 'ingester-zone-a');
-  assert.equal(await apply(at), 'written');
+  assert.deepEqual(await apply(at), { kind: 'written', revision: '106' });
   assert.deepEqual(at.requests, ['get ingester-zone-a', 'replace ingester-zone-a']);
   const after = at.object('statefulsets', 'ingester-zone-a');
   const status = isJsonObject(before['status']) ? before['status'] : {};
@@ -65,7 +65,7 @@ for (const [when, change] of Object.entries(movements)) {
       metadata: { ...set.metadata, uid },
       status: { ...status, ...change },
     });
-    assert.equal(await apply(at), 'outdated');
+    assert.deepEqual(await apply(at), { kind: 'outdated' });
     assert.deepEqual(at.requests, ['get ingester-zone-a']);
   });
 }
@@ -75,6 +75,6 @@ test('[scenario 32] applyCurrentRevision() is outdated, and nothing is lost, whe
   at.before = ({ verb }) => {
     if (verb === 'replace') at.annotate('statefulsets', 'ingester-zone-a', { labels: {} });
   };
-  assert.equal(await apply(at), 'outdated');
+  assert.deepEqual(await apply(at), { kind: 'outdated' });
   assert.equal(at.object('statefulsets', 'ingester-zone-a').metadata.resourceVersion, '105');
 });

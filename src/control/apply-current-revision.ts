@@ -7,7 +7,11 @@ import type { Decision } from './decision.ts';
 type SetCurrentRevision = Extract<Decision, { kind: 'set-current-revision' }>;
 
 /** What became of a write of `status.currentRevision`. */
-export type CurrentRevisionOutcome = 'written' | 'outdated';
+export type CurrentRevisionOutcome =
+  /** The set has it since `revision`. */
+  { readonly kind: 'written'; readonly revision: string } | { readonly kind: 'outdated' };
+
+const outdated: CurrentRevisionOutcome = { kind: 'outdated' };
 
 /**
  * Writes `status.currentRevision` as RC-61 asks: a fresh GET and a PUT of `/status`, as the Role of an existing
@@ -27,15 +31,19 @@ export async function applyCurrentRevision(
     set.metadata.uid === uid &&
     status['updateRevision'] === decision.to &&
     status['currentRevision'] === decision.from;
-  if (!isSame) return 'outdated';
+  if (!isSame) return outdated;
   const body: JsonObject = { ...set, status: { ...status, currentRevision: decision.to } };
   try {
     const write = { ...options, body, subresource: 'status' } as const;
-    await client.replace(resourceTypes.statefulSets, { namespace, name }, write);
-    return 'written';
+    const { metadata } = await client.replace(
+      resourceTypes.statefulSets,
+      { namespace, name },
+      write,
+    );
+    return { kind: 'written', revision: metadata.resourceVersion };
   } catch (error) {
     // The StatefulSet controller writes the same status at the same time: plan again, it is no failure (KW-9).
-    if (isConflict(error)) return 'outdated';
+    if (isConflict(error)) return outdated;
     throw error;
   }
 }

@@ -7,25 +7,30 @@ import { GroupWorld } from '#testing/group-world.ts';
 import { ingesterGroup } from '#testing/objects.ts';
 import { RecordingLogger } from '#testing/recording.ts';
 import { applyScale, type ScaleOutcome } from './apply-scale.ts';
-import type { Basis } from './basis.ts';
+import { type Basis, StaleBasisError } from './basis.ts';
 import type { Scale } from './decision.ts';
+import { OverruledError } from './pod-deletions.ts';
 
 const { signal } = new AbortController();
 
 function scale(rest: Partial<Scale> = {}): Scale {
   const set = { namespace: 'test', name: 'ingester-zone-a', uid: 'ingester-zone-a-uid' };
   const because = { reason: 'ScaledToLeader', message: 'a test wants it' } as const;
-  return { kind: 'scale', set, from: 3, to: 5, takes: 0, because, ...rest };
+  return { kind: 'scale', set, from: 3, to: 5, takes: 0, revision: '1', because, ...rest };
 }
 
 function basis(provenAt: number): Basis {
   const type = { view: '1', proof: '1', provenAt: monotonic(provenAt) };
-  return { pods: type, statefulSets: type };
+  return { pods: type, statefulSets: type, budgets: { kind: 'not-permitted' } };
 }
 
-function apply(world: GroupWorld, what: Scale, rests?: Basis): Promise<ScaleOutcome> {
-  const ports = { client: world.client, clock: world.clock, log: new RecordingLogger() };
-  return applyScale({ scale: what, basis: rests }, ports, signal);
+function apply(
+  world: GroupWorld,
+  what: Scale,
+  approve: (scale: Scale) => Basis | undefined = () => undefined,
+): Promise<ScaleOutcome> {
+  const { client, clock } = world;
+  return applyScale(what, { client, clock, log: new RecordingLogger(), approve }, signal);
 }
 
 function invalid(message: string, details: JsonObject = {}): ApiError {
@@ -57,7 +62,7 @@ for (const [what, error] of Object.entries(outdated)) {
     world.before = () => {
       throw error;
     };
-    assert.deepEqual(await apply(world, scale()), { kind: 'outdated' });
+    assert.deepEqual(await apply(world, scale()), { kind: 'outdated', answer: error });
   });
 }
 
@@ -69,7 +74,7 @@ test('applyScale() sends no request before the reason for it has left the log', 
     flushed = log.flushed;
   };
   const { client, clock } = world;
-  await applyScale({ scale: scale(), basis: undefined }, { client, clock, log }, signal);
+  await applyScale(scale(), { client, clock, log, approve: () => undefined }, signal);
   assert.equal(flushed, 1);
 });
 
@@ -81,20 +86,50 @@ test('applyScale() throws what a webhook refuses with, also 422', async () => {
   await assert.rejects(apply(world, scale()), /denied the request/);
 });
 
-test('applyScale() sends nothing that takes pods away on a view older than 10 s (D-3)', async () => {
+test('applyScale() sends nothing that is refused in the moment of sending (D-49)', async () => {
+  const refusals = [new StaleBasisError(10_001), new OverruledError('not wanted any more')];
+  for (const error of refusals) {
+    const world = new GroupWorld(ingesterGroup());
+    const refuse = (): never => {
+      throw error;
+    };
+    const outcome = await apply(world, scale({ to: 2, takes: 1 }), refuse);
+    assert.deepEqual(outcome, { kind: 'outdated', answer: undefined });
+    assert.deepEqual(world.requests, []);
+  }
+});
+
+test('applyScale() logs what a down-scale rests on (D-7)', async () => {
   const world = new GroupWorld(ingesterGroup());
-  const now = world.clock.monotonic();
-  const down = scale({ to: 2, takes: 1 });
-  assert.deepEqual(await apply(world, down, basis(now - 10_001)), { kind: 'outdated' });
-  assert.deepEqual(await apply(world, down), { kind: 'outdated' });
-  assert.deepEqual(world.requests, []);
-  assert.equal((await apply(world, down, basis(now - 10_000))).kind, 'scaled');
+  const log = new RecordingLogger();
+  const { client, clock } = world;
+  const approve = (): Basis => basis(clock.monotonic() - 7);
+  await applyScale(scale({ to: 2, takes: 1 }), { client, clock, log, approve }, signal);
+  assert.deepEqual(log.lines, [
+    {
+      level: 'info',
+      message: 'scaling statefulset',
+      fields: {
+        name: 'ingester-zone-a',
+        replicas: 2,
+        currentReplicas: 3,
+        uid: 'ingester-zone-a-uid',
+        reason: 'ScaledToLeader',
+        because: 'a test wants it',
+        view_pods: '1',
+        view_statefulsets: '1',
+        proof_pods: '1',
+        proof_statefulsets: '1',
+        age_ms: 7,
+      },
+    },
+  ]);
 });
 
 test('applyScale() sends nothing on a word of a pod that is older than 10 s', async () => {
   const world = new GroupWorld(ingesterGroup());
   const now = world.clock.monotonic();
-  const provenAt = monotonic(now - 10_001);
-  const down = scale({ to: 2, takes: 1, provenAt });
-  assert.deepEqual(await apply(world, down, basis(now)), { kind: 'outdated' });
+  const down = scale({ to: 2, takes: 1, provenAt: monotonic(now - 10_001) });
+  const outcome = await apply(world, down, () => basis(now));
+  assert.deepEqual(outcome, { kind: 'outdated', answer: undefined });
 });

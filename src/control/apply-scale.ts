@@ -1,12 +1,15 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import { isJsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Monotonic } from '#base/units.ts';
 import { ApiError, isConflict, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { ageOf, type Basis, maxDecisionAge, StaleBasisError } from './basis.ts';
-import { isDisruptive, type Scale } from './decision.ts';
+import { type Basis, maxDecisionAge, StaleBasisError } from './basis.ts';
+import type { Scale } from './decision.ts';
+import { OverruledError } from './pod-deletions.ts';
+import { statementOf } from './statement.ts';
 
 /** What became of a write of `spec.replicas`. */
 export type ScaleOutcome =
@@ -16,42 +19,38 @@ export type ScaleOutcome =
       readonly revision: string;
       readonly sentAt: Monotonic;
     }
-  /** Nothing was written: the set is not what was decided on any more, or the view became too old. */
-  | { readonly kind: 'outdated' };
+  /** Nothing was written: the set is not what was decided on any more, as `answer` says, or it was not sent at all. */
+  | { readonly kind: 'outdated'; readonly answer: Error | undefined };
 
 /** What a write of replicas goes through. */
 export interface ScalePorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  /** See `Carrying.approve`. */
+  readonly approve: (scale: Scale) => Basis | undefined;
 }
 
 /**
  * Writes `spec.replicas` by a JSON patch that tests the uid and the count that was decided on, and not the
- * resourceVersion, which webhooks move while they admit this very patch (D-19). One that takes pods away leaves only
- * while what it rests on is fresh (D-3).
+ * resourceVersion, which webhooks move while they admit this very patch (D-19). It leaves only if it is still wanted in
+ * that moment, and one that takes pods away only on a view that is fresh (D-3, D-49).
  *
- * @param basis what the decision rests on; undefined where it takes nothing away
  * @throws what the request fails with
  */
 export async function applyScale(
-  { scale, basis }: { readonly scale: Scale; readonly basis: Basis | undefined },
-  ports: ScalePorts,
+  scale: Scale,
+  { client, clock, log, approve }: ScalePorts,
   signal: AbortSignal,
 ): Promise<ScaleOutcome> {
-  const { client, clock, log } = ports;
-  const { set, from, to, because } = scale;
+  const { set, from, to } = scale;
   let sentAt = clock.monotonic();
   const beforeSend = (): void => {
     signal.throwIfAborted();
+    const basis = approve(scale);
     sentAt = clock.monotonic();
-    throwIfStale(scale, basis, sentAt);
-    const fields = { name: set.name, replicas: to, currentReplicas: from };
-    log.info('scaling statefulset', {
-      ...fields,
-      reason: because.reason,
-      because: because.message,
-    });
+    throwIfAnswersAreOld(scale, sentAt);
+    log.info('scaling statefulset', statementOf(scale, basis, sentAt));
     log.flush();
   };
   const operations = [
@@ -66,23 +65,22 @@ export async function applyScale(
     const { metadata } = await client.patch(resourceTypes.statefulSets, { namespace, name }, write);
     return { kind: 'scaled', revision: metadata.resourceVersion, sentAt };
   } catch (error) {
-    if (isOutdated(error)) return { kind: 'outdated' };
+    if (error instanceof StaleBasisError || error instanceof OverruledError) {
+      return { kind: 'outdated', answer: undefined };
+    }
+    if (isOutdated(error)) return { kind: 'outdated', answer: errorOf(error) };
     throw error;
   }
 }
 
-/** @throws {StaleBasisError} when `scale` takes pods away and rests on what was proven too long ago */
-function throwIfStale(scale: Scale, basis: Basis | undefined, now: Monotonic): void {
-  if (!isDisruptive(scale)) return;
-  const proven = basis === undefined ? Number.POSITIVE_INFINITY : ageOf(basis, now);
-  const answered = scale.provenAt === undefined ? 0 : now - scale.provenAt;
-  const age = Math.max(proven, answered);
+/** @throws {StaleBasisError} when what pods said of themselves is too old by now */
+function throwIfAnswersAreOld({ provenAt }: Scale, now: Monotonic): void {
+  const age = provenAt === undefined ? 0 : now - provenAt;
   if (age > maxDecisionAge) throw new StaleBasisError(age);
 }
 
 function isOutdated(error: unknown): boolean {
-  const isStale = error instanceof StaleBasisError;
-  return isStale || isNotFound(error) || isConflict(error) || isUnmetTest(error);
+  return isNotFound(error) || isConflict(error) || isUnmetTest(error);
 }
 
 /**

@@ -3,13 +3,17 @@ import { test } from 'node:test';
 import { monotonic } from '#base/units.ts';
 import { InformerFreshness } from '#kubernetes/informer-freshness.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
-import { ageOf, type Basis, basisOfCaches, isFresh, maxDecisionAge } from './basis.ts';
+import { ageOf, type Basis, maxDecisionAge, typeBasis } from './basis.ts';
 
-function basis(podsAt: number, setsAt: number): Basis {
+function basis(podsAt: number, setsAt: number, budgetsAt?: number): Basis {
   const part = { view: '5', proof: '5' };
   return {
     pods: { ...part, provenAt: monotonic(podsAt) },
     statefulSets: { ...part, provenAt: monotonic(setsAt) },
+    budgets:
+      budgetsAt === undefined
+        ? { kind: 'not-permitted' }
+        : { kind: 'proven', provenAt: monotonic(budgetsAt) },
   };
 }
 
@@ -17,22 +21,18 @@ test('maxDecisionAge is 10 s (D-3)', () => {
   assert.equal(maxDecisionAge, 10_000);
 });
 
-const ages: Record<string, readonly [podsAt: number, setsAt: number, age: number]> = {
-  'of the pods where they are older': [1_000, 4_000, 8_000],
-  'of the sets where they are older': [4_000, 1_000, 8_000],
-  'of both where they are equal': [4_000, 4_000, 5_000],
+const ages: Record<string, readonly [basis: Basis, age: number]> = {
+  'of the pods where they are older': [basis(1_000, 4_000), 8_000],
+  'of the sets where they are older': [basis(4_000, 1_000), 8_000],
+  'of both where they are equal': [basis(4_000, 4_000), 5_000],
+  'of the budgets where they are older (D-51)': [basis(4_000, 3_000, 2_000), 7_000],
 };
 
-for (const [of, [podsAt, setsAt, age]] of Object.entries(ages)) {
+for (const [of, [rests, age]] of Object.entries(ages)) {
   test(`ageOf() is the age ${of}`, () => {
-    assert.equal(ageOf(basis(podsAt, setsAt), monotonic(9_000)), age);
+    assert.equal(ageOf(rests, monotonic(9_000)), age);
   });
 }
-
-test('isFresh() holds at 10,000 ms and not at 10,001 ms', () => {
-  assert.equal(isFresh(basis(500, 0), monotonic(10_000)), true);
-  assert.equal(isFresh(basis(500, 0), monotonic(10_001)), false);
-});
 
 interface Caches {
   readonly clock: FakeClock;
@@ -48,14 +48,12 @@ function caches(): Caches {
   return { clock, pods, sets };
 }
 
-test('basisOfCaches() names what is seen and what proves it, each type by itself', () => {
+test('typeBasis() names what is seen and what proves it, each type by itself', () => {
   const { pods, sets } = caches();
   pods.delivered('57');
   pods.ownWrite({ sentAt: monotonic(950), before: '51', answered: '55' });
-  assert.deepEqual(basisOfCaches(pods, sets), {
-    pods: { view: '57', proof: '55', provenAt: 950 },
-    statefulSets: { view: '50', proof: '50', provenAt: 900 },
-  });
+  assert.deepEqual(typeBasis(pods), { view: '57', proof: '55', provenAt: 950 });
+  assert.deepEqual(typeBasis(sets), { view: '50', proof: '50', provenAt: 900 });
 });
 
 /** Every way in which a proof of the pods can be wrong; where it is, the one of the list at 900 ms stays. */
@@ -86,10 +84,10 @@ const wrongProofs: Record<string, (caches: Caches) => void> = {
 };
 
 for (const [what, happens] of Object.entries(wrongProofs)) {
-  test(`basisOfCaches() takes no proof of pods from ${what} (D-5)`, () => {
+  test(`typeBasis() takes no proof of pods from ${what} (D-5)`, () => {
     const all = caches();
     happens(all);
-    assert.equal(basisOfCaches(all.pods, all.sets)?.pods.provenAt, 900);
+    assert.equal(typeBasis(all.pods)?.provenAt, 900);
   });
 }
 
@@ -109,29 +107,27 @@ const rightProofs: Record<string, (caches: Caches) => void> = {
 };
 
 for (const [what, happens] of Object.entries(rightProofs)) {
-  test(`basisOfCaches() counts the age from the sending of ${what}, not from its answer (D-3)`, () => {
+  test(`typeBasis() counts the age from the sending of ${what}, not from its answer (D-3)`, () => {
     const all = caches();
     happens(all);
-    assert.equal(basisOfCaches(all.pods, all.sets)?.pods.provenAt, 950);
+    assert.equal(typeBasis(all.pods)?.provenAt, 950);
   });
 }
 
-test('basisOfCaches() is undefined while a type has no proof', () => {
+test('typeBasis() is undefined while the type has no proof', () => {
   const clock = new FakeClock();
-  const { pods } = caches();
   const unproven = new InformerFreshness(clock, 'statefulsets');
   unproven.delivered('50');
-  assert.equal(basisOfCaches(pods, unproven), undefined);
-  assert.equal(basisOfCaches(unproven, pods), undefined);
+  assert.equal(typeBasis(unproven), undefined);
 });
 
-test('basisOfCaches() is undefined after a relist, and what was pending before proves nothing (D-5)', () => {
-  const { pods, sets } = caches();
+test('typeBasis() is undefined after a relist, and what was pending before proves nothing (D-5)', () => {
+  const { pods } = caches();
   pods.ownWrite({ sentAt: monotonic(950), before: '55', answered: '60' });
   pods.reset();
-  assert.equal(basisOfCaches(pods, sets), undefined);
+  assert.equal(typeBasis(pods), undefined);
   pods.delivered('60');
-  assert.equal(basisOfCaches(pods, sets), undefined);
+  assert.equal(typeBasis(pods), undefined);
 });
 
 test('a consistent read older than what had been seen when it was sent ends all trust (D-6)', async () => {

@@ -1,5 +1,6 @@
-import { type Millis, type Monotonic, seconds } from '#base/units.ts';
+import { type Millis, type Monotonic, monotonic, seconds } from '#base/units.ts';
 import type { Freshness } from '#kubernetes/freshness.ts';
+import type { ProvenBudgets } from './budget-sight.ts';
 
 /** The greatest age of a view that a disruptive request may rest on (reliability.md §2, `A`; D-3). */
 export const maxDecisionAge: Millis = seconds(10);
@@ -14,36 +15,35 @@ export interface TypeBasis {
   readonly provenAt: Monotonic;
 }
 
-/** What a plan rests on: as old as the older of the two (D-3). */
+/** By what a view of sets and pods is proven; undefined where it is not. */
+export interface SetProof {
+  readonly pods: TypeBasis | undefined;
+  readonly statefulSets: TypeBasis | undefined;
+}
+
+/** What a plan rests on: as old as the oldest of its types (D-3, D-51). */
 export interface Basis {
   readonly pods: TypeBasis;
   readonly statefulSets: TypeBasis;
+  readonly budgets: ProvenBudgets;
 }
 
-/** The basis of a view that was read from two caches; undefined while one of them is not proven at all. */
-export function basisOfCaches(pods: Freshness, statefulSets: Freshness): Basis | undefined {
-  const podBasis = typeBasis(pods);
-  const setBasis = typeBasis(statefulSets);
-  return podBasis === undefined || setBasis === undefined
-    ? undefined
-    : { pods: podBasis, statefulSets: setBasis };
-}
-
-function typeBasis(freshness: Freshness): TypeBasis | undefined {
-  const { proof, seen } = freshness;
+/** The basis of what `freshness` describes; undefined while that is not proven at all. */
+export function typeBasis({ proof, seen }: Freshness): TypeBasis | undefined {
   return proof === undefined || seen === undefined
     ? undefined
     : { view: seen, proof: proof.revision, provenAt: proof.sentAt };
 }
 
-/** The age of `basis` at `now`: that of its older part. */
-export function ageOf(basis: Basis, now: Monotonic): number {
-  return now - Math.min(basis.pods.provenAt, basis.statefulSets.provenAt);
+/** When the oldest part of `basis` was proven. */
+function provenAtOf({ pods, statefulSets, budgets }: Basis): Monotonic {
+  const sets = Math.min(pods.provenAt, statefulSets.provenAt);
+  return monotonic(budgets.kind === 'proven' ? Math.min(sets, budgets.provenAt) : sets);
 }
 
-/** Whether a disruptive request may still be sent on `basis` at `now`. */
-export function isFresh(basis: Basis, now: Monotonic): boolean {
-  return ageOf(basis, now) <= maxDecisionAge;
+/** The age of `basis` at `now`, in milliseconds. */
+export function ageOf(basis: Basis, now: Monotonic): number {
+  return now - provenAtOf(basis);
 }
 
 /** Thrown just before a request is sent when what it rests on has become too old: nothing was sent. */
@@ -51,8 +51,9 @@ export class StaleBasisError extends Error {
   override readonly name = 'StaleBasisError';
 
   constructor(age: number) {
+    const seen = Number.isFinite(age) ? `${Math.round(age)} ms old` : 'not proven';
     super(
-      `Cannot send a disruptive request as the view that it rests on is ${Math.round(age)} ms old: at most ${maxDecisionAge} ms are allowed`,
+      `Cannot send a disruptive request as the view that it rests on is ${seen}: at most ${maxDecisionAge} ms are allowed`,
     );
   }
 }

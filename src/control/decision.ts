@@ -29,7 +29,7 @@ export interface ObjectRef {
 
 /** One thing that a plan does, or why it does not. Each says why (style.md §3). */
 export type Decision =
-  /** `costs: 'nothing'` where the pod is unavailable already (D-11); the slot of its set otherwise. */
+  /** `costs: 'nothing'` where the pod is stuck already (D-48); the slot of its set otherwise. */
   | {
       readonly kind: 'delete-pod';
       readonly set: SetRef;
@@ -51,6 +51,8 @@ export type Decision =
       readonly from: number;
       readonly to: number;
       readonly takes: number;
+      /** The resourceVersion of the set that was decided on. */
+      readonly revision: string;
       /** When the oldest answer of a pod came that it rests on; undefined where it rests on none. */
       readonly provenAt?: Monotonic;
       readonly because: Because<Reason>;
@@ -60,7 +62,25 @@ export type Decision =
       readonly kind: 'write-back';
       readonly set: SetRef;
       readonly reference: ObjectRef;
+      /** What it says now. */
+      readonly from: number;
       readonly replicas: number;
+      readonly because: Because<Reason>;
+    }
+  /**
+   * A pod of `set` is asked since when it is prepared to go (POST), or told that it stays (DELETE). Told by who makes the
+   * call: no Event tells of each.
+   */
+  | {
+      readonly kind: 'call-pod';
+      readonly set: SetRef;
+      readonly ordinal: number;
+      readonly podUid: string;
+      /** Whether the pod was Ready: one that becomes so is called again at once, whatever its wait. */
+      readonly isPodReady: boolean;
+      readonly method: 'POST' | 'DELETE';
+      /** As the set names it; its host is replaced by the pod's. */
+      readonly url: string;
       readonly because: Because<Reason>;
     }
   /** Nothing is done about `set`; `until` when time alone ends it. */
@@ -82,6 +102,9 @@ export type Scale = Extract<Decision, { kind: 'scale' }>;
 /** A decision by which a number is reported to the resource that it came from. */
 export type WriteBack = Extract<Decision, { kind: 'write-back' }>;
 
+/** A decision by which a pod is called. */
+export type CallPod = Extract<Decision, { kind: 'call-pod' }>;
+
 /** Whether `decision` takes available pods away, so that it must rest on a view that is proven fresh (D-3). */
 export function isDisruptive(decision: Decision): boolean {
   return decision.kind === 'delete-pod' || (decision.kind === 'scale' && decision.takes > 0);
@@ -91,11 +114,6 @@ export function isDisruptive(decision: Decision): boolean {
 export type Requeue =
   | { readonly kind: 'await-change' }
   | { readonly kind: 'at'; readonly at: Instant };
-
-/** How a pass counts for the metrics of its group (ME-11). */
-export type PlanOutcome =
-  | { readonly kind: 'succeeded' }
-  | { readonly kind: 'failed'; readonly message: string };
 
 /** Pods of one set by what a rollout still has to do; for gauges and the terminal. */
 export interface SetProgress {
@@ -109,6 +127,7 @@ export interface SetProgress {
 export interface Plan {
   readonly decisions: readonly Decision[];
   readonly requeue: Requeue;
-  readonly outcome: PlanOutcome;
+  /** Why the pass counts as failed (ME-11); undefined when it does not. */
+  readonly failure: string | undefined;
   readonly progress: readonly SetProgress[];
 }

@@ -143,6 +143,16 @@ export class Fence {
     return { touches, isForbidden: !this.#canTouch, error };
   }
 
+  /** Whether pods may be touched, as far as is known. */
+  get canTouch(): boolean {
+    return this.#canTouch;
+  }
+
+  /** Until when sets that are not open must not be disrupted; undefined where they can be touched instead. */
+  get waitsUntil(): Monotonic | undefined {
+    return this.#canTouch ? undefined : this.#horizon;
+  }
+
   get #horizon(): Monotonic {
     return monotonic(this.#startedAt + predecessorHorizon);
   }

@@ -1,5 +1,6 @@
 import type { Lister } from '#kubernetes/informer.ts';
 import { groupKey, groupOf } from '#statefulset/group.ts';
+import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 
 /** One StatefulSet of a group with the pods that it controls. */
@@ -7,7 +8,7 @@ export interface SetSnapshot {
   readonly set: StatefulSetView;
   /** Pods whose controlling owner is this set, by uid; in no order. */
   readonly pods: readonly PodView[];
-  /** Names of pods of the namespace that have no controlling owner. */
+  /** Names of pods without a controlling owner that a slot of the set could have. */
   readonly orphans: readonly string[];
 }
 
@@ -52,32 +53,21 @@ export function readSets(key: string, listers: GroupListers): readonly SetSnapsh
   return sets.toSorted(byName).map((set) => ({
     set,
     pods: listers.pods.by(indexes.controller, set.uid),
-    orphans: namesOf(listers.pods.by(indexes.orphan, set.namespace)),
+    orphans: orphansOf(set, listers.pods.by(indexes.orphan, set.namespace)),
   }));
 }
 
-/** The same list where there are none, as nearly always: snapshots are compared by what they hold. */
-function namesOf(pods: readonly PodView[]): readonly string[] {
-  return pods.length === 0 ? none : pods.map((pod) => pod.name);
+/** Names of `pods` that a slot of `set` could have; the same list where there are none, as snapshots are compared. */
+function orphansOf({ name: set }: StatefulSetView, pods: readonly PodView[]): readonly string[] {
+  const names = pods
+    .map(({ name }) => name)
+    .filter((name) => parseOrdinal(name, set) !== undefined);
+  return names.length === 0 ? none : names;
 }
 
 const none: readonly string[] = Object.freeze([]);
 
-function byName(left: StatefulSetView, right: StatefulSetView): number {
+/** Orders sets by name, byte by byte (RC-21). */
+export function byName(left: StatefulSetView, right: StatefulSetView): number {
   return left.name < right.name ? -1 : 1;
-}
-
-/** The same from answers of consistent lists (D-4): `pods` holds what each set's own selector found. */
-export function setsFromLists(
-  sets: readonly StatefulSetView[],
-  pods: ReadonlyMap<string, readonly PodView[]>,
-): readonly SetSnapshot[] {
-  return sets.toSorted(byName).map((set) => {
-    const found = pods.get(set.uid) ?? [];
-    return {
-      set,
-      pods: found.filter((pod) => pod.controllerUid === set.uid),
-      orphans: found.filter((pod) => pod.controllerUid === undefined).map((pod) => pod.name),
-    };
-  });
 }

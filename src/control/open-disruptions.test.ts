@@ -27,18 +27,22 @@ function sight(
   };
 }
 
-test('OpenDisruptions remembers for 5 minutes which pods were taken away, and their revision', () => {
+test('OpenDisruptions tells since when a pod is known that was made just like one taken in the last 5 minutes', () => {
   const open = new OpenDisruptions();
   open.sent(pod, SENT);
   open.accepted(pod);
   const anew = { ...pod, uid: 'new' };
-  assert.equal(open.isMadeAgain(anew, monotonic(SENT + 299_999)), true);
-  assert.equal(open.isMadeAgain(anew, monotonic(SENT + 300_000)), false);
-  assert.equal(open.isMadeAgain({ ...anew, name: 'a-1' }, SENT), false);
-  assert.equal(open.isMadeAgain({ ...anew, namespace: 'other' }, SENT), false);
-  assert.equal(open.isMadeAgain({ ...anew, revision: 'last' }, SENT), false);
+  const later = monotonic(SENT + 299_999);
+  assert.equal(open.madeAgainSince(anew, monotonic(SENT + 7)), SENT + 7);
+  assert.equal(open.madeAgainSince(anew, later), SENT + 7);
+  assert.equal(open.madeAgainSince({ ...anew, uid: 'newer' }, later), later);
+  assert.equal(open.madeAgainSince(anew, monotonic(SENT + 300_000)), undefined);
+  assert.equal(open.madeAgainSince({ ...anew, name: 'a-1' }, SENT), undefined);
+  assert.equal(open.madeAgainSince({ ...anew, namespace: 'other' }, SENT), undefined);
+  assert.equal(open.madeAgainSince({ ...anew, revision: 'last' }, SENT), undefined);
+  assert.equal(open.madeAgainSince(pod, SENT), undefined, 'it is the very pod that was taken');
   open.void(pod);
-  assert.equal(open.isMadeAgain(anew, SENT), false, 'the server refused it');
+  assert.equal(open.madeAgainSince(anew, SENT), undefined, 'the server refused it');
 });
 
 interface Case {
@@ -91,10 +95,30 @@ const cases: Record<string, Case> = {
     sight: sight({ seen: podView({ uid: 'new', resourceVersion: '12' }) }),
     isLeaving: false,
   },
-  'no longer when the pod is gone': {
+  'no longer when the cache has passed the revision and the pod is gone': {
+    happens: unanswered,
+    sight: sight({ seen: undefined, hasSeen: (revision) => revision === '10' }),
+    isLeaving: false,
+  },
+  'when the cache, which began anew, is older than the request and does not have the pod yet': {
     happens: unanswered,
     sight: sight({ seen: undefined }),
-    isLeaving: false,
+    isLeaving: true,
+  },
+  'when the cache, which began anew, shows an older state of the pod': {
+    happens: unanswered,
+    sight: sight({ seen: podView({ uid: 'old', resourceVersion: '9' }) }),
+    isLeaving: true,
+  },
+  'when the cache, which began anew, shows the pod that had its name before': {
+    happens: unanswered,
+    sight: sight({ seen: podView({ uid: 'older', resourceVersion: '8' }) }),
+    isLeaving: true,
+  },
+  'when accepted without a revision, and the cache shows an older state': {
+    happens: (open) => open.accepted(pod),
+    sight: sight({ seen: podView({ uid: 'old', resourceVersion: '9' }) }),
+    isLeaving: true,
   },
   'when accepted without a revision, while the cache shows it as it was': {
     happens: (open) => open.accepted(pod),
@@ -136,4 +160,16 @@ test('OpenDisruptions names the first moment at which time alone settles one', (
   assert.equal(open.nextHorizon(), SENT + 120_500);
   open.unanswered(pod);
   assert.equal(open.nextHorizon(), SENT + 120_000);
+});
+
+test('OpenDisruptions names that moment also for a pod that was found gone, whatever else is under way', () => {
+  const open = new OpenDisruptions();
+  open.sent(pod, SENT);
+  open.accepted(pod);
+  open.sent({ ...pod, uid: 'later' }, monotonic(SENT + 500));
+  assert.equal(open.nextHorizon(), SENT + 120_000);
+  assert.equal(
+    open.nextHorizon(({ uid }) => uid === 'later'),
+    undefined,
+  );
 });

@@ -1,5 +1,6 @@
 import { assertNever } from '#base/assert-never.ts';
 import { type Monotonic, minutes, monotonic, seconds } from '#base/units.ts';
+import { compareRevisions } from '#kubernetes/revision.ts';
 import type { PodView } from '#statefulset/view.ts';
 import type { PodRef } from './decision.ts';
 
@@ -16,6 +17,13 @@ type Answer =
   /** Accepted, without a revision to wait for: the pod went at once, or was going already. */
   | { readonly kind: 'accepted' }
   | { readonly kind: 'answered'; readonly revision: string };
+
+interface Taken {
+  readonly pod: PodRef;
+  readonly sentAt: Monotonic;
+  /** The pod that was made just like it, and when that was noticed. */
+  again: { readonly uid: string; readonly since: Monotonic } | undefined;
+}
 
 interface OpenDisruption {
   readonly pod: PodRef;
@@ -41,7 +49,7 @@ export interface PodSight {
 export class OpenDisruptions {
   readonly #open = new Map<string, OpenDisruption>();
   /** Which pod was taken away last, and when, by namespace and name; oldest first. */
-  readonly #taken = new Map<string, Pick<OpenDisruption, 'pod' | 'sentAt'>>();
+  readonly #taken = new Map<string, Taken>();
 
   /** The deletion of `pod` is handed to the connection now. */
   sent(pod: PodRef, sentAt: Monotonic): void {
@@ -71,13 +79,16 @@ export class OpenDisruptions {
   }
 
   /**
-   * Whether a pod of this name was taken away in the last minutes, and `pod` was made instead on the same revision. If
-   * that is to go, too, then perhaps what we believe of its set is what is outdated (REV-3).
+   * Since when it is known that a pod of this name was taken away in the last minutes, and `pod` was made instead on the
+   * same revision; undefined when it was not. If that is to go, too, then perhaps what we believe of its set is what is
+   * outdated, so that only a view that was proven after this time may be acted on (REV-3).
    */
-  isMadeAgain(pod: PodRef, now: Monotonic): boolean {
+  madeAgainSince(pod: PodRef, now: Monotonic): Monotonic | undefined {
     const taken = this.#taken.get(nameOf(pod));
-    if (taken === undefined || now - taken.sentAt >= memory) return false;
-    return taken.pod.revision === pod.revision;
+    if (taken === undefined || now - taken.sentAt >= memory) return undefined;
+    if (taken.pod.uid === pod.uid || taken.pod.revision !== pod.revision) return undefined;
+    if (taken.again?.uid !== pod.uid) taken.again = { uid: pod.uid, since: now };
+    return taken.again.since;
   }
 
   #remember(pod: PodRef, sentAt: Monotonic): void {
@@ -87,7 +98,7 @@ export class OpenDisruptions {
     }
     const name = nameOf(pod);
     this.#taken.delete(name);
-    this.#taken.set(name, { pod, sentAt });
+    this.#taken.set(name, { pod, sentAt, again: undefined });
   }
 
   #update(pod: PodRef, answer: Answer): void {
@@ -117,9 +128,9 @@ export class OpenDisruptions {
   nextHorizon(isMine: (pod: PodRef) => boolean = () => true): Monotonic | undefined {
     let earliest: number | undefined;
     for (const { answer, sentAt, pod } of this.#open.values()) {
-      if (!isMine(pod)) continue;
-      if (answer.kind === 'unanswered' || answer.kind === 'accepted')
-        earliest = Math.min(earliest ?? Infinity, sentAt);
+      // Whose it is costs a look at the whole group: only what has a horizon is asked about.
+      if (answer.kind !== 'unanswered' && answer.kind !== 'accepted') continue;
+      if (isMine(pod)) earliest = Math.min(earliest ?? Infinity, sentAt);
     }
     return earliest === undefined ? undefined : monotonic(earliest + answerHorizon);
   }
@@ -143,12 +154,14 @@ function isSettled(open: OpenDisruption, sight: PodSight): boolean {
   }
 }
 
-/** Whether it can no longer happen unseen: the pod is gone, has moved past the precondition, or time has run out. */
+/**
+ * Whether it can no longer happen unseen: the cache shows a newer state than the one that the request named, or time has
+ * run out. An older state, as a watch that began anew may show, decides nothing (D-52).
+ */
 function isDecided(open: OpenDisruption, sight: PodSight): boolean {
+  if (sight.now - open.sentAt >= answerHorizon) return true;
+  const { resourceVersion } = open.pod;
   const pod = sight.find(open.pod);
-  const hasMoved =
-    pod === undefined ||
-    pod.uid !== open.pod.uid ||
-    pod.resourceVersion !== open.pod.resourceVersion;
-  return hasMoved || sight.now - open.sentAt >= answerHorizon;
+  if (pod === undefined) return sight.hasSeen(resourceVersion);
+  return compareRevisions(pod.resourceVersion, resourceVersion) > 0;
 }

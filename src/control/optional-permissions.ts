@@ -1,5 +1,5 @@
 import type { Logger } from '#base/logger.ts';
-import { canI } from '#kubernetes/access-review.ts';
+import { type Access, canI } from '#kubernetes/access-review.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 
@@ -7,6 +7,8 @@ import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 export interface Permissions {
   readonly canCreateEvents: boolean;
   readonly canPatchPods: boolean;
+  /** Else budgets of the kind ZoneAwarePodDisruptionBudget are no part of the view of a group (D-51). */
+  readonly canListBudgets: boolean;
 }
 
 /** What {@link askPermissions} needs. */
@@ -29,26 +31,31 @@ export async function askPermissions(
   ports: PermissionPorts,
   signal: AbortSignal,
 ): Promise<Permissions> {
-  const [canCreateEvents, canPatchPods] = await Promise.all([
-    may(ports, { verb: 'create', resource: 'events' }, signal),
-    may(ports, { verb: 'patch', resource: 'pods' }, signal),
+  const [canCreateEvents, canPatchPods, canListBudgets] = await Promise.all([
+    may(ports, { verb: 'create', group: '', resource: 'events' }, signal),
+    may(ports, { verb: 'patch', group: '', resource: 'pods' }, signal),
+    may(ports, { verb: 'list', group: budgetGroup, resource: budgetPlural }, signal),
   ]);
-  return { canCreateEvents, canPatchPods };
+  return { canCreateEvents, canPatchPods, canListBudgets };
 }
+
+const budgetGroup = 'rollout-operator.grafana.com';
+const budgetPlural = 'zoneawarepoddisruptionbudgets';
 
 async function may(
   { client, log, metrics, namespace, proven }: PermissionPorts,
-  { verb, resource }: { readonly verb: string; readonly resource: string },
+  wanted: Pick<Access, 'verb' | 'group' | 'resource'>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const access = { verb, group: '', resource, namespace };
+  const { verb, group, resource } = wanted;
+  const access = { ...wanted, namespace };
   let answer = await canI(client, access, { signal });
   if (answer.kind === 'denied') {
     await proven;
     answer = await canI(client, access, { signal });
   }
   if (answer.kind === 'allowed') return true;
-  const fields = { verb, resource, namespace, why: answer.reason };
+  const fields = { verb, resource, api_group: group, namespace, why: answer.reason };
   if (answer.kind === 'unknown') {
     if (!signal.aborted) {
       log.warn('cannot find out whether a verb is permitted; it is tried', fields);

@@ -1,13 +1,12 @@
 import type { Decision } from './decision.ts';
-import type { Reason } from './reasons.ts';
+import { isWished, type Reason } from './reasons.ts';
 
 /** A decision to do nothing about a set. */
 export type Hold = Extract<Decision, { kind: 'hold' }>;
 
-/** Holds that only follow from another one, or from a person's wish. */
+/** Holds that only follow from another one. */
 const secondary: ReadonlySet<Reason> = new Set<Reason>([
   'ZoneOrder',
-  'Paused',
   'ScaleOrder',
   'LeaderNotReady',
   'MinimumTimeNotElapsed',
@@ -21,5 +20,10 @@ const secondary: ReadonlySet<Reason> = new Set<Reason>([
  */
 export function primaryHold(decisions: readonly Decision[]): Hold | undefined {
   const holds = decisions.filter((decision) => decision.kind === 'hold');
-  return holds.find((hold) => !secondary.has(hold.because.reason)) ?? holds[0];
+  return holds.find((hold) => !isSecondary(hold.because.reason)) ?? holds[0];
+}
+
+/** Whether `reason` only follows from another one, or from a person's wish. */
+function isSecondary(reason: Reason): boolean {
+  return secondary.has(reason) || isWished(reason);
 }

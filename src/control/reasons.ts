@@ -9,6 +9,8 @@ export interface ReasonEntry {
   readonly isTrueWhen: string;
   /** What a person can do about it. */
   readonly remedy: string;
+  /** Whether somebody asked for it, so that telling it once is enough. */
+  readonly isWished?: boolean;
 }
 
 function act(isTrueWhen: string): ReasonEntry {
@@ -17,6 +19,11 @@ function act(isTrueWhen: string): ReasonEntry {
 
 function hold(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', isTrueWhen, remedy };
+}
+
+/** A hold that somebody asked for. */
+function wish(isTrueWhen: string, remedy: string): ReasonEntry {
+  return { kind: 'hold', isTrueWhen, remedy, isWished: true };
 }
 
 function warn(isTrueWhen: string, remedy: string): ReasonEntry {
@@ -31,8 +38,8 @@ export const reasonCatalogue = {
   PodOutdated: act(
     'The pod runs another revision than its set wants, and the budget allows its restart.',
   ),
-  UnavailablePodOutdated: act(
-    'The pod is outdated and not ready, so that replacing it costs no availability (D-11).',
+  StuckPodReplaced: act(
+    'The pod is outdated and cannot become ready by itself: its containers cannot start, or it has not been ready for -rollout.stuck-after on end.',
   ),
   DownscaleDelayElapsed: act(
     'Each pod that goes said, no more than 10 s ago, that it is prepared since at least the delay of its set.',
@@ -48,15 +55,23 @@ export const reasonCatalogue = {
   ReplicasWrittenBack: act(
     'status.replicas of a mirrored resource is not the greatest count of the sets that mirror it.',
   ),
+  PodPreparing: act('The pod is to go, and is asked since when it is prepared for that.'),
+  PodReleased: act(
+    'The pod stays, and has not yet answered that it is not prepared to go any more.',
+  ),
   PodTouched: act('A predecessor may still have a deletion of this pod under way (D-8).'),
 
   ZoneNotReady: hold(
     'Exactly one zone has unavailable pods, none of which may be replaced now.',
-    'Look at the pods that the message names; a corrected template replaces broken outdated pods at once.',
+    'Look at the pods that the message names; a corrected template reaches those at once that cannot become ready by themselves, the others when they are ready.',
   ),
   ZoneSettling: hold(
     'The only unavailable pods of the zone are ready, but not yet for minReadySeconds.',
     'Wait; the message says until when.',
+  ),
+  StuckPodKept: hold(
+    'A pod cannot become ready by itself, and the pod that would be made in its place may run the same revision.',
+    'Look at the pod that the message names, and delete it if a new one of the same revision helps.',
   ),
   MultipleZonesUnavailable: hold(
     'Two or more zones of the group have unavailable pods.',
@@ -74,7 +89,7 @@ export const reasonCatalogue = {
     'Another zone of the group is being updated first.',
     'Wait; zones are updated one after the other.',
   ),
-  Paused: hold(
+  Paused: wish(
     'The set carries grafana.com/rollout-paused: "true" and has outdated pods.',
     'Take the annotation off to go on.',
   ),
@@ -106,6 +121,10 @@ export const reasonCatalogue = {
     'A set of the group has another update strategy than OnDelete.',
     'Set spec.updateStrategy.type to OnDelete in the set that the message names.',
   ),
+  SetTooLarge: hold(
+    'A set of the group has more than 20000 replicas, which is more than is looked at.',
+    'Correct spec.replicas of the set that the message names.',
+  ),
   RevisionMissing: hold(
     'The status of a set lacks its current or its update revision.',
     'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
@@ -127,8 +146,16 @@ export const reasonCatalogue = {
     'Wait at most 120 s.',
   ),
   ViewNotFresh: hold(
-    'The view of the group cannot be proven to be at most 10 s old.',
+    'The view of the group cannot be proven to be at most 10 s old, or has not been kept up to date for 30 s.',
     'Look whether the API server answers lists and watches of this operator.',
+  ),
+  AwaitingOwnWrite: hold(
+    'A write of this operator is not shown by its watch yet.',
+    'Wait; if it lasts, look whether the API server answers watches of this operator.',
+  ),
+  AwaitingRequest: hold(
+    'A request that the next step needs has had no answer for more than 10 s.',
+    'Look whether the API server answers; each request ends after 30 s, and is tried again.',
   ),
   RequestRefused: hold(
     'The API server refuses a request that the next step needs.',
@@ -176,12 +203,12 @@ export const reasonCatalogue = {
     'Wait; one set is scaled at a time.',
   ),
   ScaleRefused: hold(
-    'The API server, or a webhook, refuses to change the replicas of a set; it is tried again ever more rarely.',
+    'The API server, or a webhook, refuses to change the replicas of a set, or those that a mirrored resource reports; it is tried again ever more rarely.',
     'Look at the message; often a webhook protects the pods, or a permission is missing.',
   ),
   ReplicasContested: hold(
-    'Somebody else keeps changing the replicas of a set back, so they are written ever more rarely.',
-    'Let only one of them own the replicas: take the autoscaler or the annotation off the set.',
+    'Somebody else keeps changing back the replicas of a set, or those that a mirrored resource reports; they are written ever more rarely.',
+    'Let only one of them own the value: take the autoscaler or the annotation off the set, or switch the write-back off.',
   ),
 
   InvalidForceReplicas: warn(
@@ -202,7 +229,7 @@ export const reasonCatalogue = {
   ),
   InvalidMaxUnavailable: warn(
     'rollout-max-unavailable cannot be read; 1 is used.',
-    'Use an integer >= 1, or a percentage from 1% to 100%.',
+    'Use an integer from 1 to 2147483647, or a percentage from 1% to 100%.',
   ),
   MisplacedKey: warn(
     'A known key stands among the annotations although it is read from the labels, or the other way round.',
@@ -220,3 +247,8 @@ export const reasonCatalogue = {
 
 /** One word of the catalogue. */
 export type Reason = keyof typeof reasonCatalogue;
+
+/** Whether a hold with `reason` is what somebody asked for, such as a pause. */
+export function isWished(reason: Reason): boolean {
+  return reasonCatalogue[reason].isWished === true;
+}

@@ -1,41 +1,53 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Millis, millis } from '#base/units.ts';
-import { ApiError } from '#kubernetes/api-error.ts';
+import { after, type Monotonic, millis } from '#base/units.ts';
+import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { AwaitedRequests } from './awaited-requests.ts';
+import type { BudgetSight } from './budget-sight.ts';
+import { ConsistentReads } from './consistent-reads.ts';
 import type { Plan, Requeue } from './decision.ts';
-import type { GroupCapability, GroupEnd } from './group-capability.ts';
-import { readSets } from './group-sets.ts';
+import type { Fence } from './fence.ts';
+import type { GroupCapability } from './group-capability.ts';
+import { GroupPass, type GroupPassEnd, type PassPorts } from './group-pass.ts';
+import { idlePlan, sooner } from './group-plan.ts';
+import { OpenDisruptions } from './open-disruptions.ts';
+import { type EndedDeletion, PodDeletions } from './pod-deletions.ts';
 import { primaryHold } from './primary-hold.ts';
+import { because, setRef } from './refs.ts';
+import { Refusals } from './refusals.ts';
 import { PlanReporter } from './report-plan.ts';
 import type { PassResult } from './run-controller.ts';
+import type { ScaleWrites } from './scale-writes.ts';
 
 /** What passes over groups go through, whatever the capabilities do. */
 export interface GroupReconcilerPorts {
+  readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly metrics: OperatorMetrics;
   readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
+  readonly budgets: BudgetSight;
+  readonly fence: Fence;
+  readonly writes: ScaleWrites;
+  readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
   /** In the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];
   /** Told what came of every pass; for the terminal and the dashboard. */
   onPlan?(key: string, plan: Plan): void;
 }
 
-interface Part {
-  readonly capability: GroupCapability;
-  readonly end: GroupEnd;
-}
-
-/** One pass: each capability in turn, until one changed what the others would have to see (D-18); then the report. */
+/** Passes over groups, and all that is told of them: series, Events, log lines. */
 export class GroupReconciler {
   readonly #ports: GroupReconcilerPorts;
+  readonly #pass: PassPorts;
   readonly #reporter: PlanReporter;
   readonly #known = new Set<string>();
   /** Keys whose last pass failed; while there are any, no series is dropped (ME-10). */
@@ -44,8 +56,21 @@ export class GroupReconciler {
   readonly #gone = new Set<string>();
 
   constructor(ports: GroupReconcilerPorts) {
+    const { client, clock, log, pods, statefulSets } = ports;
+    const open = new OpenDisruptions();
+    const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
     this.#ports = ports;
     this.#reporter = new PlanReporter(ports);
+    this.#pass = {
+      ...ports,
+      open,
+      reads: new ConsistentReads({ client, clock, ...freshness }),
+      refusals: new Refusals(),
+      tell: (set, why) => this.#reporter.tell(set, why),
+      deletions: new PodDeletions({ client, clock, log, open, pods: pods.freshness }),
+      awaited: new AwaitedRequests({ clock, onSlow: (key, what) => this.#tellSlow(key, what) }),
+      deletionEnded: (key, ended) => this.#deletionEnded(key, ended),
+    };
   }
 
   /** Keys of the groups that were seen and have not been forgotten. */
@@ -53,67 +78,113 @@ export class GroupReconciler {
     return [...this.#known];
   }
 
+  /** Resolves when no request of a finished pass is under way any more. */
+  async idle(): Promise<void> {
+    await this.#pass.deletions.idle();
+  }
+
   /** One pass over the group `key`. */
   async reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
-    const { clock, metrics, statefulSets, pods } = this.#ports;
-    const sets = readSets(key, { statefulSets: statefulSets.lister, pods: pods.lister });
+    const { clock, metrics } = this.#ports;
+    const pass = new GroupPass(key, this.#pass);
+    if (pass.look().moment.sets.length === 0) return this.#forget(key);
     const { group } = parseGroupKey(key);
-    if (sets.length === 0) return this.#forget(key);
     this.#known.add(key);
     this.#gone.delete(key);
     const startedAt = clock.monotonic();
     metrics.beginGroupReconcile(group);
-    const parts = await this.#work(key, sets, signal);
-    const isFailed = parts.some(({ end }) => end.failure !== undefined);
+    const end = await pass.run(signal);
+    const { plan, result } = end;
+    const failure = this.#failureOf(key, end);
     const duration = millis(clock.monotonic() - startedAt);
+    const isFailed = failure !== undefined;
     metrics.endGroupReconcile(group, { isFailed, duration, endedAt: clock.now() });
     if (isFailed) this.#failing.add(key);
     else this.#failing.delete(key);
     this.#dropGone();
-    const plan = mergedPlan(parts);
-    this.#report(key, plan, parts);
-    return resultOf(plan, parts);
-  }
-
-  async #work(
-    key: string,
-    sets: Parameters<GroupCapability['reconcile']>[0]['sets'],
-    signal: AbortSignal,
-  ): Promise<readonly Part[]> {
-    const parts: Part[] = [];
-    for (const capability of this.#ports.capabilities) {
-      const end = await capability.reconcile({ key, sets }, signal);
-      parts.push({ capability, end });
-      if (end.endsPass) break;
+    if (isFailed) this.#ports.log.warn('reconcile ended with an error', { group, err: failure });
+    const due = this.#report(key, plan);
+    this.#ports.onPlan?.(key, { ...plan, decisions: [...end.written, ...plan.decisions] });
+    if (due === undefined) return result;
+    if (result.kind === 'retry') {
+      const { queue } = this.#ports;
+      queue.addAfter(key, millis(Math.max(0, due - clock.monotonic())));
+      return result;
     }
-    return parts;
+    return { ...result, requeue: sooner(result.requeue, this.#at(due)) };
   }
 
-  #report(key: string, plan: Plan, parts: readonly Part[]): void {
-    const { metrics, log } = this.#ports;
+  #at(time: Monotonic): Requeue {
+    const { clock } = this.#ports;
+    return { kind: 'at', at: after(clock.now(), millis(time - clock.monotonic())) };
+  }
+
+  /** Why the pass counts as failed: what it met itself, or a deletion that an earlier one began (ME-11). */
+  #failureOf(key: string, { plan, error }: GroupPassEnd): Error | string | undefined {
+    const earlier = this.#pass.refusals.takeUntold(key);
+    return error ?? earlier ?? plan.failure;
+  }
+
+  /** @returns when something of `plan` is to be told again although nothing changes */
+  #report(key: string, plan: Plan): Monotonic | undefined {
+    const { metrics } = this.#ports;
     const { group } = parseGroupKey(key);
-    for (const { capability, end } of parts) {
-      if (end.failure !== undefined) {
-        log.warn('reconcile ended with an error', { group, err: end.failure });
-      }
-      this.#reporter.report(`${capability.name} ${key}`, end.plan.decisions);
-    }
+    const due = this.#reporter.report(key, plan.decisions);
     metrics.setGroupBlocked(group, primaryHold(plan.decisions)?.because.reason);
     if (plan.progress.length > 0) {
       metrics.setPods(group, new Map(plan.progress.map((each) => [each.set.name, each])));
     }
+    return due;
+  }
+
+  #deletionEnded(key: string, { deletion, end, wasFull }: EndedDeletion): void {
+    const { queue, clock } = this.#ports;
+    switch (end.kind) {
+      case 'deleted':
+        this.#pass.refusals.recovered(key, clock.monotonic());
+        this.#reporter.tell(deletion.set, deletion.because);
+        if (wasFull) queue.add(key);
+        return;
+      case 'outrun':
+        queue.addAfter(key, this.#pass.refusals.outrun(key, end.answer, clock.monotonic()));
+        return;
+      case 'stale':
+        this.#pass.refusals.stale(key, end.error, clock.monotonic());
+        queue.add(key);
+        return;
+      case 'failed':
+        this.#pass.refusals.failed(key, end.error, clock.monotonic());
+        queue.add(key);
+        return;
+      default:
+        end satisfies never;
+    }
+  }
+
+  /** A pass that lasts long says what it waits for, in place of what was said before (D-53). */
+  #tellSlow(key: string, what: string): void {
+    const [first] = new GroupPass(key, this.#pass).look().moment.sets;
+    if (first === undefined) return;
+    const message = `waiting for ${what} for more than 10 s`;
+    const hold = {
+      kind: 'hold',
+      set: setRef(first.set),
+      because: because('AwaitingRequest', message),
+    } as const;
+    const plan: Plan = { ...idlePlan, decisions: [hold] };
+    this.#report(key, plan);
     this.#ports.onPlan?.(key, plan);
   }
 
   #forget(key: string): PassResult {
     if (this.#known.delete(key)) this.#gone.add(key);
-    for (const capability of this.#ports.capabilities) {
-      capability.forget?.(key);
-      this.#reporter.forget(`${capability.name} ${key}`);
-    }
+    for (const capability of this.#ports.capabilities) capability.forget?.(key);
+    this.#reporter.forget(key);
+    this.#pass.reads.forget(key);
+    this.#pass.refusals.forget(key);
     this.#failing.delete(key);
     this.#dropGone();
-    return { kind: 'ended', requeue: { kind: 'await-change' } };
+    return { kind: 'ended', requeue: idlePlan.requeue };
   }
 
   #dropGone(): void {
@@ -126,37 +197,4 @@ export class GroupReconciler {
     }
     this.#gone.clear();
   }
-}
-
-/** What the whole pass came to. The last part speaks first: what came before it and let it go on is no obstacle to it. */
-function mergedPlan(parts: readonly Part[]): Plan {
-  const plans = parts.map(({ end }) => end.plan).toReversed();
-  const [first, ...rest] = plans;
-  if (first === undefined) {
-    const requeue: Requeue = { kind: 'await-change' };
-    return { decisions: [], requeue, outcome: { kind: 'succeeded' }, progress: [] };
-  }
-  if (rest.length === 0) return first;
-  return {
-    decisions: plans.flatMap(({ decisions }) => decisions),
-    requeue: rest.reduce((soonest, { requeue }) => sooner(soonest, requeue), first.requeue),
-    outcome: plans.find(({ outcome }) => outcome.kind === 'failed')?.outcome ?? first.outcome,
-    progress: plans.flatMap(({ progress }) => progress),
-  };
-}
-
-function sooner(one: Requeue, other: Requeue): Requeue {
-  if (one.kind === 'await-change') return other;
-  return other.kind === 'at' && other.at < one.at ? other : one;
-}
-
-function resultOf(plan: Plan, parts: readonly Part[]): PassResult {
-  const failed = parts.find(({ end }) => end.error !== undefined);
-  if (failed !== undefined) return { kind: 'retry', retryAfter: retryAfterOf(failed.end.error) };
-  if (parts.some(({ end }) => end.isOutrun)) return { kind: 'retry', retryAfter: undefined };
-  return { kind: 'ended', requeue: plan.requeue };
-}
-
-function retryAfterOf(error: unknown): Millis | undefined {
-  return error instanceof ApiError ? error.retryAfter : undefined;
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { minutes, seconds } from '#base/units.ts';
+import { FakeClock } from '#testing/fake-clock.ts';
 import { RecordingEvents, RecordingLogger } from '#testing/recording.ts';
 import type { Decision } from './decision.ts';
 import { primaryHold } from './primary-hold.ts';
@@ -34,10 +36,12 @@ function bench(): {
   readonly reporter: PlanReporter;
   readonly log: RecordingLogger;
   readonly events: RecordingEvents;
+  readonly clock: FakeClock;
 } {
   const log = new RecordingLogger();
   const events = new RecordingEvents();
-  return { reporter: new PlanReporter({ log, events }), log, events };
+  const clock = new FakeClock();
+  return { reporter: new PlanReporter({ log, events, clock }), log, events, clock };
 }
 
 const repetitions: Record<
@@ -52,9 +56,9 @@ const repetitions: Record<
     [[hold('ZoneNotReady', 'one')], [hold('ZoneNotReady', 'two')]],
     ['ZoneNotReady'],
   ],
-  'again after it had ended': [
+  'once although it had ended in between': [
     [[hold('ZoneNotReady')], [], [hold('ZoneNotReady')]],
-    ['ZoneNotReady', 'ZoneNotReady'],
+    ['ZoneNotReady'],
   ],
   'beside another one that began': [
     [[hold('ZoneOrder')], [hold('ZoneOrder'), hold('Paused')]],
@@ -81,6 +85,137 @@ for (const [how, [plans, said]] of Object.entries(repetitions)) {
     );
   });
 }
+
+interface Look {
+  /** When the plan is reported, after the first report. */
+  readonly at: number;
+  readonly plan: readonly Decision[];
+}
+
+/** What is said after `hold('ZoneNotReady', 'one')` was reported at 0 s: when, and with which words. */
+const retellings: Record<string, readonly [looks: readonly Look[], said: readonly string[]]> = {
+  'not again while it lasts unchanged for less than 10 min': [
+    [{ at: 599, plan: [hold('ZoneNotReady', 'one')] }],
+    ['0 one'],
+  ],
+  'every 10 min while it lasts unchanged': [
+    [
+      { at: 600, plan: [hold('ZoneNotReady', 'one')] },
+      { at: 1_199, plan: [hold('ZoneNotReady', 'one')] },
+      { at: 1_200, plan: [hold('ZoneNotReady', 'one')] },
+    ],
+    ['0 one', '600 one', '1200 one'],
+  ],
+  'again when it comes back a minute after it was told, not before': [
+    [
+      { at: 1, plan: [] },
+      { at: 59, plan: [hold('ZoneNotReady', 'one')] },
+      { at: 59, plan: [] },
+      { at: 60, plan: [hold('ZoneNotReady', 'one')] },
+    ],
+    ['0 one', '60 one'],
+  ],
+  'at once when its message changes after a minute': [
+    [{ at: 60, plan: [hold('ZoneNotReady', 'two')] }],
+    ['0 one', '60 two'],
+  ],
+  'when the minute is over if its message changed within it, in the words of then': [
+    [
+      { at: 20, plan: [hold('ZoneNotReady', 'two')] },
+      { at: 59, plan: [hold('ZoneNotReady', 'three')] },
+      { at: 60, plan: [hold('ZoneNotReady', 'three')] },
+    ],
+    ['0 one', '60 three'],
+  ],
+  'not again when its message has changed back within the minute': [
+    [
+      { at: 20, plan: [hold('ZoneNotReady', 'two')] },
+      { at: 60, plan: [hold('ZoneNotReady', 'one')] },
+    ],
+    ['0 one'],
+  ],
+  'at most once a minute although its message changes all the time': [
+    [
+      { at: 60, plan: [hold('ZoneNotReady', 'two')] },
+      { at: 119, plan: [hold('ZoneNotReady', 'three')] },
+      { at: 120, plan: [hold('ZoneNotReady', 'four')] },
+    ],
+    ['0 one', '60 two', '120 four'],
+  ],
+  '10 min after it was told last, whatever it said in between': [
+    [
+      { at: 300, plan: [hold('ZoneNotReady', 'two')] },
+      { at: 899, plan: [hold('ZoneNotReady', 'two')] },
+      { at: 900, plan: [hold('ZoneNotReady', 'two')] },
+    ],
+    ['0 one', '300 two', '900 two'],
+  ],
+};
+
+for (const [when, [looks, said]] of Object.entries(retellings)) {
+  test(`PlanReporter.report() tells a hold ${when} (D-54)`, async () => {
+    const { reporter, events, log, clock } = bench();
+    const heard: string[] = [];
+    for (const { at, plan } of [{ at: 0, plan: [hold('ZoneNotReady', 'one')] }, ...looks]) {
+      await clock.advance(seconds(at) - clock.monotonic());
+      reporter.report('test/ingester', plan);
+      for (const note of events.notes.splice(0)) heard.push(`${at} ${note.message}`);
+    }
+    assert.deepEqual(heard, said);
+    assert.deepEqual(
+      log.lines.map(({ fields }) => fields['because']),
+      said.map((each) => each.split(' ')[1]),
+    );
+  });
+}
+
+test('PlanReporter.report() tells what somebody asked for once, however long it lasts and whatever its words', async () => {
+  const { reporter, events, clock } = bench();
+  assert.equal(reporter.report('test/ingester', [hold('Paused', 'one')]), undefined);
+  await clock.advance(minutes(60));
+  assert.equal(reporter.report('test/ingester', [hold('Paused', 'two')]), undefined);
+  assert.equal(events.notes.length, 1);
+});
+
+test('PlanReporter.report() leaves it to who carries them out to tell of the switch of a revision', () => {
+  const { reporter, events } = bench();
+  const because = { reason: 'ZoneUpdated', message: 'it is' } as const;
+  const from = 'prev-hash';
+  reporter.report('test/ingester', [
+    { kind: 'set-current-revision', set, from, to: 'next-hash', because },
+  ]);
+  assert.deepEqual(events.notes, []);
+});
+
+test('PlanReporter.report() never repeats a warning before its text changes', async () => {
+  const { reporter, events, clock } = bench();
+  assert.equal(reporter.report('test/ingester', [warn('MisplacedKey', 'one')]), undefined);
+  await clock.advance(minutes(60));
+  assert.equal(reporter.report('test/ingester', [warn('MisplacedKey', 'one')]), undefined);
+  assert.equal(events.notes.length, 1);
+});
+
+test('PlanReporter.report() returns when a hold is due to be told again', async () => {
+  const { reporter, clock } = bench();
+  const key = 'test/ingester';
+  assert.equal(reporter.report(key, [hold('ZoneNotReady', 'one')]), 600_000);
+  await clock.advance(seconds(20));
+  assert.equal(reporter.report(key, [hold('ZoneNotReady', 'two')]), 60_000);
+  assert.equal(reporter.report(key, [hold('ZoneNotReady', 'one'), hold('ZoneOrder')]), 600_000);
+  assert.equal(reporter.report(key, []), undefined);
+});
+
+test('PlanReporter.report() tells all that holds one set for one reason, and all of it again', async () => {
+  const { reporter, events, clock } = bench();
+  const plan = [hold('PodNotPrepared', 'pod 1'), hold('PodNotPrepared', 'pod 0')];
+  reporter.report('test/ingester', plan);
+  await clock.advance(minutes(10));
+  reporter.report('test/ingester', plan);
+  assert.deepEqual(
+    events.notes.map(({ message }) => message),
+    ['pod 1', 'pod 0', 'pod 1', 'pod 0'],
+  );
+});
 
 test('PlanReporter.report() keeps the keys apart, and forgets one that is gone', () => {
   const { reporter, events } = bench();

@@ -1,46 +1,79 @@
+import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
+import { type Millis, type Monotonic, minutes, monotonic } from '#base/units.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Decision, SetRef } from './decision.ts';
-import { type Reason, reasonCatalogue } from './reasons.ts';
+import { isWished, type Reason, reasonCatalogue } from './reasons.ts';
 
-/** Where reports go. */
+/** Where reports go, and the clock that says when something is told again. */
 export interface ReportPorts {
   readonly events: EventRecorder;
   readonly log: Logger;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
+/** A hold whose message has changed is told again after this time at the earliest. */
+const changedAfter: Millis = minutes(1);
+/** A hold that lasts is told again after this time, although nothing of it changed. */
+const unchangedAfter: Millis = minutes(10);
+
+/** Longest message in a log line, in characters. */
+const longestMessage = 1_024;
+
+/** All that a plan says of one set for one reason; mostly one decision. */
+interface Statement {
+  readonly decisions: readonly Decision[];
+  /** The messages; told again when this changes. */
+  readonly text: string;
+}
+
+/** What was told last of one set for one reason. */
+interface Told {
+  readonly text: string;
+  readonly at: Monotonic;
+  /** Whether it is not said any more; what comes back is no news at once. */
+  readonly isOver: boolean;
 }
 
 /**
- * Tells people what a plan does and waits for (LIVE-2, KW-6): an Event and a log line whenever what is said of a
- * set changes, never again while it stays the same.
+ * Tells people what a plan does and waits for (LIVE-2, KW-6): an Event and a log line whenever something is said of a
+ * set that was not said before. A hold is told again when its message changes, at most once a minute, and every
+ * 10 minutes while it lasts, so that whoever looks late finds it too (D-54); what somebody asked for is told once.
  */
 export class PlanReporter {
   readonly #ports: ReportPorts;
-  /** What was said last, by key and then by set and reason. */
-  readonly #said = new Map<string, ReadonlyMap<string, string>>();
+  /** What was told last, by key and then by set and reason. */
+  readonly #told = new Map<string, ReadonlyMap<string, Told>>();
 
   constructor(ports: ReportPorts) {
     this.#ports = ports;
   }
 
-  /** Reports the decisions of the newest plan of `key`; what changes objects reports itself when it is done. */
-  report(key: string, decisions: readonly Decision[]): void {
-    const before = this.#said.get(key);
-    if (decisions.length === 0 && (before === undefined || before.size === 0)) return;
-    const now = new Map<string, string>();
-    for (const decision of decisions) {
-      if (reportsItself(decision)) continue;
-      const { set, because } = decision;
-      const subject = `${set.uid} ${because.reason}`;
-      const text = decision.kind === 'warn' ? `${subject} ${because.message}` : subject;
-      now.set(text, because.message);
-      if (before === undefined || !before.has(text)) this.#tell(decision);
+  /**
+   * Reports the decisions of the newest plan of `key`; what changes objects reports itself when it is done.
+   *
+   * @returns when a hold among them is due to be told again, so that the key is to be planned and reported then
+   * although nothing changes; undefined when none is
+   */
+  report(key: string, decisions: readonly Decision[]): Monotonic | undefined {
+    const before = this.#told.get(key);
+    if (decisions.length === 0 && before === undefined) return undefined;
+    const now = this.#ports.clock.monotonic();
+    const told = stillKnown(before, now);
+    let next = Number.POSITIVE_INFINITY;
+    for (const [subject, statement] of statementsOf(decisions)) {
+      const state = this.#state(statement, before?.get(subject), now);
+      told.set(subject, state);
+      next = Math.min(next, againAt(statement, state));
     }
-    this.#said.set(key, now);
+    if (told.size === 0) this.#told.delete(key);
+    else this.#told.set(key, told);
+    return Number.isFinite(next) ? monotonic(next) : undefined;
   }
 
   /** Forgets a key that is gone. */
   forget(key: string): void {
-    this.#said.delete(key);
+    this.#told.delete(key);
   }
 
   /** Reports one thing that was done, or could not be. */
@@ -49,10 +82,17 @@ export class PlanReporter {
     this.#record(set, { ...because, isWarning });
   }
 
+  /** Tells `statement` if that is due. @returns what was told last of it */
+  #state(statement: Statement, last: Told | undefined, now: Monotonic): Told {
+    if (last !== undefined && againAt(statement, last) > now) return { ...last, isOver: false };
+    for (const decision of statement.decisions) this.#tell(decision);
+    return { text: statement.text, at: now, isOver: false };
+  }
+
   #tell(decision: Decision): void {
     const { set, because } = decision;
     const isWarning = decision.kind === 'warn' || isAlarming(because.reason);
-    const fields = { statefulset: set.name, reason: because.reason, because: because.message };
+    const fields = { statefulset: set.name, reason: because.reason, because: cut(because.message) };
     if (isWarning) this.#ports.log.warn('rollout needs attention', fields);
     else this.#ports.log.info('rollout', fields);
     this.#record(set, { ...because, isWarning });
@@ -71,9 +111,52 @@ export class PlanReporter {
   }
 }
 
+/** What was told in the last 10 minutes, as if none of it were said any more. */
+function stillKnown(
+  before: ReadonlyMap<string, Told> | undefined,
+  now: Monotonic,
+): Map<string, Told> {
+  const known = new Map<string, Told>();
+  for (const [subject, told] of before ?? []) {
+    if (now - told.at < unchangedAfter) known.set(subject, { ...told, isOver: true });
+  }
+  return known;
+}
+
+/** `message` as long as a log line bears: an annotation that it quotes may have 256 KiB. */
+function cut(message: string): string {
+  return message.length <= longestMessage ? message : `${message.slice(0, longestMessage)}…`;
+}
+
+/** What `decisions` say, by set and reason; each text of a warning stands alone. */
+function statementsOf(decisions: readonly Decision[]): ReadonlyMap<string, Statement> {
+  const statements = new Map<string, Statement>();
+  for (const decision of decisions) {
+    if (reportsItself(decision)) continue;
+    const { set, because } = decision;
+    const named = `${set.uid} ${because.reason}`;
+    const subject = decision.kind === 'warn' ? `${named} ${because.message}` : named;
+    const known = statements.get(subject);
+    statements.set(subject, {
+      decisions: [...(known?.decisions ?? []), decision],
+      text: known === undefined ? because.message : `${known.text}\n${because.message}`,
+    });
+  }
+  return statements;
+}
+
+/** When `statement` is told again after `last`, on the monotonic clock; infinity for what is told once. */
+function againAt({ decisions, text }: Statement, last: Told): number {
+  const isRepeated = decisions.some(
+    ({ kind, because }) => kind === 'hold' && !isWished(because.reason),
+  );
+  if (!isRepeated) return Number.POSITIVE_INFINITY;
+  return last.at + (text === last.text && !last.isOver ? unchangedAfter : changedAfter);
+}
+
 /** Whether `decision` is told by who carries it out, once it is done. */
 function reportsItself({ kind }: Decision): boolean {
-  return kind === 'delete-pod' || kind === 'scale' || kind === 'write-back';
+  return kind !== 'hold' && kind !== 'warn';
 }
 
 const alarming: ReadonlySet<Reason> = new Set<Reason>([
@@ -83,8 +166,11 @@ const alarming: ReadonlySet<Reason> = new Set<Reason>([
   'PodNotPrepared',
   'InvalidDelayedDownscale',
   'WrongUpdateStrategy',
+  'SetTooLarge',
+  'StuckPodKept',
   'RevisionMissing',
   'CapabilityNotBuilt',
+  'AwaitingOwnWrite',
   'ViewNotFresh',
   'LeaderNotFound',
   'MinimumTimeUnknown',

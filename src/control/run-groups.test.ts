@@ -4,7 +4,7 @@ import { type Millis, millis, seconds } from '#base/units.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { GroupBench, KEY, outdatedGroup } from '#testing/group-bench.ts';
 import { refusal } from '#testing/group-world.ts';
-import { type GroupOptions, rawPod, rawStatefulSet } from '#testing/objects.ts';
+import { crashLoop, type GroupOptions, rawPod, rawStatefulSet } from '#testing/objects.ts';
 import { runGroups } from './run-groups.ts';
 
 interface Running {
@@ -126,7 +126,7 @@ test('[scenario 40] runGroups() tries again after an error, without further even
   world.taken();
   world.show();
   await world.clock.settle();
-  world.put('pods', rawPod({ ordinal: 0, ready: false, uid: 'again' }));
+  world.put('pods', rawPod({ ordinal: 0, status: crashLoop, uid: 'again' }));
   let failures = 0;
   world.before = ({ verb }) => {
     if (verb !== 'delete') return;

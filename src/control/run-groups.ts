@@ -18,8 +18,13 @@ export interface GroupPorts extends GroupReconcilerPorts {
   onOtherChange?(wake: () => void): void;
 }
 
-/** Groups worked on at once. */
-const workers = 8;
+/**
+ * Groups worked on at once. A pass mostly waits: for its reads, each of which may take 30 s, so that few workers would let
+ * some groups whose reads hang keep all others from being looked at.
+ */
+const workers = 256;
+/** Groups that are woken before other work has its turn. */
+const stride = 8;
 
 /**
  * Watches StatefulSets and pods, and reconciles the group that a change concerns, at once (architecture rule 5).
@@ -58,10 +63,13 @@ export async function runGroups(ports: GroupPorts, signal: AbortSignal): Promise
     },
     signal,
   );
-  await ended.finally(() => {
+  try {
+    await ended;
+  } finally {
     ending.abort();
     resync.cancel();
-  });
+    await reconciler.idle();
+  }
 }
 
 /** Both states of a change: a set that moved to another group concerns both groups. */
@@ -92,8 +100,8 @@ async function wakeInTurns(
   { queue, clock }: Pick<GroupPorts, 'queue' | 'clock'>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let start = 0; start < keys.length && !signal.aborted; start += workers) {
-    for (const key of keys.slice(start, start + workers)) queue.add(key);
+  for (let start = 0; start < keys.length && !signal.aborted; start += stride) {
+    for (const key of keys.slice(start, start + stride)) queue.add(key);
     await clock.yield();
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { Millis } from '#base/units.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import type { EventLog } from './event-log.ts';
 
@@ -12,8 +13,13 @@ export interface User {
 export interface ClusterTransport extends Transport {
   /** Identifies this client in the event log. */
   readonly client: string;
-  /** From now on nothing that this client sends arrives, and no answer or event reaches it; nothing throws, promises stay pending. */
-  revoke(): void;
+  /**
+   * From now on nothing that this client sends arrives, and no answer or event reaches it; nothing throws, promises stay
+   * pending. What it had sent is void.
+   *
+   * @param late what it had sent arrives all the same, each request so long after now as this says (D-57)
+   */
+  revoke(late?: () => Millis): void;
 }
 
 /** An HTTP(S) listener of the cluster. */

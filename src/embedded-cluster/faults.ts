@@ -125,6 +125,8 @@ function faultMatches(match: FaultMatch, target: FaultTarget): boolean {
 export class Faults {
   /** Every stroke, in order. */
   readonly hits: FaultHit[] = [];
+  /** Told of each stroke. */
+  readonly onHit = new Set<(hit: FaultHit) => void>();
   readonly live = new LiveWatches();
   readonly #random: SeededRandom;
   readonly #rules: ArmedRule[] = [];
@@ -193,7 +195,9 @@ export class Faults {
       if (!faultMatches(armed.rule.match, target) || !this.#isDue(armed)) continue;
       armed.hits += 1;
       const { callId, client, verb, resource, namespace, name } = target;
-      this.hits.push({ rule: armed.rule, callId, client, verb, resource, namespace, name });
+      const hit = { rule: armed.rule, callId, client, verb, resource, namespace, name };
+      this.hits.push(hit);
+      for (const told of this.onHit) told(hit);
       return armed.rule.action;
     }
     return undefined;

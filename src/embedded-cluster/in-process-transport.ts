@@ -1,5 +1,5 @@
 import type { Millis } from '#base/units.ts';
-import { millis } from '#base/units.ts';
+import { type Monotonic, millis, monotonic } from '#base/units.ts';
 import {
   TransportError,
   type TransportRequest,
@@ -41,6 +41,8 @@ export class InProcessTransport implements ClusterTransport {
   readonly #pipes = new Set<WatchPipe>();
   readonly #closing = new AbortController();
   #isRevoked = false;
+  /** Of a client that is gone: when a request that it had sent arrives; undefined: never. */
+  #arrival: (() => Monotonic) | undefined;
 
   constructor(options: InProcessTransportOptions) {
     this.#options = options;
@@ -74,7 +76,10 @@ export class InProcessTransport implements ClusterTransport {
     await Promise.resolve();
   }
 
-  revoke(): void {
+  revoke(late?: () => Millis): void {
+    const { clock } = this.#options.server.context;
+    const now = clock.monotonic();
+    if (late !== undefined) this.#arrival = () => monotonic(now + late());
     this.#isRevoked = true;
     for (const pipe of this.#pipes) pipe.silence();
     this.#pipes.clear();
@@ -118,10 +123,21 @@ export class InProcessTransport implements ClusterTransport {
         user,
         client,
         isAlive: () => !this.#isRevoked,
+        lateness: this.#latenessOfOne(),
       });
     } finally {
       server.context.activity.end(this.#owner);
     }
+  }
+
+  /** How much longer one request takes, told the same whenever it is asked for. */
+  #latenessOfOne(): () => Millis | undefined {
+    const { clock } = this.#options.server.context;
+    let arrival: Monotonic | undefined;
+    return () => {
+      arrival ??= this.#arrival?.();
+      return arrival === undefined ? undefined : millis(Math.max(0, arrival - clock.monotonic()));
+    };
   }
 
   async #untilGivenUp(

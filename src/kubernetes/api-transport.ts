@@ -1,3 +1,4 @@
+import { withAnswerDeadline } from './answer-deadline.ts';
 import { type ClusterHeaderOptions, withClusterHeader } from './cluster-header.ts';
 import { type RateLimitOptions, withRateLimit } from './rate-limiter.ts';
 import { type RequestMetricsOptions, withRequestMetrics } from './request-metrics.ts';
@@ -13,11 +14,11 @@ export interface ApiTransportLayers {
 
 /**
  * `network` under the layers of one client, from outside in: cluster header, server throttle, rate limiter,
- * metrics, network (K8-24). So a repetition for a throttling server takes a token of its own, and no wait is
- * measured.
+ * deadline of the answer, metrics, network (K8-24). So a repetition for a throttling server takes a token of its own,
+ * no wait is measured, and none counts against the time for an answer (D-53).
  */
 export function layeredTransport(network: Transport, layers: ApiTransportLayers): Transport {
   const measured = withRequestMetrics(network, layers.metrics);
-  const limited = withRateLimit(measured, layers.limit);
+  const limited = withRateLimit(withAnswerDeadline(measured), layers.limit);
   return withClusterHeader(withServerThrottle(limited, layers.limit.clock), layers.cluster);
 }

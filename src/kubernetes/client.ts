@@ -15,6 +15,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Deadline of this call. @default the client's */
   readonly timeout?: Millis;
+  /**
+   * Deadline of this call's answer, counted from when the rate limiter let the call go; 0 for none. The earlier of the
+   * two deadlines ends the call. @default none; that of a `boundedClient` on one
+   */
+  readonly answerWithin?: Millis;
   /** See `TransportRequest.beforeSend`. */
   readonly beforeSend?: () => void;
 }

@@ -114,11 +114,33 @@ test('record() does not patch at once what is noted while the Event is being cre
   assert.deepEqual(methods(transport), ['POST']);
 });
 
-test('record() begins a new Event when a series was silent for 10 min', async () => {
+test('record() shows what is noted again after 10 min by the same Event, younger and in its new words (D-54)', async () => {
+  const { recorder, transport, clock } = setup();
+  recorder.record(note({ message: 'pod 0 is not ready' }));
+  await settled();
+  for (const message of ['pod 0 is not ready', 'pod 1 is not ready']) {
+    clock.advance(minutes(10));
+    recorder.record(note({ message }));
+    await settled();
+  }
+  assert.deepEqual(methods(transport), ['POST', 'PATCH', 'PATCH']);
+  assert.deepEqual(bodyOf(transport.requests[1]), {
+    count: 2,
+    message: 'pod 0 is not ready',
+    lastTimestamp: '2023-11-14T22:23:20Z',
+  });
+  assert.deepEqual(bodyOf(transport.last), {
+    count: 3,
+    message: 'pod 1 is not ready',
+    lastTimestamp: '2023-11-14T22:33:20Z',
+  });
+});
+
+test('record() begins a new Event when a series was silent for 15 min', async () => {
   const { recorder, transport, clock } = setup();
   recorder.record(note());
   await settled();
-  clock.advance(minutes(10));
+  clock.advance(minutes(15));
   recorder.record(note());
   await settled();
   assert.deepEqual(methods(transport), ['POST', 'POST']);

@@ -19,8 +19,11 @@ export interface EventRecorderOptions {
   readonly onDropped?: (notes: number) => void;
 }
 
-/** A note within this time of the series' last one updates its Event instead of creating another. */
-const SERIES_LASTS = minutes(10);
+/**
+ * A note within this time of the series' last one updates its Event instead of creating another. Longer than the
+ * 10 min after which a hold is told again, so that one hold is one Event, which grows younger.
+ */
+const SERIES_LASTS = minutes(15);
 const PATCH_EVERY = seconds(10);
 const MOST_SERIES = 1_000;
 

@@ -26,6 +26,13 @@ export interface Freshness {
   readonly proof: Proof | undefined;
   /** The newest revision delivered since the last relist; undefined before the first list. */
   readonly seen: string | undefined;
+  /**
+   * Since when something is known to be at the server that the informer has not shown: the answer of an own write, or an
+   * object of a consistent read. Undefined while nothing is. Outlives relists.
+   */
+  readonly owedSince: Monotonic | undefined;
+  /** The newest revision that a write of ours was answered with; a read that is older shows the past. */
+  readonly written: string | undefined;
   /** Whether the informer has shown `revision` or a newer one. */
   hasSeen(revision: string): boolean;
   /**
@@ -48,6 +55,9 @@ export interface Freshness {
    * A list without resourceVersion, sent at `sentAt`, was read at `revision`; becomes a proof once the informer
    * has seen that revision. @throws {RevisionWentBackError} when it is older than what had been seen when it was
    * sent (D-6); what was delivered since then may well be newer
+   *
+   * @param newest the newest revision of an object that the list showed, which the informer must come to show. That of
+   * the list itself says nothing of the kind: the informer learns of it by a bookmark only
    */
-  consistentRead(revision: string, sentAt: Monotonic): void;
+  consistentRead(revision: string, sentAt: Monotonic, newest?: string): void;
 }

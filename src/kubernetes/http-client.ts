@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { type Millis, seconds } from '#base/units.ts';
+import { earlier } from './answer-deadline.ts';
 import type { Call } from './api-error.ts';
 import type {
   CallOptions,
@@ -192,8 +193,10 @@ class HttpClient implements Client {
 
   #request(outline: Outline, options: CallOptions | undefined): TransportRequest {
     const timeout = this.#timeoutOf(options);
+    const answerWithin = positive(options?.answerWithin);
     const params = outline.params ?? new URLSearchParams();
-    if (timeout !== undefined) params.set('timeout', goDuration(timeout));
+    const told = earlier(timeout, answerWithin);
+    if (told !== undefined) params.set('timeout', goDuration(told));
     return {
       method: outline.method,
       path: withQuery(outline.path, params),
@@ -201,6 +204,7 @@ class HttpClient implements Client {
       ...(options?.signal !== undefined && { signal: options.signal }),
       ...(options?.beforeSend !== undefined && { beforeSend: options.beforeSend }),
       ...(timeout !== undefined && { timeout }),
+      ...(answerWithin !== undefined && { answerWithin }),
     };
   }
 
@@ -212,8 +216,7 @@ class HttpClient implements Client {
   }
 
   #timeoutOf(options: CallOptions | undefined): Millis | undefined {
-    const timeout = options?.timeout ?? this.#timeout;
-    return timeout > 0 ? timeout : undefined;
+    return positive(options?.timeout ?? this.#timeout);
   }
 
   /** Reads the body of a refused watch; one that does not end within 30 s is given up. */
@@ -235,6 +238,11 @@ const patchTypes: Readonly<Record<Patch['kind'], string>> = {
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
 };
+
+/** A span that 0 or less means none of. */
+function positive(span: Millis | undefined): Millis | undefined {
+  return span !== undefined && span > 0 ? span : undefined;
+}
 
 function callOf(
   verb: Call['verb'],

@@ -8,12 +8,19 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
+/** What the informer must come to show. */
+interface Owed {
+  readonly revision: string;
+  readonly since: Monotonic;
+}
+
 interface Mark {
   readonly at: Monotonic;
   readonly revision: string;
 }
 
 const maxPending = 64;
+const maxOwed = 64;
 const maxMarks = 256;
 const markSpacing = 100;
 
@@ -27,24 +34,39 @@ export class InformerFreshness implements Freshness {
   readonly #subject: string;
   #proof: Proof | undefined;
   #seen: string | undefined;
+  /** The newest revision that a write of ours was answered with; outlives relists. */
+  #written: string | undefined;
   /** Unproven requests, by sending time and so by revision ascending: one that is dominated is never kept. */
   #pending: Proof[] = [];
   /** What had been seen at some times, oldest first. Outlives relists: a restored etcd shows in one. */
   #marks: Mark[] = [];
   #highest: string | undefined;
   readonly #waiters = new Set<Waiter>();
+  readonly #onOwed: () => void;
+  /** What is known to be at the server and was not shown, oldest knowledge first. */
+  #owed: readonly Owed[] = [];
 
-  constructor(clock: Clock, subject: string) {
+  /** @param onOwed called when there is something more that the informer must come to show */
+  constructor(clock: Clock, subject: string, onOwed: () => void = () => undefined) {
     this.#clock = clock;
     this.#subject = subject;
+    this.#onOwed = onOwed;
   }
 
   get proof(): Proof | undefined {
     return this.#proof;
   }
 
+  get written(): string | undefined {
+    return this.#written;
+  }
+
   get seen(): string | undefined {
     return this.#seen;
+  }
+
+  get owedSince(): Monotonic | undefined {
+    return this.#owed[0]?.since;
   }
 
   hasSeen(revision: string): boolean {
@@ -71,6 +93,8 @@ export class InformerFreshness implements Freshness {
     this.#seen = newerRevision(this.#seen, revision);
     this.#mark(this.#seen);
     if (this.#pending.length > 0) this.#settlePending();
+    if (this.#owed.length > 0)
+      this.#owed = this.#owed.filter((owed) => !this.hasSeen(owed.revision));
     for (const waiter of this.#waiters) {
       if (this.hasSeen(waiter.revision)) waiter.resolve();
     }
@@ -92,11 +116,21 @@ export class InformerFreshness implements Freshness {
     // An answer that repeats the revision changed nothing, and may come from a lagging cache (D-5).
     if (compareRevisions(write.answered, write.before) <= 0) return;
     this.#add({ revision: write.answered, sentAt: write.sentAt, by: 'own-write' });
+    this.#owe(write.answered);
+    this.#written = newerRevision(this.#written, write.answered);
   }
 
-  consistentRead(revision: string, sentAt: Monotonic): void {
+  consistentRead(revision: string, sentAt: Monotonic, newest?: string): void {
     this.#refuseOlder(revision, sentAt);
     this.#add({ revision, sentAt, by: 'consistent-read' });
+    if (newest !== undefined) this.#owe(newest);
+  }
+
+  #owe(revision: string): void {
+    // When full, the newest is left out: what is owed longest counts.
+    if (this.hasSeen(revision) || this.#owed.length >= maxOwed) return;
+    this.#owed = [...this.#owed, { revision, since: this.#clock.monotonic() }];
+    this.#onOwed();
   }
 
   #add(candidate: Proof): void {

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { Monotonic } from '#base/units.ts';
+import { type Monotonic, millis } from '#base/units.ts';
 import type { Client, ListQuery } from './client.ts';
 import type { KubernetesObject } from './object.ts';
 import type { ResourceType } from './resource-type.ts';
@@ -19,7 +19,7 @@ const pageSize = 500;
 
 /**
  * Lists in consistent pages: without resourceVersion, so that the first is read at the newest revision (D-5). Other work
- * gets its turn after each.
+ * gets its turn after each. No pass waits for it, so that each page may take as long as the client's own deadline says.
  *
  * @returns the revision of all pages, and when the request for the first was sent
  * @throws what the client throws
@@ -37,7 +37,7 @@ export async function listPages(
   do {
     const rest = next === undefined ? {} : { continue: next };
     const query: ListQuery = { ...scope, limit: pageSize, ...rest };
-    const page = await client.list(type, query, { signal, beforeSend });
+    const page = await client.list(type, query, { signal, beforeSend, answerWithin: millis(0) });
     revision ??= page.resourceVersion;
     onPage(page.items);
     next = page.continue === '' ? undefined : page.continue;

@@ -348,17 +348,22 @@ test('run() lists again after two silent watches in a row, and calls neither tro
 test('run() waits from 100 ms doubling to 30 s between failures, and starts anew once healthy', async () => {
   const rig = new InformerRig();
   rig.server.refusals = Array.from({ length: 11 }, () => new RefusedError(403));
+  const asked: number[] = [];
+  const { client, clock, server } = rig;
+  client.script = {
+    list: (query) => server.list(query),
+    watch: (query, stream) => {
+      asked.push(clock.monotonic());
+      server.watch(query, stream);
+    },
+  };
   await rig.run();
-  const waits: number[] = [];
-  for (let attempt = 0; attempt < 11; attempt += 1) {
-    const [wait = 0] = rig.clock.pending();
-    waits.push(wait);
-    await rig.clock.advance(wait);
-  }
+  await rig.clock.advance(111_100);
+  const waits = asked.slice(1).map((at, before) => at - (asked[before] ?? 0));
   const want = [100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000];
   assert.deepEqual(waits, want);
   assert.equal(rig.informer.hasSynced, true);
-  assert.deepEqual(rig.reasons(), ['ListFailed', 'Recovered']);
+  assert.deepEqual(rig.reasons(), ['ListFailed', 'ViewNotFresh', 'ViewFresh', 'Recovered']);
   await rig.clock.advance(10_000);
   rig.client.watching.break();
   await rig.clock.settle();

@@ -31,6 +31,12 @@ export interface ListedAt {
 /** What a {@link Reflector} tells. Calls come in order; a list may begin again before it ended. */
 export interface ReflectorTarget {
   listBegan(): void;
+  /** A watch is asked for that resumes where the last one ended. */
+  watchBegan(): void;
+  /** The server has answered that request. */
+  watchOpened(): void;
+  /** The list or the watch failed. @param message a whole sentence */
+  failed(message: string): void;
   /** `object` is there, or was deleted, as a list or a watch says. */
   changed(type: WatchChangeType, object: KubernetesObject): void;
   /**
@@ -40,8 +46,10 @@ export interface ReflectorTarget {
   listEnded(list: ListedAt): void;
   /** A bookmark: everything up to `revision` was told. */
   progressed(revision: string): void;
-  /** The server does not serve the type. */
-  absent(): void;
+  /** The server does not serve the type, as it answered a request that was sent at `sentAt` or later. */
+  absent(sentAt: Monotonic): void;
+  /** The server serves the type that was absent, as it answered a request that was sent at `sentAt` or later. */
+  served(sentAt: Monotonic): void;
 }
 
 /** Options of {@link Reflector}. */
@@ -84,6 +92,8 @@ export class Reflector {
   /** Where the watch resumes; undefined when a list is due. */
   #position: string | undefined;
   #isAbsent = false;
+  /** Ends the pause under way. */
+  #hurry = new AbortController();
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -96,6 +106,11 @@ export class Reflector {
       const pause = await this.#attempt(signal);
       if (!signal.aborted && pause > 0) await this.#pause(pause, signal);
     }
+  }
+
+  /** Ends the pause between two attempts that is under way, or else the next one. */
+  hurry(): void {
+    this.#hurry.abort();
   }
 
   /** One list with its watch, or one watch. @returns how long to wait before the next */
@@ -154,20 +169,24 @@ export class Reflector {
   async #pageList(signal: AbortSignal): Promise<void> {
     const { client, clock, type, target } = this.#options;
     target.listBegan();
+    const sentAt = clock.monotonic();
     const onPage = (items: readonly KubernetesObject[]): void => {
+      if (this.#isAbsent) target.served(sentAt);
       this.#isAbsent = false;
       for (const object of items) target.changed('ADDED', object);
     };
     const paged = { client, clock, type, scope: this.#scope(), onPage };
-    const list = await listPages(paged, signal).catch((error: unknown) => this.#absent(error));
+    const list = await listPages(paged, signal).catch((error: unknown) =>
+      this.#absent(error, sentAt),
+    );
     if (list !== undefined) this.#listEnded({ ...list, by: 'consistent-read' });
   }
 
   /** Tells the target that the type is absent, if that is allowed and what `error` says; else throws it. */
-  #absent(error: unknown): undefined {
+  #absent(error: unknown, sentAt: Monotonic): undefined {
     if (!this.#options.isAbsentAllowed || statusOf(error) !== 404) throw error;
     this.#isAbsent = true;
-    this.#options.target.absent();
+    this.#options.target.absent(sentAt);
     this.#problems.failed(
       'TypeAbsent',
       `Cannot list ${this.#subject()} as the server does not serve them`,
@@ -183,17 +202,20 @@ export class Reflector {
 
   /** Reads one watch until it ends, however it ends. */
   async #follow(query: WatchQuery, signal: AbortSignal): Promise<void> {
-    const { client, clock, type } = this.#options;
+    const { client, clock, type, target } = this.#options;
     using alarm = new SilenceAlarm({ clock, signal, owner: `watch of ${this.#subject()}` });
     alarm.arm(this.#silenceLimit());
     let sentAt = clock.monotonic();
     const beforeSend = (): void => {
       sentAt = clock.monotonic();
     };
-    const from = this.#position === undefined ? {} : { resourceVersion: this.#position };
+    const position = this.#position;
+    const from = position === undefined ? {} : { resourceVersion: position };
+    if (position !== undefined) target.watchBegan();
     try {
       const call = { signal: alarm.signal, beforeSend };
       const stream = await client.watch(type, { ...this.#scope(), ...from, ...query }, call);
+      if (position !== undefined) target.watchOpened();
       await this.#read(stream.chunks, alarm, sentAt);
     } catch (error) {
       throw alarm.silence ?? error;
@@ -261,7 +283,10 @@ export class Reflector {
     // and if it is, the list that follows fails and says so.
     const isSilent = error instanceof WatchSilentError;
     const message = `Cannot ${verb} ${this.#subject()}: ${errorOf(error).message}`;
-    if (isListing || !isSilent) this.#problems.failed(reason, message, error);
+    if (isListing || !isSilent) {
+      this.#problems.failed(reason, message, error);
+      this.#options.target.failed(message);
+    }
     if (this.#retries.failed(error)) this.#position = undefined;
   }
 
@@ -273,11 +298,14 @@ export class Reflector {
 
   async #pause(delay: Millis, signal: AbortSignal): Promise<void> {
     const owner = `retry of ${this.#subject()}`;
+    const hurry = this.#hurry;
+    const either = AbortSignal.any([signal, hurry.signal]);
     try {
-      await this.#options.clock.sleep(delay, { signal, owner, background: this.#isAbsent });
+      await this.#options.clock.sleep(delay, { signal: either, owner, background: this.#isAbsent });
     } catch (error) {
-      if (!signal.aborted) throw error;
+      if (!either.aborted) throw error;
     }
+    if (hurry.signal.aborted) this.#hurry = new AbortController();
   }
 
   #scope(): { readonly namespace?: string; readonly labelSelector?: string } {
@@ -289,7 +317,14 @@ export class Reflector {
   }
 
   #subject(): string {
-    const { type, namespace } = this.#options;
-    return namespace === undefined ? type.plural : `${type.plural} in namespace "${namespace}"`;
+    return subjectOf(this.#options);
   }
+}
+
+/** What is listed and watched, in words: `pods in namespace "demo"`. */
+export function subjectOf({
+  type,
+  namespace,
+}: Pick<ReflectorOptions, 'type' | 'namespace'>): string {
+  return namespace === undefined ? type.plural : `${type.plural} in namespace "${namespace}"`;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
-import { type Millis, millis, seconds } from '#base/units.ts';
+import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import { earlier } from './answer-deadline.ts';
 import { parseRetryAfter } from './api-error.ts';
 import {
   type Transport,
@@ -14,7 +15,8 @@ const LONGEST_WAIT = seconds(30);
 
 /**
  * `transport` that waits where the server asks it to: a GET answered 429 or 503 with `Retry-After` is sent
- * again after that time, at most three times, while the deadline and 30 s permit.
+ * again after that time, at most three times, while its deadlines and 30 s permit. The time for the answer counts from
+ * here for what is sent again, so that it includes the wait for the server.
  *
  * Writes and streams are never repeated here. A write rests on a decision that grows old while it waits, so
  * its error carries `retryAfter` to the work queue and the key is planned anew; a watch has its own backoff.
@@ -36,14 +38,12 @@ class ServerThrottle implements Transport {
     if (request.method !== 'GET') return this.#inner.request(request);
     const start = this.#clock.monotonic();
     for (let tries = 1; ; tries++) {
-      const left = this.#left(request, start);
-      const response = await this.#inner.request(
-        left === undefined ? request : { ...request, timeout: left },
-      );
+      const response = await this.#inner.request(this.#from(start, request));
       const wait = this.#wait(response);
-      if (wait === undefined || tries === MOST_TRIES) return response;
-      const patience = this.#left(request, start);
-      if (wait > Math.min(LONGEST_WAIT, patience ?? LONGEST_WAIT)) return response;
+      if (wait === undefined || tries === MOST_TRIES || wait > LONGEST_WAIT) return response;
+      const { timeout, answerWithin } = this.#from(start, request);
+      const left = earlier(timeout, answerWithin);
+      if (left !== undefined && wait >= left) return response;
       await this.#sleep(wait, request);
     }
   }
@@ -61,9 +61,15 @@ class ServerThrottle implements Transport {
     return parseRetryAfter(response.headers['retry-after'], this.#clock.now());
   }
 
-  #left(request: TransportRequest, start: number): Millis | undefined {
-    const { timeout } = request;
-    return timeout === undefined ? undefined : millis(timeout - (this.#clock.monotonic() - start));
+  /** `request` with what is now left of its deadlines, which began at `start`. */
+  #from(start: Monotonic, request: TransportRequest): TransportRequest {
+    const { timeout, answerWithin } = request;
+    const passed = this.#clock.monotonic() - start;
+    return {
+      ...request,
+      ...(timeout !== undefined && { timeout: millis(timeout - passed) }),
+      ...(answerWithin !== undefined && { answerWithin: millis(answerWithin - passed) }),
+    };
   }
 
   async #sleep(wait: Millis, request: TransportRequest): Promise<void> {

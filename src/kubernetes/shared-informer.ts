@@ -1,13 +1,17 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
-import type { Millis } from '#base/units.ts';
-import type { Client } from './client.ts';
+import type { Millis, Monotonic } from '#base/units.ts';
+import type { Client, ListQuery } from './client.ts';
 import type { Cached, Change, Informer, InformerProblem, Lister } from './informer.ts';
 import { InformerFreshness } from './informer-freshness.ts';
 import type { KubernetesObject } from './object.ts';
 import { type Indexers, ObjectCache } from './object-cache.ts';
-import { type ListedAt, Reflector, type ReflectorTarget } from './reflector.ts';
+import { type ListedAt, Reflector, type ReflectorTarget, subjectOf } from './reflector.ts';
 import type { ResourceType } from './resource-type.ts';
+import { RevisionWentBackError } from './revision.ts';
+import { SharedRequest } from './shared-request.ts';
+import { type Absence, TypePresence } from './type-presence.ts';
+import { probePatience, type Staleness, ViewStaleness } from './view-staleness.ts';
 import type { WatchChangeType } from './watch-decoder.ts';
 
 /** Options of {@link createInformer}. */
@@ -47,14 +51,26 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
   readonly #cache: ObjectCache<T>;
   readonly #sync = Promise.withResolvers<void>();
   readonly #handlers: ((change: Change<T>) => void)[] = [];
+  readonly #stateHandlers: (() => void)[] = [];
+  readonly #presence: TypePresence;
+  readonly #reflector: Reflector;
+  readonly #staleness: ViewStaleness;
+  readonly #probing = new SharedRequest(() => this.#probe());
   #hasSynced = false;
-  #isAbsent = false;
   #isListing = false;
 
   constructor(options: InformerOptions<T>) {
     this.type = options.type;
     this.#options = options;
-    this.freshness = new InformerFreshness(options.clock, options.type.plural);
+    this.#staleness = new ViewStaleness({
+      clock: options.clock,
+      subject: subjectOf(options),
+      owedSince: () => this.freshness.owedSince,
+      changed: (staleness) => this.#staleChanged(staleness),
+    });
+    this.freshness = new InformerFreshness(options.clock, options.type.plural, () =>
+      this.#staleness.check(),
+    );
     this.synced = this.#sync.promise;
     // Whoever awaits `synced` gets the rejection; it is no unhandled one when nobody does.
     this.synced.catch(() => undefined);
@@ -63,6 +79,16 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
       indexers: options.indexers,
       isSelective: options.labelSelector !== undefined,
       refused: (raw, cause) => this.#refused(raw, cause),
+    });
+    const { isAbsentAllowed = false } = options;
+    this.#reflector = new Reflector({ ...options, isAbsentAllowed, target: this });
+    this.#presence = new TypePresence({
+      ...options,
+      scope: this.#scope(),
+      appeared: () => {
+        this.#appeared();
+        this.#reflector.hurry();
+      },
     });
   }
 
@@ -75,64 +101,172 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
   }
 
   get isAbsent(): boolean {
-    return this.#isAbsent;
+    return this.#presence.absence !== undefined;
+  }
+
+  get absence(): Absence | undefined {
+    return this.#presence.absence;
+  }
+
+  get staleness(): Staleness | undefined {
+    return this.#staleness.current;
+  }
+
+  get nextProbe(): Monotonic {
+    return this.#staleness.nextProbe;
   }
 
   onChange(handler: (change: Change<T>) => void): void {
     this.#handlers.push(handler);
   }
 
+  onState(handler: () => void): void {
+    this.#stateHandlers.push(handler);
+  }
+
+  look(signal: AbortSignal): Promise<void> {
+    return this.#presence.look(signal);
+  }
+
+  async probe(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const isDue = this.#options.clock.monotonic() >= this.nextProbe;
+    if (this.isAbsent || !(isDue || this.#probing.isUnderWay)) return;
+    await this.#probing.join(signal);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     const resyncs = this.#resyncRegularly(AbortSignal.any([signal, ended.signal]));
-    const { type, isAbsentAllowed = false } = this.#options;
-    const reflector = new Reflector({ ...this.#options, isAbsentAllowed, target: this });
     try {
-      await reflector.run(signal);
+      await this.#reflector.run(signal);
     } finally {
       ended.abort();
+      this.#staleness.stop();
       await resyncs;
-      this.#sync.reject(new Error(`The informer of ${type.plural} ended before its first list`));
+      this.#sync.reject(
+        new Error(`The informer of ${this.type.plural} ended before its first list`),
+      );
     }
   }
 
   listBegan(): void {
     this.#isListing = true;
+    this.#staleness.asked();
     this.freshness.reset();
     this.#cache.beginList();
+  }
+
+  watchBegan(): void {
+    this.#staleness.asked();
+  }
+
+  watchOpened(): void {
+    this.#staleness.opened();
+  }
+
+  failed(message: string): void {
+    this.#staleness.failed(message);
   }
 
   changed(type: WatchChangeType, object: KubernetesObject): void {
     const changes = type === 'DELETED' ? this.#cache.remove(object) : this.#cache.upsert(object);
     // Before the handlers run: to them, the cache contains what they are told.
-    if (!this.#isListing) this.freshness.delivered(object.metadata.resourceVersion);
+    if (this.#isListing) this.#staleness.listing();
+    else this.#delivered(object.metadata.resourceVersion);
     this.#tell(changes);
   }
 
   listEnded({ revision, sentAt, by }: ListedAt): void {
     if (by === 'streaming-list') this.freshness.listed(revision, sentAt);
     else this.freshness.consistentRead(revision, sentAt);
-    this.freshness.delivered(revision);
+    this.#delivered(revision);
     this.#isListing = false;
-    this.#isAbsent = false;
+    this.#presence.served(sentAt);
     this.#tell(this.#cache.endList(revision));
     this.#becameSynced();
   }
 
   progressed(revision: string): void {
-    this.freshness.delivered(revision);
+    this.#delivered(revision);
   }
 
-  absent(): void {
-    this.#isAbsent = true;
+  absent(sentAt: Monotonic): void {
+    const wasAbsent = this.isAbsent;
+    if (!this.#presence.absent(sentAt)) return;
+    this.#staleness.absent();
     this.freshness.reset();
     this.#tell(this.#cache.clear());
-    this.#becameSynced();
+    this.#becameSynced(!wasAbsent);
   }
 
-  #becameSynced(): void {
+  served(sentAt: Monotonic): void {
+    if (this.#presence.served(sentAt)) this.#appeared();
+  }
+
+  /** What the cache shows of a type that was absent is not the whole before its list has ended. */
+  #appeared(): void {
+    this.#hasSynced = false;
+    this.#stateChanged();
+  }
+
+  #becameSynced(isNews = !this.#hasSynced): void {
     this.#hasSynced = true;
     this.#sync.resolve();
+    if (isNews) this.#stateChanged();
+  }
+
+  #delivered(revision: string): void {
+    this.freshness.delivered(revision);
+    this.#staleness.delivered();
+  }
+
+  #staleChanged(staleness: Staleness | undefined): void {
+    const subject = subjectOf(this.#options);
+    this.#options.report(
+      staleness === undefined
+        ? { reason: 'ViewFresh', message: `The view of ${subject} is kept up to date again` }
+        : {
+            reason: 'ViewNotFresh',
+            message: `The view of ${subject} is not kept up to date: ${staleness.message}`,
+          },
+    );
+    this.#stateChanged();
+  }
+
+  async #probe(): Promise<void> {
+    const { client, clock, type } = this.#options;
+    let sentAt = clock.monotonic();
+    const beforeSend = (): void => {
+      sentAt = clock.monotonic();
+    };
+    try {
+      const query = { ...this.#scope(), limit: 1 };
+      const list = await client.list(type, query, { beforeSend, answerWithin: probePatience });
+      this.freshness.consistentRead(
+        list.resourceVersion,
+        sentAt,
+        list.items[0]?.metadata.resourceVersion,
+      );
+      this.#staleness.probeAnswered();
+    } catch (error) {
+      if (error instanceof RevisionWentBackError) throw error;
+      const why = errorOf(error).message;
+      const message = `a read of ${subjectOf(this.#options)} failed: ${why}`;
+      this.#staleness.probeFailed(sentAt, message);
+    }
+  }
+
+  #scope(): Pick<ListQuery, 'namespace' | 'labelSelector'> {
+    const { namespace, labelSelector } = this.#options;
+    return {
+      ...(namespace !== undefined && { namespace }),
+      ...(labelSelector !== undefined && { labelSelector }),
+    };
+  }
+
+  #stateChanged(): void {
+    for (const handler of this.#stateHandlers) handler();
   }
 
   #tell(changes: readonly Change<T>[]): void {

@@ -16,6 +16,11 @@ export interface TransportRequest {
   /** Time until the response has arrived in full (streams: until the headers). @default none */
   readonly timeout?: Millis;
   /**
+   * The same, but counted from when the client's rate limiter let the request go, however long it had waited there
+   * (D-53). The layers of a client turn it into `timeout`; a bare network does not know it. @default none
+   */
+  readonly answerWithin?: Millis;
+  /**
    * Called synchronously just before the request is handed to the connection. What it throws is what the
    * caller gets, and nothing is sent: the last place to check that a decision is still fresh (D-3).
    */

@@ -8,6 +8,7 @@ import {
   millis,
   seconds,
 } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import type { Requeue } from '#control/decision.ts';
 import type { Reason } from '#control/reasons.ts';
 import type { DelayedDownscale } from './delayed-downscale.ts';
@@ -193,7 +194,7 @@ function becauseElapsed(
 
 /** Why the pod with the highest ordinal may not go. */
 function holdFor(question: Question, blocker: Slot | undefined, isAsking: boolean): HoldVerdict {
-  const { snapshot, settings, now } = question;
+  const { snapshot, settings } = question;
   // A down-scale has at least one pod that goes, which is free or blocks.
   if (blocker === undefined) return hold('AwaitingPods', 'no pod has been asked yet');
   const name = podName(snapshot, blocker);
@@ -209,9 +210,9 @@ function holdFor(question: Question, blocker: Slot | undefined, isAsking: boolea
     return hold('AwaitingPods', `Pod "${name}" is being asked since when it is prepared`);
   }
   const due = after(state.since, settings.delay);
-  const left = formatGoDuration(millis(Math.max(0, due - now)));
   const delay = formatGoDuration(settings.delay);
-  return hold('DownscaleDelayed', `Pod "${name}" may go after ${delay}, in ${left}`, due);
+  const message = `Pod "${name}" may go at ${formatUtcSeconds(due)}, ${delay} after it said to be prepared`;
+  return hold('DownscaleDelayed', message, due);
 }
 
 function hold(reason: Reason, message: string, until?: Instant): HoldVerdict {

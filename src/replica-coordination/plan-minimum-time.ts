@@ -1,10 +1,11 @@
 import { formatGoDuration } from '#base/go-duration.ts';
 import type { Parsed } from '#base/parsed.ts';
-import { after, type Instant, millis } from '#base/units.ts';
+import { after, type Instant, type Millis, millis } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { because } from '#control/refs.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { lastDownscaleOf, minimumTimeOf, minimumTimePath } from './api.ts';
-import { hold, type Moment, type Wish } from './plan-wish.ts';
+import { hold, type Moment, timeOf, type Wish } from './plan-wish.ts';
 import type { ZoneTracker } from './snapshot.ts';
 
 interface Downscale {
@@ -12,10 +13,21 @@ interface Downscale {
   readonly at: Parsed<Instant>;
 }
 
+/** A down-scale of another zone whose time is known, and what it means for a set. */
+interface Wait {
+  readonly set: string;
+  readonly at: Instant;
+  /** When the set may shrink as far as this one goes. */
+  readonly until: Instant;
+}
+
 /**
  * Why `set` may not shrink yet for the minimum time since the last down-scale of any other zone of its group (SC-15);
  * undefined when it may. A mirrored set asks for it only by the label (KW-23); a follower must carry the label once any
  * zone has been scaled down. A time that cannot be read holds every other set (D-21).
+ *
+ * The stored times count by the wall clock, one to come as if it were now; no wait lasts longer than this process has
+ * watched the minimum time pass since it first saw that stored time (D-55).
  */
 export function waitForMinimumTime(
   set: StatefulSetView,
@@ -24,28 +36,29 @@ export function waitForMinimumTime(
 ): Wish | undefined {
   const minimum = minimumTimeOf(set);
   if (minimum === undefined && mode === 'missing label means none') return undefined;
-  const unknown = holdForTracker(set, moment.group.zoneTracker);
+  const unknown = holdForTracker(set, moment);
   if (unknown !== undefined) return unknown;
   const downscales = downscalesOfOthers(set, moment);
   const unreadable = downscales.find(({ at }) => at.kind === 'invalid');
   if (unreadable !== undefined) return holdForUnreadable(set, unreadable);
-  const latest = latestOf(downscales);
-  if (latest === undefined) return undefined;
+  if (downscales.length === 0) return undefined;
   if (minimum === undefined || minimum.kind === 'invalid') return holdForLabel(set, minimum);
-  const elapsed = millis(moment.now - latest.at);
-  if (elapsed > minimum.value) return undefined;
+  const wait = longestWait(downscales, minimum.value, moment);
+  if (wait === undefined) return undefined;
   const message =
-    `${set.name} does not shrink before ${formatGoDuration(minimum.value)} have passed since ${latest.set} was scaled down ` +
-    `${formatGoDuration(elapsed)} ago`;
-  const until = after(latest.at, millis(minimum.value + 1));
+    `${set.name} does not shrink before ${formatUtcSeconds(wait.until)}, as ${wait.set} was scaled down ` +
+    `at ${formatUtcSeconds(wait.at)} and ${formatGoDuration(minimum.value)} have to pass between two zones`;
+  const until = after(wait.until, millis(1));
   return hold(set, because('MinimumTimeNotElapsed', message), until);
 }
 
-function holdForTracker(set: StatefulSetView, tracker: ZoneTracker): Wish | undefined {
+function holdForTracker(set: StatefulSetView, moment: Moment): Wish | undefined {
+  const tracker: ZoneTracker = moment.group.zoneTracker;
   if (tracker.kind === 'off' || tracker.kind === 'read') return undefined;
   const why = tracker.kind === 'unread' ? 'it was not read yet' : tracker.message;
   const message = `${set.name} does not shrink as the ConfigMap of the last down-scales is unknown: ${why}`;
-  const until = tracker.kind === 'unreadable' ? tracker.until : undefined;
+  const at = tracker.kind === 'unreadable' ? tracker.lookAgainAt : undefined;
+  const until = at === undefined ? undefined : timeOf(moment, at);
   return hold(set, because('LastDownscaleUnknown', message), until);
 }
 
@@ -59,15 +72,34 @@ function downscalesOfOthers(set: StatefulSetView, { group }: Moment): readonly D
   });
 }
 
-function latestOf(
+/** The down-scale that `moment` has to wait for longest; undefined when the minimum time has passed since each. */
+function longestWait(
   downscales: readonly Downscale[],
-): { readonly set: string; readonly at: Instant } | undefined {
-  let latest: { readonly set: string; readonly at: Instant } | undefined;
+  minimum: Millis,
+  moment: Moment,
+): Wait | undefined {
+  let longest: Wait | undefined;
   for (const { set, at } of downscales) {
     if (at.kind === 'invalid') continue;
-    if (latest === undefined || at.value > latest.at) latest = { set, at: at.value };
+    const left = leftOf({ set, at: at.value }, minimum, moment);
+    const until = after(moment.now, left);
+    if (left >= 0 && (longest === undefined || until > longest.until)) {
+      longest = { set, at: at.value, until };
+    }
   }
-  return latest;
+  return longest;
+}
+
+/** What is left of `minimum` since the time `at`, by the clock that asks for less; negative once more has passed. */
+function leftOf(
+  { set, at }: { readonly set: string; readonly at: Instant },
+  minimum: Millis,
+  { group, now }: Moment,
+): Millis {
+  const elapsed = Math.max(0, now - at);
+  const seen = group.seenDownscales.get(set)?.find((each) => each.at === at);
+  const watched = seen === undefined ? 0 : group.takenAt - seen.since;
+  return millis(minimum - Math.max(elapsed, watched));
 }
 
 function holdForUnreadable(set: StatefulSetView, { set: other, at }: Downscale): Wish {

@@ -6,9 +6,12 @@ import type { StatefulSetView } from '#statefulset/view.ts';
 import { forcedReplicasOf, type Reference, referenceId } from './api.ts';
 import { delayedDownscaleOf } from './delayed-downscale.ts';
 import type { DelayedDownscaleVerdict } from './delayed-downscale-snapshot.ts';
+import { planDelay } from './plan-delay.ts';
 import { waitForMinimumTime } from './plan-minimum-time.ts';
-import { hold, type Moment, scaleTo, settled, type Wish } from './plan-wish.ts';
+import { hold, type Moment, scaleTo, settled, timeOf, type Wish } from './plan-wish.ts';
 import type { ReferenceState } from './snapshot.ts';
+
+type KnownReference = Extract<ReferenceState, { kind: 'known' }>;
 
 /** What a set wants that mirrors the replicas of another resource (SC-30…SC-37 with KW-14, KW-23). */
 export function planMirror(
@@ -23,28 +26,49 @@ export function planMirror(
     return hold(set, because('ReferenceUnresolved', text));
   }
   const state = moment.group.references.get(referenceId(set.namespace, reference.value));
-  if (state?.kind !== 'known') return holdForReference(snapshot, reference.value, state);
+  if (state?.kind !== 'known')
+    return holdForReference(snapshot, { reference: reference.value, state }, moment);
   const forced = forcedReplicasOf(set);
   const isForced = forced?.kind === 'valid';
   const wanted = isForced ? forced.value : state.wanted;
   if (wanted < set.spec.replicas && !isForced) {
-    const wait = waitForMinimumTime(set, moment, 'missing label means none');
+    const wait = waitToShrink(set, { reference: reference.value, state }, moment);
     if (wait !== undefined) return wait;
   }
   const source = isForced ? 'its annotation forces' : `${describe(reference.value)} asks for`;
   return delayed(snapshot, { wanted, isForced, source }, moment);
 }
 
+/** Why `set` may not shrink to what the resource asks for; undefined when it may, as far as its pods do. */
+function waitToShrink(
+  set: StatefulSetView,
+  { reference, state }: { readonly reference: Reference; readonly state: KnownReference },
+  moment: Moment,
+): Wish | undefined {
+  if (state.hasChanged) {
+    const message = `${set.name} does not shrink as ${describe(reference)} has changed since it was read`;
+    return hold(set, because('ReferenceUnreadable', message));
+  }
+  return waitForMinimumTime(set, moment, 'missing label means none');
+}
+
 function holdForReference(
   { set }: SetSnapshot,
-  reference: Reference,
-  state: Exclude<ReferenceState, { kind: 'known' }> | undefined,
+  {
+    reference,
+    state,
+  }: {
+    readonly reference: Reference;
+    readonly state: Exclude<ReferenceState, { kind: 'known' }> | undefined;
+  },
+  moment: Moment,
 ): Wish {
   const why = state?.message ?? 'it was not read yet';
   const message = `${set.name} keeps its ${set.spec.replicas} replicas as those of ${describe(reference)} are unknown: ${why}`;
   const isUnresolved = state?.kind === 'unresolved';
   const reason = isUnresolved ? 'ReferenceUnresolved' : 'ReferenceUnreadable';
-  return hold(set, because(reason, message), isUnresolved ? undefined : state?.until);
+  const at = isUnresolved ? undefined : state?.lookAgainAt;
+  return hold(set, because(reason, message), at === undefined ? undefined : timeOf(moment, at));
 }
 
 function describe({ kind, name }: Reference): string {
@@ -58,13 +82,13 @@ interface Target {
   readonly source: string;
 }
 
-function delayed(snapshot: SetSnapshot, target: Target, { group }: Moment): Wish {
-  const open = group.unanswered.get(snapshot.set.name);
+function delayed(snapshot: SetSnapshot, target: Target, moment: Moment): Wish {
+  const open = moment.group.unanswered.get(snapshot.set.name);
   if (open !== undefined && open.to < target.wanted && isDelayed(snapshot.set)) {
     return holdForOpen(snapshot, open);
   }
-  const { verdict, requeue } = group.delays.verdict(snapshot, target.wanted);
-  return { ...judged(snapshot, target, verdict), requeue };
+  const { verdict, requeue, calls } = planDelay(snapshot, target.wanted, moment);
+  return { ...judged(snapshot, target, verdict), requeue, calls };
 }
 
 function isDelayed(set: StatefulSetView): boolean {

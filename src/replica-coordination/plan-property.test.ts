@@ -13,31 +13,33 @@ import {
   property,
   record,
 } from 'fast-check';
-import { after, type Instant, instant, millis } from '#base/units.ts';
+import { after, type Instant, instant, type Monotonic, millis, monotonic } from '#base/units.ts';
 import type { Decision, Plan } from '#control/decision.ts';
 import {
   coordination,
+  delays,
   follows,
   mirrors,
   REFERENCE,
   reference,
-  undelayed,
   type ZoneSpec,
 } from '#testing/coordination.ts';
+import { assertPlain, deepFreeze } from '#testing/plain-data.ts';
 import { T0 } from '#testing/views.ts';
+import type { PodPreparation } from './delayed-downscale-snapshot.ts';
 import { planCoordination } from './plan.ts';
-import type { CoordinationSnapshot, Delays } from './snapshot.ts';
+import type { CoordinationSnapshot, Preparations } from './snapshot.ts';
 
 const HOUR = 3_600_000;
 const zones = ['a', 'b', 'c', 'd', 'e'] as const;
 type Zone = (typeof zones)[number];
 
-/** a leads, b follows it, c follows b and waits for it, d and e mirror; b and d know the minimum time. */
+/** a leads, b follows it, c follows b and waits for it, d and e mirror, d with a delay; b, c and d know the minimum time. */
 const sources: Readonly<Record<Zone, Readonly<Record<string, string>>>> = {
   a: {},
   b: follows('a'),
   c: follows('b', { 'rollout-upscale-only-when-leader-ready': 'true' }),
-  d: mirrors(),
+  d: mirrors(delays()),
   e: mirrors(),
 };
 
@@ -101,7 +103,7 @@ class Model {
   }
 
   plan(): Plan {
-    return planCoordination(this.#snapshot(), this.now);
+    return planCoordination(this.snapshot(), this.now);
   }
 
   /** Carries out what `plan` says. @returns how many writes that were */
@@ -138,14 +140,15 @@ class Model {
     this.#replicas.set(zone, to);
   }
 
-  #snapshot(): CoordinationSnapshot {
+  snapshot(): CoordinationSnapshot {
     const specs = Object.fromEntries(zones.map((each) => [each, this.#spec(each)]));
     const state = this.#isUnreadable
       ? ({ kind: 'unreadable', message: 'it fails' } as const)
       : reference(this.#wanted, this.#reported);
     return coordination(specs, {
+      takenAt: this.#takenAt(),
       references: new Map([[REFERENCE, state]]),
-      delays: this.#delays(),
+      preparations: new Map([['ingester-zone-d-uid', this.#preparations()]]),
     });
   }
 
@@ -172,21 +175,30 @@ class Model {
     };
   }
 
-  #delays(): Delays {
-    return {
-      verdict: (set, wanted) => {
-        const plain = undelayed.verdict(set, wanted);
-        const current = set.set.spec.replicas;
-        if (set.set.name !== 'ingester-zone-d' || wanted >= current) return plain;
-        const to = Math.max(wanted, Math.min(this.#due, current));
-        if (to < current) {
-          const verdict = { kind: 'scale', to, provenAt: undefined, because: undefined } as const;
-          return { verdict, requeue: { kind: 'await-change' } };
-        }
-        const because = { reason: 'AwaitingAnswer', message: 'no pod is due' } as const;
-        return { verdict: { kind: 'hold', because }, requeue: { kind: 'await-change' } };
-      },
+  #takenAt(): Monotonic {
+    return monotonic(this.now);
+  }
+
+  /** Pods of d are asked for ever, or due by an answer that is not waited on; those that stay were told so. */
+  #preparations(): Preparations {
+    const wanted = this.#forced.get('d') ?? this.#wanted;
+    const asked: PodPreparation = { calling: 'POST', state: { kind: 'unknown' } };
+    const stays: PodPreparation = {
+      calling: undefined,
+      state: { kind: 'cancelled', repeatAt: undefined },
     };
+    const slots = Array.from({ length: 7 }, (_, ordinal) => {
+      const goes = ordinal >= this.#due ? this.#dueSlot(ordinal) : asked;
+      return [ordinal, ordinal < wanted ? stays : goes] as const;
+    });
+    return { url: 'http://pod/prepare', slots: new Map(slots) };
+  }
+
+  #dueSlot(ordinal: number): PodPreparation {
+    const uid = `ingester-zone-d-${ordinal}-uid`;
+    const since = after(T0, millis(-10 * HOUR));
+    const answeredAt = monotonic(this.#takenAt() - 3_000);
+    return { calling: undefined, state: { kind: 'prepared', uid, since, answeredAt } };
   }
 }
 
@@ -245,5 +257,24 @@ test('one set at a time shrinks, whatever happens: none while another is still o
       }
     }),
     { numRuns: 400 },
+  );
+});
+
+test('planCoordination() says the same of the same plain data, and changes none of it', () => {
+  assertProperty(
+    property(array(step, { maxLength: 40 }), (steps) => {
+      const model = new Model();
+      for (const each of steps) {
+        model.take(each);
+        const snapshot = model.snapshot();
+        assertPlain(snapshot, 'snapshot');
+        const frozen = deepFreeze(snapshot);
+        const first = planCoordination(frozen, model.now);
+        assert.deepEqual(planCoordination(frozen, model.now), first);
+        assertPlain(first, 'plan');
+        model.apply(first);
+      }
+    }),
+    { numRuns: 100 },
   );
 });

@@ -3,11 +3,13 @@ import type { Instant } from '#base/units.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import type { Reason } from '#control/reasons.ts';
 import { because } from '#control/refs.ts';
-import { canHaveBeenAvailable } from '#statefulset/availability.ts';
+import { canHaveBeenAvailable, wasNeverReady } from '#statefulset/availability.ts';
+import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
 import { isOutdated, targetRevision } from '#statefulset/revision.ts';
-import { isUnavailable, type Slot, settledAt, slotsOf } from '#statefulset/slot.ts';
+import { type Slot, settledAt, slotsOf } from '#statefulset/slot.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
-import { hold, type Moment, type Wish } from './plan-wish.ts';
+import { hold, type Moment, timeOf, type Wish } from './plan-wish.ts';
+import type { CoordinationSnapshot } from './snapshot.ts';
 
 type ScaleWish = Extract<Wish, { kind: 'scale' }>;
 
@@ -18,13 +20,13 @@ type ScaleWish = Extract<Wish, { kind: 'scale' }>;
 export function safely(wish: ScaleWish, snapshot: SetSnapshot, moment: Moment): Wish {
   const { set } = snapshot;
   const { to } = wish.scale;
-  const { group, now } = moment;
-  const keep = wish.requeue === undefined ? {} : { requeue: wish.requeue };
+  const { group } = moment;
+  const { kind: _, scale: __, isFollower: ___, ...keep } = wish;
   const pace = group.paces.get(set.uid);
-  if (pace !== undefined && pace.to === to && pace.until > now) {
-    return { ...hold(set, pace.because, pace.until), ...keep };
+  if (pace !== undefined && pace.to === to && pace.until > group.takenAt) {
+    return { ...hold(set, pace.because, timeOf(moment, pace.until)), ...keep };
   }
-  const takes = takenBy(snapshot, to, moment);
+  const takes = takenBy(snapshot, to, group);
   if (takes === 0) return wish;
   const unanswered = [...group.unanswered].find(([name]) => name !== set.name);
   if (unanswered !== undefined) {
@@ -37,13 +39,22 @@ export function safely(wish: ScaleWish, snapshot: SetSnapshot, moment: Moment): 
   return { ...wish, scale: { ...wish.scale, takes } };
 }
 
-/** How many available pods go when `snapshot` shrinks to `to`. */
-function takenBy(snapshot: SetSnapshot, to: number, { group, now }: Moment): number {
-  const { set } = snapshot;
-  if (to >= set.spec.replicas) return 0;
-  const first = set.spec.ordinalsStart + to;
-  const slots = slotsOf({ ...snapshot, leaving: group.leaving }, now);
-  return slots.filter((slot) => slot.ordinal >= first && !isUnavailable(slot)).length;
+/**
+ * How many pods go when `snapshot` shrinks to `to` that may serve. One that is not ready may be back in the moment in
+ * which it is taken; only of a pod that never was can that be said not to be.
+ */
+function takenBy(
+  { set, pods }: SetSnapshot,
+  to: number,
+  { leaving }: CoordinationSnapshot,
+): number {
+  const { ordinalsStart, replicas } = set.spec;
+  if (to >= replicas) return 0;
+  return pods.filter((pod) => {
+    const index = (parseOrdinal(pod.name, set.name) ?? -1) - ordinalsStart;
+    if (index < to || index >= replicas) return false;
+    return !pod.isTerminating && !leaving.has(pod.uid) && !wasNeverReady(pod);
+  }).length;
 }
 
 interface DisruptedZone {
@@ -55,7 +66,8 @@ interface DisruptedZone {
 function disruptedZone({ set }: SetSnapshot, { group, now }: Moment): DisruptedZone | undefined {
   for (const other of group.sets) {
     if (other.set.uid === set.uid) continue;
-    const slots = slotsOf({ ...other, leaving: group.leaving }, now);
+    const { leaving, watched } = group;
+    const slots = slotsOf({ ...other, leaving, watched }, now);
     const isRolling = isBeingRolled(other, slots);
     const missing = slots.filter((slot) => isPerhapsOurs(slot, other.set, isRolling));
     if (missing.length === 0) continue;

@@ -1,31 +1,34 @@
 import type { Because } from '#base/because.ts';
-import type { Instant, Monotonic } from '#base/units.ts';
-import type { Decision, Requeue, Scale } from '#control/decision.ts';
+import { after, type Instant, type Monotonic, millis } from '#base/units.ts';
+import type { CallPod, Decision, Requeue, Scale } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import type { Reason } from '#control/reasons.ts';
 import { setRef } from '#control/refs.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { CoordinationSnapshot } from './snapshot.ts';
 
+/** What a wish asks for besides, whether or not it is granted. */
+export interface Beside {
+  readonly requeue?: Requeue;
+  /** Pods that are called. */
+  readonly calls?: readonly CallPod[];
+}
+
 /** What one set wants of its replicas, looked at alone. */
 export type Wish =
-  | { readonly kind: 'settled'; readonly requeue?: Requeue }
-  | {
-      readonly kind: 'hold';
-      readonly hold: Extract<Decision, { kind: 'hold' }>;
-      readonly requeue?: Requeue;
-    }
-  | {
-      readonly kind: 'scale';
-      readonly scale: Scale;
-      readonly isFollower: boolean;
-      readonly requeue?: Requeue;
-    };
+  | (Beside & { readonly kind: 'settled' })
+  | (Beside & { readonly kind: 'hold'; readonly hold: Extract<Decision, { kind: 'hold' }> })
+  | (Beside & { readonly kind: 'scale'; readonly scale: Scale; readonly isFollower: boolean });
 
 /** When, and in the midst of what, a set is looked at. */
 export interface Moment {
   readonly group: CoordinationSnapshot;
   readonly now: Instant;
+}
+
+/** The wall-clock time of a reading of the other clock, as seen from `moment`. */
+export function timeOf({ group, now }: Moment, at: Monotonic): Instant {
+  return after(now, millis(at - group.takenAt));
 }
 
 /** The set has what it wants. */
@@ -49,7 +52,8 @@ export function scaleTo(
 ): Wish {
   const { isFollower, provenAt, because } = rest;
   const from = set.spec.replicas;
-  const base = { kind: 'scale', set: setRef(set), from, to, takes: 0, because } as const;
+  const revision = set.resourceVersion;
+  const base = { kind: 'scale', set: setRef(set), from, to, takes: 0, revision, because } as const;
   return {
     kind: 'scale',
     isFollower,

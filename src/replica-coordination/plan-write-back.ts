@@ -1,7 +1,9 @@
+import type { Instant } from '#base/units.ts';
 import type { Decision, Scale, WriteBack } from '#control/decision.ts';
 import { because, setRef } from '#control/refs.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { referenceId, referenceOf, writesBack } from './api.ts';
+import { type Moment, timeOf } from './plan-wish.ts';
 import type { CoordinationSnapshot, ReferenceState } from './snapshot.ts';
 
 type KnownReference = Extract<ReferenceState, { kind: 'known' }>;
@@ -13,7 +15,9 @@ type KnownReference = Extract<ReferenceState, { kind: 'known' }>;
 export function planWriteBacks(
   snapshot: CoordinationSnapshot,
   chosen: Scale | undefined,
+  now: Instant,
 ): readonly Decision[] {
+  const moment = { group: snapshot, now };
   return [...snapshot.references].flatMap(([id, state]) => {
     if (state.kind !== 'known' || !isReportable(state)) return [];
     const writers = snapshot.sets.map(({ set }) => set).filter((set) => reportsTo(id, set));
@@ -22,8 +26,23 @@ export function planWriteBacks(
     const others = state.others.filter((set) => reportsTo(id, set));
     const counts = [...writers, ...others].map((set) => countOf(set, chosen));
     const replicas = Math.max(...counts);
-    return replicas === state.reported ? [] : [writeBack(first, state, replicas)];
+    if (replicas === state.reported) return [];
+    return [held(first, replicas, { state, moment }) ?? writeBack(first, state, replicas)];
   });
+}
+
+/** Why the report waits: it was refused, or somebody else reports something else again and again. */
+function held(
+  set: StatefulSetView,
+  replicas: number,
+  { state, moment }: { readonly state: KnownReference; readonly moment: Moment },
+): Decision | undefined {
+  const { pace } = state;
+  if (pace === undefined || pace.to !== replicas || pace.until <= moment.group.takenAt) {
+    return undefined;
+  }
+  const { because, until } = pace;
+  return { kind: 'hold', set: setRef(set), until: timeOf(moment, until), because };
 }
 
 /** The status of built-in workloads is their own controller's: the two would overwrite each other for ever. */
@@ -43,12 +62,17 @@ function countOf(set: StatefulSetView, chosen: Scale | undefined): number {
   return chosen?.set.uid === set.uid ? chosen.to : set.spec.replicas;
 }
 
-function writeBack(set: StatefulSetView, { ref }: KnownReference, replicas: number): WriteBack {
+function writeBack(
+  set: StatefulSetView,
+  { ref, reported }: KnownReference,
+  replicas: number,
+): WriteBack {
   const message = `${ref.type.kind} "${ref.name}" is told that the sets which mirror it have ${replicas} replicas`;
   return {
     kind: 'write-back',
     set: setRef(set),
     reference: ref,
+    from: reported,
     replicas,
     because: because('ReplicasWrittenBack', message),
   };

@@ -1,23 +1,36 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { invalid, valid } from '#base/parsed.ts';
-import { after, millis, minutes, seconds } from '#base/units.ts';
+import {
+  after,
+  type Instant,
+  type Millis,
+  millis,
+  minutes,
+  monotonic,
+  seconds,
+} from '#base/units.ts';
 import {
   coordination,
   deeds,
+  delays,
   follows,
+  heard,
   mirrors,
   REFERENCE,
   reference,
+  TAKEN_AT,
   type ZoneSpec,
 } from '#testing/coordination.ts';
-import { podView, readySince, T0 } from '#testing/views.ts';
+import { podView, readySince, statefulSetView, T0 } from '#testing/views.ts';
 import { planCoordination } from './plan.ts';
-import type { CoordinationSnapshot, Delays, ReferenceState } from './snapshot.ts';
+import type { CoordinationSnapshot, Pace, ReferenceState } from './snapshot.ts';
 
 /** T0 is 2026-01-01T00:00:00Z. */
 const hoursAgo = (hours: number): string =>
   new Date(T0 - hours * 3_600_000).toISOString().replace('.000Z', 'Z');
+
+const hours = (count: number): Millis => minutes(count * 60);
 
 const minimum = { 'min-time-between-zones-downscale': '12h' };
 
@@ -225,6 +238,17 @@ const following: Record<string, Case> = {
     rest: known(reference(5, 3)),
     does: ['b: hold ConflictingSources'],
   },
+  'holds a set that is too large to be looked at (D-56)': {
+    zones: {
+      a: { replicas: 2 },
+      b: {
+        replicas: 3,
+        annotations: follows('a'),
+        set: { spec: { replicas: 2_147_483_647 }, status: {} },
+      },
+    },
+    does: ['b: hold SetTooLarge'],
+  },
 };
 
 for (const text of ['-1', 'invalid', '', '3000000000', ' 1', '1.0', '0x1']) {
@@ -279,10 +303,18 @@ const safety: Record<string, Case> = {
   'shrinks a zone that loses nothing by it, whatever the others do (D-11)': {
     zones: {
       a: { replicas: 2, ready: 1, unready: [0], set: prev },
-      b: { replicas: 3, annotations: follows('a'), unready: [2] },
+      b: { replicas: 3, annotations: follows('a'), starting: [2] },
     },
     does: ['b: 3 → 2'],
   },
+  'does not shrink a zone beside another that lacks pods, although the pod that would go is not ready just now (EXCL-1)':
+    {
+      zones: {
+        a: { replicas: 2, ready: 1, unready: [0], set: prev },
+        b: { replicas: 3, annotations: follows('a'), unready: [2] },
+      },
+      does: ['b: hold ZoneBeingChanged'],
+    },
   'lets a zone grow, whatever the others do': {
     zones: {
       a: { replicas: 4, ready: 1, unready: [0], set: prev },
@@ -311,35 +343,20 @@ const safety: Record<string, Case> = {
   },
 };
 
-function paceOf(to: number): {
-  to: number;
-  until: typeof T0;
-  because: { reason: 'ScaleRefused'; message: string };
-} {
-  return { to, until: after(T0, seconds(8)), because: { reason: 'ScaleRefused', message: 'no' } };
+function paceOf(to: number): Pace {
+  const because = { reason: 'ScaleRefused', message: 'no' } as const;
+  return { to, until: monotonic(TAKEN_AT + seconds(8)), because };
 }
 
-const delayedA: Delays = {
-  verdict: ({ set }, wanted) => ({
-    verdict:
-      set.name === 'ingester-zone-a'
-        ? {
-            kind: 'hold',
-            because: { reason: 'AwaitingAnswer', message: 'not due' },
-            until: after(T0, seconds(60)),
-          }
-        : { kind: 'scale', to: wanted, provenAt: undefined, because: undefined },
-    requeue: { kind: 'at', at: after(T0, seconds(30)) },
+/** Zone a is to shrink from 5 to 3; its pods are due in 60 s, and one of them is asked again in 30 s. */
+const delayedA = {
+  preparations: heard('a', {
+    0: { since: undefined },
+    1: { since: undefined },
+    2: { since: undefined },
+    3: { since: T0 - minutes(59), answeredAt: TAKEN_AT - seconds(270) },
+    4: { since: T0 - minutes(59) },
   }),
-};
-
-const unasked: Delays = {
-  verdict: ({ set }) => assert.fail(`${set.name} was asked`),
-};
-
-const delayed = {
-  'rollout-delayed-downscale': '1h',
-  'rollout-prepare-delayed-downscale-url': 'http://pod/prepare',
 };
 
 const unansweredB = {
@@ -435,21 +452,25 @@ const mirroring: Record<string, Case> = {
   },
   '[scenario 58] scales b although the delay of a has not passed, and reports what a has': {
     zones: {
-      a: { replicas: 5, annotations: mirrors() },
+      a: { replicas: 5, annotations: mirrors(delays()) },
       b: { replicas: 5, annotations: mirrors() },
     },
-    rest: { ...known(reference(3, 3)), delays: delayedA },
-    does: ['a: hold AwaitingAnswer', 'b: 5 → 3', 'test := 5'],
+    rest: { ...known(reference(3, 3)), ...delayedA },
+    does: ['a: hold DownscaleDelayed', 'b: 5 → 3', 'test := 5'],
   },
   'tells no pod that it stays while a request to take it has no answer [SCAL-1]': {
-    zones: { b: { replicas: 3, annotations: mirrors(delayed) } },
-    rest: { ...known(reference(3, 3)), ...unansweredB, delays: unasked },
+    zones: { b: { replicas: 3, annotations: mirrors(delays()) } },
+    rest: { ...known(reference(3, 3)), ...unansweredB },
     does: ['b: hold AwaitingAnswer'],
   },
   'tells pods that they stay which no request without an answer takes': {
-    zones: { b: { replicas: 3, annotations: mirrors(delayed) } },
-    rest: { ...known(reference(1, 3)), ...unansweredB },
-    does: ['b: 3 → 1', 'test := 1'],
+    zones: { b: { replicas: 3, annotations: mirrors(delays()) } },
+    rest: {
+      ...known(reference(1, 3)),
+      ...unansweredB,
+      preparations: heard('b', { 1: { since: T0 - minutes(70) }, 2: { since: T0 - minutes(70) } }),
+    },
+    does: ['b: 3 → 1', 'test := 1', 'b: DELETE 0'],
   },
   'lets a set grow whose pods are not asked, whatever has no answer': {
     zones: { b: { replicas: 3, annotations: mirrors() } },
@@ -601,27 +622,35 @@ test('planCoordination() looks again one millisecond after the minimum time', ()
 
 test('planCoordination() looks again when a delay asks for it, also beside another set that scales', () => {
   const zones = {
-    a: { replicas: 5, annotations: mirrors() },
+    a: { replicas: 5, annotations: mirrors(delays()) },
     b: { replicas: 5, annotations: mirrors() },
   };
-  const snapshot = coordination(zones, { ...known(reference(3, 3)), delays: delayedA });
+  const snapshot = coordination(zones, { ...known(reference(3, 3)), ...delayedA });
   const { requeue } = planCoordination(snapshot, T0);
   assert.deepEqual(requeue, { kind: 'at', at: after(T0, seconds(30)) });
 });
 
-test('planCoordination() counts the available pods that go with spec.ordinals.start (KW-30)', () => {
-  const zones = {
-    a: { replicas: 1 },
-    b: {
-      replicas: 3,
-      annotations: follows('a'),
-      set: { spec: { ordinalsStart: 5 } },
-      unready: [7],
-    },
-  };
-  const [decision] = planCoordination(coordination(zones), T0).decisions;
-  assert.equal(decision?.kind === 'scale' ? decision.takes : undefined, 1);
-});
+/** How many pods that may serve go when a zone of 5, 6, 7 shrinks to one pod, by what its pods are. */
+const taken: Record<string, readonly [rest: object, takes: number]> = {
+  'the available pods that go with spec.ordinals.start (KW-30)': [{}, 2],
+  'a pod that goes and broke after it was ready, as it may come back at any moment': [
+    { unready: [7] },
+    2,
+  ],
+  'no pod that goes and was never ready': [{ starting: [7] }, 1],
+};
+
+for (const [what, [rest, takes]] of Object.entries(taken)) {
+  test(`planCoordination() counts ${what}`, () => {
+    const set = { spec: { ordinalsStart: 5 } };
+    const zones = {
+      a: { replicas: 1 },
+      b: { replicas: 3, annotations: follows('a'), set, ...rest },
+    };
+    const [decision] = planCoordination(coordination(zones), T0).decisions;
+    assert.equal(decision?.kind === 'scale' ? decision.takes : undefined, takes);
+  });
+}
 
 test('planCoordination() looks again when the pods of another zone that are ready are available', () => {
   const zones = {
@@ -649,4 +678,156 @@ test('planCoordination() holds for a pod of another zone that has not started', 
   const pods = a.pods.map((pod) => (pod.name === name ? pending : pod));
   const plan = planCoordination({ ...snapshot, sets: [{ ...a, pods }, ...rest] }, T0);
   assert.deepEqual(deeds(plan.decisions), ['b: hold ZoneBeingChanged']);
+});
+
+/** Zone a was scaled down at `at`, which this process has known for `known` milliseconds; b waits 12 h for it. */
+function timed(at: Instant, known: number): CoordinationSnapshot {
+  const annotations = { 'last-downscale': new Date(at).toISOString() };
+  const zones = {
+    a: { replicas: 2, annotations },
+    b: { replicas: 3, annotations: follows('a'), labels: minimum },
+  };
+  const since = monotonic(TAKEN_AT - known);
+  return coordination(zones, {
+    seenDownscales: new Map([['ingester-zone-a', [{ at, since }]]]),
+  });
+}
+
+const watched: Record<string, readonly [at: Instant, known: number, does: string]> = {
+  'counts a time to come as now': [after(T0, hours(100)), 0, 'b: hold MinimumTimeNotElapsed'],
+  'waits no longer for a time to come than this process has watched pass': [
+    after(T0, hours(100)),
+    hours(12) + 1,
+    'b: 3 → 2',
+  ],
+  'waits while this process has watched exactly the minimum time pass': [
+    after(T0, hours(100)),
+    hours(12),
+    'b: hold MinimumTimeNotElapsed',
+  ],
+  'goes by the stored time where that has passed, although it was seen just now': [
+    after(T0, millis(hours(-12) - 1)),
+    0,
+    'b: 3 → 2',
+  ],
+};
+
+for (const [fact, [at, known, does]] of Object.entries(watched)) {
+  test(`planCoordination() ${fact} (D-55)`, () => {
+    assert.deepEqual(deeds(planCoordination(timed(at, known), T0).decisions), [does]);
+  });
+}
+
+test('planCoordination() looks again when this process has watched the minimum time pass (D-55)', () => {
+  const snapshot = timed(after(T0, hours(100)), hours(5));
+  const at = after(T0, millis(hours(7) + 1));
+  assert.deepEqual(planCoordination(snapshot, T0).requeue, { kind: 'at', at });
+});
+
+test('planCoordination() waits for the zone whose minimum time ends last (D-55)', () => {
+  const snapshot = timed(after(T0, hours(100)), hours(11));
+  const [a, b] = snapshot.sets;
+  assert.ok(a !== undefined && b !== undefined);
+  const name = 'ingester-zone-c';
+  const annotations = { 'grafana.com/last-downscale': hoursAgo(2) };
+  const c = { ...a, set: statefulSetView({ name, annotations, spec: { replicas: 0 } }), pods: [] };
+  const [decision] = planCoordination({ ...snapshot, sets: [a, b, c] }, T0).decisions;
+  assert.equal(
+    decision?.because.message,
+    'ingester-zone-b does not shrink before 2026-01-01T10:00:00Z, as ingester-zone-c was scaled down ' +
+      'at 2025-12-31T22:00:00Z and 12h0m0s have to pass between two zones',
+  );
+});
+
+test('planCoordination() says the same of a wait however much of it has passed (D-54)', () => {
+  const messages = [0, 1, 59_999].map((passed) => {
+    const now = after(T0, millis(passed));
+    const takenAt = monotonic(TAKEN_AT + passed);
+    const rest = { ...known(reference(3, 3)), ...delayedA, takenAt };
+    const zones = {
+      a: { replicas: 5, annotations: mirrors(delays()) },
+      b: { replicas: 2, annotations: { 'last-downscale': hoursAgo(1) } },
+      c: { replicas: 3, annotations: follows('b'), labels: minimum },
+    };
+    const { decisions } = planCoordination(coordination(zones, rest), now);
+    return decisions.flatMap((each) => (each.kind === 'hold' ? [each.because.message] : []));
+  });
+  const [first] = messages;
+  assert.deepEqual(first, [
+    'Pod "ingester-zone-a-4" may go at 2026-01-01T00:01:00Z, 1h0m0s after it said to be prepared',
+    'ingester-zone-c does not shrink before 2026-01-01T11:00:00Z, as ingester-zone-b was scaled down ' +
+      'at 2025-12-31T23:00:00Z and 12h0m0s have to pass between two zones',
+  ]);
+  assert.deepEqual(messages, [first, first, first]);
+});
+
+const moved: Record<string, Case> = {
+  'does not shrink to what a resource asked for before it changed': {
+    zones: { b: { replicas: 3, annotations: mirrors() } },
+    rest: known({ ...knownReference(2, 3), hasChanged: true }),
+    does: ['b: hold ReferenceUnreadable'],
+  },
+  'grows to what a resource asked for before it changed': {
+    zones: { b: { replicas: 3, annotations: mirrors() } },
+    rest: known({ ...knownReference(4, 4), hasChanged: true }),
+    does: ['b: 3 → 4'],
+  },
+  'reports no count before its time that somebody else changes back': {
+    zones: { b: { replicas: 3, annotations: mirrors() } },
+    rest: known({ ...knownReference(3, 7), pace: paceOf(3) }),
+    does: ['b: hold ScaleRefused'],
+  },
+  'reports another count at once, although one is contested': {
+    zones: { b: { replicas: 3, annotations: mirrors() } },
+    rest: known({ ...knownReference(3, 7), pace: paceOf(5) }),
+    does: ['test := 3'],
+  },
+  'counts nothing that pods said at another URL': {
+    zones: { b: { replicas: 3, annotations: mirrors(delays()) } },
+    rest: {
+      ...known(reference(2, 3)),
+      preparations: new Map(
+        [...heard('b', { 2: { since: T0 - minutes(70) } })].map(([uid, { slots }]) => [
+          uid,
+          { url: 'http://pod/other', slots },
+        ]),
+      ),
+    },
+    does: ['b: hold AwaitingPods', 'b: DELETE 0', 'b: DELETE 1', 'b: POST 2'],
+  },
+};
+
+for (const [what, { zones, rest, does }] of Object.entries(moved)) {
+  test(`planCoordination() ${what}`, () => {
+    const { decisions } = planCoordination(coordination(zones, rest), T0);
+    assert.deepEqual(deeds(decisions).toSorted(), does.toSorted());
+  });
+}
+
+test('planCoordination() carries what a call of a pod needs, and why it is made', () => {
+  const zones = { b: { replicas: 3, annotations: mirrors(delays()) } };
+  const snapshot = coordination(zones, known(reference(2, 3)));
+  const calls = planCoordination(snapshot, T0).decisions.filter(({ kind }) => kind === 'call-pod');
+  assert.deepEqual(calls.at(-1), {
+    kind: 'call-pod',
+    set: { namespace: 'test', name: 'ingester-zone-b', uid: 'ingester-zone-b-uid' },
+    ordinal: 2,
+    podUid: 'ingester-zone-b-2-uid',
+    isPodReady: true,
+    method: 'POST',
+    url: 'http://pod/prepare',
+    because: {
+      reason: 'PodPreparing',
+      message: 'Pod "ingester-zone-b-2" is asked since when it is prepared to go',
+    },
+  });
+  assert.equal(calls[0]?.because.reason, 'PodReleased');
+});
+
+test('planCoordination() looks again when a resource is to be read again', () => {
+  const zones = { b: { replicas: 3, annotations: mirrors() } };
+  const lookAgainAt = monotonic(TAKEN_AT + seconds(20));
+  const snapshot = coordination(zones, known({ ...knownReference(3, 3), lookAgainAt }));
+  const { requeue } = planCoordination(snapshot, T0);
+  assert.deepEqual(requeue, { kind: 'at', at: after(T0, seconds(20)) });
 });

@@ -2,12 +2,13 @@ import type { Instant } from '#base/units.ts';
 import type { Decision, Plan, Requeue, Scale } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import { because } from '#control/refs.ts';
+import { isTooLarge, largestSet } from '#statefulset/parse-ordinal.ts';
 import { sourceOf } from './api.ts';
 import { planFollower } from './plan-follower.ts';
 import { planMirror } from './plan-mirror.ts';
 import { safely } from './plan-safety.ts';
 import { planWarnings } from './plan-warning.ts';
-import { hold, settled, type Wish } from './plan-wish.ts';
+import { hold, type Moment, settled, timeOf, type Wish } from './plan-wish.ts';
 import { planWriteBacks } from './plan-write-back.ts';
 import type { CoordinationSnapshot } from './snapshot.ts';
 
@@ -23,12 +24,13 @@ export function planCoordination(snapshot: CoordinationSnapshot, now: Instant): 
   const decisions: readonly Decision[] = [
     ...planWarnings(snapshot),
     ...wishes.flatMap((wish) => decisionsOf(wish, chosen)),
-    ...planWriteBacks(snapshot, chosen),
+    ...planWriteBacks(snapshot, chosen, now),
+    ...wishes.flatMap(({ calls }) => calls ?? []),
   ];
   return {
     decisions,
-    requeue: requeueOf(decisions, wishes, now),
-    outcome: { kind: 'succeeded' },
+    requeue: requeueOf(decisions, wishes, { group: snapshot, now }),
+    failure: undefined,
     progress: [],
   };
 }
@@ -37,12 +39,15 @@ function wishOf(snapshot: SetSnapshot, group: CoordinationSnapshot, now: Instant
   const source = sourceOf(snapshot.set);
   if (source.kind === 'none' || snapshot.set.isDeleting) return settled;
   if (source.kind === 'conflicting') return hold(snapshot.set, conflict(snapshot));
+  if (isTooLarge(snapshot.set)) return hold(snapshot.set, tooLarge(snapshot));
   const moment = { group, now };
   const wish =
     source.kind === 'leader'
       ? planFollower(snapshot, source.leader, moment)
       : planMirror(snapshot, source.reference, moment);
-  return wish.kind === 'scale' ? safely(wish, snapshot, moment) : wish;
+  if (wish.kind !== 'scale') return wish;
+  if (wish.scale.to > largestSet) return hold(snapshot.set, wantedTooLarge(wish.scale));
+  return safely(wish, snapshot, moment);
 }
 
 function conflict({ set }: SetSnapshot): ReturnType<typeof because> {
@@ -50,6 +55,20 @@ function conflict({ set }: SetSnapshot): ReturnType<typeof because> {
     `StatefulSet "${set.name}" has both a leader and a resource to mirror in metadata.annotations; ` +
     'they would fight, so its replicas are left alone until one of them goes';
   return because('ConflictingSources', message);
+}
+
+/** What is not looked at once it is there must not be made: nobody would take it back (D-56, LIVE-3). */
+function wantedTooLarge({ set, from, to }: Scale): ReturnType<typeof because> {
+  const message = `${set.name} stays at ${from} replicas instead of ${to}, as no set of more than ${largestSet} is looked at`;
+  return because('SetTooLarge', message);
+}
+
+/** Before anything makes a list of its slots (D-56). */
+function tooLarge({ set: { name, spec, status } }: SetSnapshot): ReturnType<typeof because> {
+  const message =
+    `StatefulSet "${name}" has ${Math.max(spec.replicas, status.replicas)} replicas, ` +
+    `and no set of more than ${largestSet} is looked at; its replicas are left alone`;
+  return because('SetTooLarge', message);
 }
 
 /** The one set that is scaled in this pass; followers go first, as they always did (SC-1). */
@@ -67,8 +86,16 @@ function decisionsOf(wish: Wish, chosen: Scale | undefined): readonly Decision[]
   return [{ kind: 'hold', set, because: because('ScaleOrder', message) }];
 }
 
-function requeueOf(decisions: readonly Decision[], wishes: readonly Wish[], now: Instant): Requeue {
+function requeueOf(
+  decisions: readonly Decision[],
+  wishes: readonly Wish[],
+  moment: Moment,
+): Requeue {
+  const { now, group } = moment;
   const times = [
+    ...[...group.references.values()].map(({ lookAgainAt: at }) =>
+      at === undefined ? undefined : timeOf(moment, at),
+    ),
     ...decisions.flatMap((each) => (each.kind === 'hold' ? [each.until] : [])),
     ...wishes.map(({ requeue }) => (requeue?.kind === 'at' ? requeue.at : undefined)),
   ].filter((at) => at !== undefined);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
+import type { CallPod } from '#control/decision.ts';
+import { setRef } from '#control/refs.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { DelayedDownscaleBed } from '#testing/delayed-downscale-bed.ts';
@@ -8,22 +10,24 @@ import { FakeClock } from '#testing/fake-clock.ts';
 import { FakePodHttp } from '#testing/fake-pod-http.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { statefulSetView, T0 } from '#testing/views.ts';
-import { PodPreparations, type PodWork } from './prepare-pods.ts';
+import type { PreparationUse } from './plan-delay.ts';
+import { PodPreparations } from './prepare-pods.ts';
 
 const url = 'http://ann:secret@pod:8080/prepare';
 const set: StatefulSetView = statefulSetView({ name: 'x', spec: { replicas: 5 } });
 
 /** Calls of pods `x-0` and so on: a method an ordinal. */
-function work(calls: Readonly<Record<number, 'POST' | 'DELETE'>>): PodWork {
-  return {
-    set,
+function work(calls: Readonly<Record<number, 'POST' | 'DELETE'>>): readonly CallPod[] {
+  return Object.entries(calls).map(([ordinal, method]) => ({
+    kind: 'call-pod',
+    set: setRef(set),
+    ordinal: Number(ordinal),
+    podUid: `uid-${ordinal}`,
+    isPodReady: true,
+    method,
     url,
-    calls: Object.entries(calls).map(([ordinal, method]) => ({
-      method,
-      ordinal: Number(ordinal),
-      pod: { uid: `uid-${ordinal}`, isReady: true },
-    })),
-  };
+    because: { reason: 'PodPreparing', message: 'a test wants it' },
+  }));
 }
 
 interface Parts {
@@ -58,8 +62,8 @@ const { signal: alive } = new AbortController();
 
 test('PodPreparations.start() returns at once, and shows the calls as under way', async () => {
   const { preparations, clock } = parts();
-  preparations.start(work({ 0: 'DELETE', 4: 'POST' }), alive);
-  const shown = preparations.of(set, url);
+  preparations.start(set, work({ 0: 'DELETE', 4: 'POST' }), alive);
+  const shown = preparations.of(set.uid)?.slots ?? [];
   assert.deepEqual(
     [...shown].map(([ordinal, { calling }]) => [ordinal, calling]),
     [
@@ -68,7 +72,7 @@ test('PodPreparations.start() returns at once, and shows the calls as under way'
     ],
   );
   await clock.settle();
-  assert.deepEqual(preparations.of(set, url).get(4), {
+  assert.deepEqual(preparations.of(set.uid)?.slots.get(4), {
     calling: undefined,
     doubtUntil: undefined,
     state: { kind: 'prepared', uid: 'uid-4', since: T0, answeredAt: T0 },
@@ -77,8 +81,8 @@ test('PodPreparations.start() returns at once, and shows the calls as under way'
 
 test('PodPreparations.start() makes no second call of a pod whose first one is under way', async () => {
   const { preparations, clock, fleet } = parts();
-  preparations.start(work({ 0: 'POST' }), alive);
-  preparations.start(work({ 0: 'DELETE' }), alive);
+  preparations.start(set, work({ 0: 'POST' }), alive);
+  preparations.start(set, work({ 0: 'DELETE' }), alive);
   await clock.settle();
   assert.deepEqual(fleet.story(), ['POST x-0']);
 });
@@ -86,7 +90,7 @@ test('PodPreparations.start() makes no second call of a pod whose first one is u
 test('PodPreparations wakes the set once all POSTs have ended, whatever the DELETEs do', async () => {
   const { preparations, clock, fleet, woken } = parts();
   fleet.behave({ kind: 'never' }, 'x-0');
-  preparations.start(work({ 0: 'DELETE', 3: 'POST', 4: 'POST' }), alive);
+  preparations.start(set, work({ 0: 'DELETE', 3: 'POST', 4: 'POST' }), alive);
   await clock.settle();
   assert.equal(woken(), 1);
   await clock.advance(seconds(5));
@@ -97,13 +101,16 @@ test('PodPreparations gives calls up without a word when the lease is lost, and 
   const { preparations, clock, fleet, woken, log } = parts();
   const lease = new AbortController();
   fleet.behave({ kind: 'never' });
-  preparations.start(work({ 0: 'DELETE', 4: 'POST' }), lease.signal);
+  preparations.start(set, work({ 0: 'DELETE', 4: 'POST' }), lease.signal);
   await clock.settle();
   lease.abort();
   await clock.settle();
   assert.deepEqual([woken(), log], [0, []]);
   assert.deepEqual(
-    [...preparations.of(set, url).values()].map(({ calling, state }) => [calling, state.kind]),
+    [...(preparations.of(set.uid)?.slots.values() ?? [])].map(({ calling, state }) => [
+      calling,
+      state.kind,
+    ]),
     [
       [undefined, 'unknown'],
       [undefined, 'unknown'],
@@ -114,25 +121,48 @@ test('PodPreparations gives calls up without a word when the lease is lost, and 
 test('PodPreparations.forget() gives the calls of that set up', async () => {
   const { preparations, clock, fleet, woken } = parts();
   fleet.behave({ kind: 'never' });
-  preparations.start(work({ 0: 'DELETE' }), alive);
+  preparations.start(set, work({ 0: 'DELETE' }), alive);
   await clock.settle();
   preparations.forget(set.uid);
-  assert.deepEqual([fleet.open, woken(), preparations.of(set, url).size], [0, 0, 0]);
+  assert.deepEqual([fleet.open, woken(), preparations.of(set.uid)], [0, 0, undefined]);
 });
 
-test('PodPreparations.of() knows nothing of pods that were called at another URL', async () => {
-  const { preparations, clock } = parts();
-  preparations.start(work({ 0: 'DELETE' }), alive);
-  await clock.settle();
-  assert.equal(preparations.of(set, url).size, 1);
-  assert.equal(preparations.of(set, 'http://pod/other').size, 0);
-});
+/** Five slots that are called at `at`. */
+function use(at: string | undefined): PreparationUse {
+  return { uid: set.uid, url: at, start: 0, end: 5 };
+}
 
-test('PodPreparations.of() forgets slots that the set has no more', async () => {
+for (const [fact, at] of [
+  ['at another URL', 'http://pod/other'],
+  ['of a set that calls none any more', undefined],
+] as const) {
+  test(`PodPreparations.retain() forgets pods that were called ${fact}, and gives their calls up`, async () => {
+    const { preparations, clock, fleet, woken } = parts();
+    fleet.behave({ kind: 'never' }, 'x-1');
+    preparations.start(set, work({ 0: 'DELETE', 1: 'POST' }), alive);
+    await clock.settle();
+    preparations.retain([use(url)]);
+    assert.equal(preparations.of(set.uid)?.slots.size, 2);
+    const before = woken();
+    preparations.retain([use(at)]);
+    assert.deepEqual([fleet.open, woken(), preparations.of(set.uid)], [0, before, undefined]);
+  });
+}
+
+test('PodPreparations.retain() forgets slots that the set has no more', async () => {
   const bed = new DelayedDownscaleBed({ wanted: 4 }).prepared({ 4: 70 });
   await bed.run();
-  const known = bed.preparations.of(bed.set, 'http://pod/prepare-delayed-downscale');
-  assert.deepEqual([...known.keys()], [0, 1, 2, 3]);
+  const known = bed.preparations.of(bed.set.uid);
+  assert.deepEqual([...(known?.slots.keys() ?? [])], [0, 1, 2, 3]);
+});
+
+test('PodPreparations.of() gives data that does not change any more', async () => {
+  const { preparations, clock } = parts();
+  preparations.start(set, work({ 0: 'DELETE' }), alive);
+  const before = preparations.of(set.uid);
+  await clock.settle();
+  assert.equal(before?.slots.get(0)?.calling, 'DELETE');
+  assert.equal(preparations.of(set.uid)?.slots.get(0)?.calling, undefined);
 });
 
 test('PodPreparations logs each call as the peer does, and no password (LG table)', async () => {
@@ -140,7 +170,7 @@ test('PodPreparations logs each call as the peer does, and no password (LG table
   fleet.prepare('x-4', T0 / 1_000 - 90);
   fleet.behave({ kind: 'answer', status: 409, body: 'locked' }, 'x-1');
   fleet.behave({ kind: 'answer', status: 500, body: 'no' }, 'x-2');
-  preparations.start(work({ 0: 'DELETE', 1: 'DELETE', 2: 'DELETE', 4: 'POST' }), alive);
+  preparations.start(set, work({ 0: 'DELETE', 1: 'DELETE', 2: 'DELETE', 4: 'POST' }), alive);
   await clock.settle();
   const at = (ordinal: number): string =>
     `pod=x-${ordinal} url=http://x-${ordinal}.x.test.svc.cluster.local.:8080/prepare`;
@@ -159,11 +189,11 @@ test('PodPreparations has 32 calls of 100 silent pods under way at most, each fo
   const { preparations, clock, fleet, woken } = parts();
   fleet.behave({ kind: 'never' });
   const ordinals = Array.from({ length: 100 }, (_, ordinal) => [ordinal, 'POST'] as const);
-  preparations.start(work(Object.fromEntries(ordinals)), alive);
+  preparations.start(set, work(Object.fromEntries(ordinals)), alive);
   await clock.advance(seconds(15));
   assert.deepEqual([fleet.mostOpen(), fleet.calls.length, woken()], [32, 100, 0]);
   await clock.advance(seconds(5));
   assert.deepEqual([fleet.open, woken()], [0, 1]);
-  const states = [...preparations.of({ ...set, spec: { ...set.spec, replicas: 100 } }, url)];
+  const states = [...(preparations.of(set.uid)?.slots ?? [])];
   assert.equal(states.filter(([, { state }]) => state.kind === 'failed').length, 100);
 });

@@ -2,15 +2,14 @@ import type { Clock } from '#base/clock.ts';
 import { formatGoDuration } from '#base/go-duration.ts';
 import type { LogFields, Logger } from '#base/logger.ts';
 import { type Monotonic, millis, minutes, monotonic, seconds } from '#base/units.ts';
+import type { CallPod } from '#control/decision.ts';
 import type { PodAnswer, PodHttp } from '#pod-http/pod-http.ts';
 import { podHost, withHost, withoutUser } from '#pod-http/pod-url.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
-import type {
-  PlannedPodCall,
-  PodPreparation,
-  PreparationState,
-} from './delayed-downscale-snapshot.ts';
+import type { PodPreparation, PreparationState } from './delayed-downscale-snapshot.ts';
+import type { PreparationUse } from './plan-delay.ts';
 import { cancelledAnswer, preparedAnswer } from './prepare-pods-answer.ts';
+import type { Preparations } from './snapshot.ts';
 
 /** What calls to pods go through. */
 export interface PodPreparationPorts {
@@ -21,14 +20,6 @@ export interface PodPreparationPorts {
   readonly clusterDomain: string;
   /** Answers came: the key of `set` is to be planned again. */
   wake(set: StatefulSetView): void;
-}
-
-/** Calls to the pods of one set. */
-export interface PodWork {
-  readonly set: StatefulSetView;
-  /** The pods' URL with any host. */
-  readonly url: string;
-  readonly calls: readonly PlannedPodCall[];
 }
 
 /** A failed call is repeated after this time, then after twice as much, and so on. */
@@ -46,6 +37,8 @@ interface SlotMemory extends PodPreparation {
 interface SetMemory {
   readonly url: string;
   readonly slots: Map<number, SlotMemory>;
+  /** The slots as they were given away last, which stay so; undefined once they have changed. */
+  shown: Preparations | undefined;
   /** Aborts when nothing of this is wanted any more. */
   readonly forgotten: AbortController;
   readonly underWay: { POST: number; DELETE: number };
@@ -53,8 +46,8 @@ interface SetMemory {
 
 interface Ongoing {
   readonly memory: SetMemory;
-  readonly work: PodWork;
-  readonly call: PlannedPodCall;
+  readonly set: StatefulSetView;
+  readonly call: CallPod;
 }
 
 const unknown: PreparationState = { kind: 'unknown' };
@@ -74,31 +67,48 @@ export class PodPreparations {
     this.#ports = ports;
   }
 
-  /** What the pods of `set` said when called at `url`, by ordinal. Slots that the set has no more are forgotten. */
-  of(set: StatefulSetView, url: string): ReadonlyMap<number, PodPreparation> {
-    const { slots } = this.#memoryOf(set, url);
-    const { ordinalsStart, replicas } = set.spec;
-    for (const [ordinal, slot] of slots) {
-      const isSlot = ordinal >= ordinalsStart && ordinal < ordinalsStart + replicas;
-      if (!isSlot && slot.calling === undefined) slots.delete(ordinal);
+  /** What the pods of the set `uid` said, as plain data; undefined when none of them was called. */
+  of(uid: string): Preparations | undefined {
+    const memory = this.#sets.get(uid);
+    if (memory === undefined) return undefined;
+    memory.shown ??= { url: memory.url, slots: new Map(memory.slots) };
+    return memory.shown;
+  }
+
+  /** Forgets what is of no use any more: other URLs with their calls under way, and slots that a set has no more. */
+  retain(uses: readonly PreparationUse[]): void {
+    for (const { uid, url, start, end } of uses) {
+      const memory = this.#sets.get(uid);
+      if (memory === undefined) continue;
+      if (memory.url !== url) {
+        this.forget(uid);
+        continue;
+      }
+      for (const [ordinal, { calling }] of memory.slots) {
+        const isSlot = ordinal >= start && ordinal < end;
+        if (isSlot || calling !== undefined) continue;
+        memory.slots.delete(ordinal);
+        memory.shown = undefined;
+      }
     }
-    return slots;
   }
 
   /**
-   * Starts calls, and returns at once. The set is woken when the last POST under way has ended, and when the last
-   * DELETE has; `signal` gives them up, without a word.
+   * Starts calls of pods of `set`, and returns at once. The set is woken when the last POST under way has ended, and when
+   * the last DELETE has; `signal` gives them up, without a word.
    */
-  start(work: PodWork, signal: AbortSignal): void {
-    const memory = this.#memoryOf(work.set, work.url);
-    const either = AbortSignal.any([signal, memory.forgotten.signal]);
-    for (const call of work.calls) {
+  start(set: StatefulSetView, calls: readonly CallPod[], signal: AbortSignal): void {
+    const forgetting = new Map<SetMemory, AbortSignal>();
+    for (const call of calls) {
+      const memory = this.#memoryOf(set, call.url);
       const slot = memory.slots.get(call.ordinal) ?? unheardOf;
       if (slot.calling !== undefined) continue;
-      memory.slots.set(call.ordinal, { ...slot, calling: call.method });
+      keep(memory, call.ordinal, { ...slot, calling: call.method });
       memory.underWay[call.method] += 1;
+      const either = forgetting.get(memory) ?? AbortSignal.any([signal, memory.forgotten.signal]);
+      forgetting.set(memory, either);
       // It ends in an answer of some kind, never in an error: what fails here is a bug, which ends the process.
-      void this.#call({ memory, work, call }, either);
+      void this.#call({ memory, set, call }, either);
     }
   }
 
@@ -115,6 +125,7 @@ export class PodPreparations {
     const memory: SetMemory = {
       url,
       slots: new Map(),
+      shown: undefined,
       forgotten: new AbortController(),
       underWay: { POST: 0, DELETE: 0 },
     };
@@ -123,9 +134,9 @@ export class PodPreparations {
   }
 
   async #call(ongoing: Ongoing, signal: AbortSignal): Promise<void> {
-    const { work, call, memory } = ongoing;
+    const { set, call, memory } = ongoing;
     const { clock, podHttp, clusterDomain } = this.#ports;
-    const { name, namespace, spec } = work.set;
+    const { name, namespace, spec } = set;
     const { serviceName } = spec;
     const host = podHost({
       set: name,
@@ -134,30 +145,27 @@ export class PodPreparations {
       namespace,
       clusterDomain,
     });
-    const url = withHost(work.url, host);
+    const url = withHost(call.url, host);
     const startedAt = clock.monotonic();
     const { method } = call;
     const answer = await podHttp.call({ set: `${namespace}/${name}`, method, url, signal });
     const state =
       answer.kind === 'aborted' ? unknown : this.#stateAfter(ongoing, answer, startedAt);
-    memory.slots.set(call.ordinal, {
-      calling: undefined,
-      state,
-      doubtUntil: this.#doubtAfter(ongoing, answer),
-    });
+    const doubtUntil = this.#doubtAfter(ongoing, answer);
+    keep(memory, call.ordinal, { calling: undefined, state, doubtUntil });
     memory.underWay[method] -= 1;
     if (signal.aborted) return;
-    this.#tell({ call, url, set: work.set, startedAt }, answer, state);
-    if (memory.underWay[method] === 0) this.#ports.wake(work.set);
+    this.#tell({ call, url, set, startedAt }, answer, state);
+    if (memory.underWay[method] === 0) this.#ports.wake(set);
   }
 
   #stateAfter(ongoing: Ongoing, answer: PodAnswer, startedAt: Monotonic): PreparationState {
-    const { method, pod } = ongoing.call;
+    const { method, podUid: uid } = ongoing.call;
     const answeredAt = this.#ports.clock.monotonic();
     if (method === 'POST') {
       const said = preparedAnswer(answer);
       if (said.kind === 'failed') return this.#failed(ongoing, said.why);
-      return { kind: 'prepared', uid: pod.uid, since: said.since, answeredAt };
+      return { kind: 'prepared', uid, since: said.since, answeredAt };
     }
     const said = cancelledAnswer(answer);
     if (said.kind === 'failed') return this.#failed(ongoing, said.why);
@@ -167,14 +175,12 @@ export class PodPreparations {
   }
 
   #failed(ongoing: Ongoing, why: string): PreparationState {
-    const { method, pod } = ongoing.call;
+    const { method, podUid: uid, isPodReady: wasReady } = ongoing.call;
     const before = slotOf(ongoing).state;
-    const isRepeated =
-      before.kind === 'failed' && before.method === method && before.uid === pod.uid;
+    const isRepeated = before.kind === 'failed' && before.method === method && before.uid === uid;
     const attempts = isRepeated ? before.attempts + 1 : 1;
     const wait = Math.min(longestRetry, firstRetry * 2 ** Math.min(attempts - 1, 10));
     const retryAt = monotonic(this.#ports.clock.monotonic() + wait);
-    const { uid, isReady: wasReady } = pod;
     return { kind: 'failed', method, uid, wasReady, why, attempts, retryAt };
   }
 
@@ -187,7 +193,7 @@ export class PodPreparations {
 
   #tell(
     made: {
-      readonly call: PlannedPodCall;
+      readonly call: CallPod;
       readonly url: string;
       readonly set: StatefulSetView;
       readonly startedAt: Monotonic;
@@ -212,6 +218,11 @@ export class PodPreparations {
       log.debug('pod is not prepared any more', { ...fields, duration });
     }
   }
+}
+
+function keep(memory: SetMemory, ordinal: number, slot: SlotMemory): void {
+  memory.slots.set(ordinal, slot);
+  memory.shown = undefined;
 }
 
 function slotOf({ memory, call }: Ongoing): SlotMemory {

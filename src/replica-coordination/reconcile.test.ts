@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Millis, minutes } from '#base/units.ts';
+import { readSets } from '#control/group-sets.ts';
 import { type ApiError } from '#kubernetes/api-error.ts';
 import { TransportError } from '#kubernetes/transport.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
-import { GroupBench } from '#testing/group-bench.ts';
+import { GroupBench, KEY } from '#testing/group-bench.ts';
 import { refusal, type WorldRequest } from '#testing/group-world.ts';
+import { assertPlain } from '#testing/plain-data.ts';
+import type { CoordinationSnapshot } from './snapshot.ts';
 
 const PREFIX = 'grafana.com/';
 const LEADER = { [`${PREFIX}rollout-downscale-leader`]: 'ingester-zone-a' };
@@ -152,14 +155,15 @@ for (const replicas of [2, 3]) {
     if (replicas === 3) resize(world, 'b', 2);
     world.show();
     world.prove();
-    const failed = await bench.samples('failed_total');
     world.before = refuse('patch', 'ingester-zone-b', refusal(403));
     await bench.pass();
     assert.deepEqual(
       world.taken(),
       replicas === 2 ? ['patch ingester-zone-b', ...DELETES] : DELETES,
     );
-    assert.deepEqual(await bench.samples('failed_total'), failed);
+    assert.deepEqual(await bench.samples('failed_total'), [
+      'rollout_operator_group_reconciles_failed_total{rollout_group="ingester"} 0',
+    ]);
     const warned = bench.log.lines.filter(({ message }) => message === 'scaling step failed');
     assert.equal(warned.length, replicas === 2 ? 1 : 0);
   });
@@ -449,5 +453,145 @@ for (const wanted of [2, 5]) {
     assert.deepEqual(bench.fleet.story(), []);
     const [note] = bench.events.notes;
     assert.deepEqual([note?.type, note?.reason], ['Warning', 'InvalidDelayedDownscale']);
+  });
+}
+
+test('a write of ours that the watch does not show for 10 s is told, in words that stay the same (rule 4)', async () => {
+  const bench = await shrinking();
+  const { world } = bench;
+  await bench.pass();
+  const at = world.clock.now() + 10_000;
+  assert.deepEqual(await bench.pass(), { kind: 'ended', requeue: { kind: 'at', at } });
+  await world.clock.advance(9_999);
+  await bench.pass();
+  assert.deepEqual(bench.holds(), []);
+  await world.clock.advance(1);
+  await bench.pass();
+  assert.deepEqual(bench.holds(), ['AwaitingOwnWrite']);
+  const said = bench.plan?.decisions;
+  world.clock.setWallClock(-3_600_000);
+  await world.clock.advance(60_000);
+  await bench.pass();
+  assert.deepEqual(bench.plan?.decisions, said);
+  assert.equal(said?.[0]?.set.name, 'ingester-zone-b');
+  world.show();
+  await bench.pass();
+  assert.ok(!bench.holds().includes('AwaitingOwnWrite'));
+});
+
+test('a refused scaling is repeated after one second although the clock is set back an hour (D-55)', async () => {
+  const bench = await shrinking();
+  const { world } = bench;
+  world.before = ({ verb, name }) => {
+    if (verb === 'delete' || name === 'ingester-zone-b') throw refusal(403);
+  };
+  await bench.pass();
+  world.clock.setWallClock(-3_600_000);
+  await world.clock.advance(1_000);
+  world.prove();
+  world.taken();
+  await bench.pass();
+  assert.ok(world.taken().includes('patch ingester-zone-b'));
+});
+
+test('a zone shrinks once the minimum time was watched to pass, although the clock is set back an hour (D-55)', async () => {
+  const bench = await shrinking(MINIMUM);
+  const { world } = bench;
+  world.before = ({ verb }) => {
+    if (verb === 'delete') throw refusal(403);
+  };
+  const stored = new Date(world.clock.now()).toISOString();
+  annotate(world, 'a', { [`${PREFIX}last-downscale`]: stored });
+  world.show();
+  world.prove();
+  await bench.pass();
+  world.clock.setWallClock(-3_600_000);
+  await world.clock.advance(minutes(12 * 60));
+  world.prove();
+  await bench.pass();
+  assert.ok(bench.holds().includes('MinimumTimeNotElapsed'));
+  assert.ok(!world.taken().includes('patch ingester-zone-b'));
+  await world.clock.advance(1);
+  await bench.pass();
+  assert.ok(world.taken().includes('patch ingester-zone-b'));
+});
+
+test('what is known of a group is plain data, taken in one step as often as it is asked for', async () => {
+  const bench = mirroring(2, 3);
+  const { world } = bench;
+  annotate(world, 'a', {
+    [`${PREFIX}last-downscale`]: '2025-12-31T23:00:00Z',
+    [`${PREFIX}rollout-delayed-downscale`]: '1h',
+    [`${PREFIX}rollout-prepare-delayed-downscale-url`]: 'http://pod/prepare',
+  });
+  world.show();
+  world.before = refuse('patch', 'test', refusal(500));
+  await bench.pass();
+  await world.clock.settle();
+  const ports = { statefulSets: world.statefulSets.lister, pods: world.pods.lister };
+  const sets = readSets(KEY, ports);
+  const take = (): CoordinationSnapshot =>
+    bench.scaling.observer.snapshotOf(KEY, { sets, leaving: new Set<string>() });
+  const snapshot = take();
+  assertPlain(snapshot);
+  assert.equal(snapshot.preparations.get('ingester-zone-a-uid')?.slots.size, 3);
+  assert.equal(snapshot.seenDownscales.get('ingester-zone-a')?.length, 1);
+  assert.equal(snapshot.references.size, 1);
+  assert.deepEqual(take(), snapshot);
+});
+
+test('a report that fails is not repeated with each look, but after 1, 2, 4 … s', async () => {
+  const bench = mirroring(3, 1);
+  bench.world.before = refuse('patch', 'test', refusal(500));
+  let sent = '';
+  for (let second = 0; second < 9; second += 1) {
+    await bench.pass();
+    sent += bench.world.taken().includes('patch test') ? 'x' : '.';
+    await bench.world.clock.advance(1_000);
+  }
+  assert.equal(sent, 'xx.x...x.');
+  assert.ok(bench.holds().includes('ScaleRefused'));
+});
+
+test('pods of a set that mirrors nothing any more are not called any more', async () => {
+  const bench = mirroring(2, 3);
+  const { world, fleet } = bench;
+  const { annotations } = world.object('statefulsets', 'ingester-zone-a').metadata;
+  annotate(world, 'a', {
+    [`${PREFIX}rollout-delayed-downscale`]: '1h',
+    [`${PREFIX}rollout-prepare-delayed-downscale-url`]: 'http://pod/prepare',
+  });
+  world.show();
+  fleet.behave({ kind: 'never' });
+  await bench.pass();
+  await world.clock.settle();
+  assert.equal(fleet.open, 3);
+  const { [`${PREFIX}rollout-mirror-replicas-from-resource-name`]: _, ...rest } = annotations ?? {};
+  world.annotate('statefulsets', 'ingester-zone-a', { annotations: rest });
+  world.show();
+  await bench.pass();
+  assert.equal(fleet.open, 0);
+});
+
+const unstored: Readonly<Record<string, (bench: GroupBench) => void>> = {
+  refused: ({ world }) => {
+    world.before = refuse('patch', 'ingester-zone-a', refusal(403));
+  },
+  'not wanted any more when it would leave': ({ world }) => {
+    world.atSend = ({ name }) => {
+      if (name !== 'ingester-zone-a') return;
+      world.annotate('statefulsets', name, { annotations: {} });
+      world.show();
+    };
+  },
+};
+
+for (const [what, happens] of Object.entries(unstored)) {
+  test(`a count is not reported while its scaling is ${what} (D-49)`, async () => {
+    const bench = mirroring(5, 3);
+    happens(bench);
+    await bench.pass();
+    const reports = bench.world.patches.filter(({ subresource }) => subresource === 'status');
+    assert.deepEqual(reports, []);
   });
 }

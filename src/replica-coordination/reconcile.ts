@@ -1,41 +1,35 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Instant, Millis } from '#base/units.ts';
-import type { Decision, Plan } from '#control/decision.ts';
-import type { Fence } from '#control/fence.ts';
-import type { GroupCapability, GroupEnd, GroupWork } from '#control/group-capability.ts';
-import { type GroupState, GroupView } from '#control/group-view.ts';
-import type { OpenDisruptions } from '#control/open-disruptions.ts';
+import type { CallPod, Plan, Scale } from '#control/decision.ts';
+import type { Carrying, GroupCapability, Need } from '#control/group-capability.ts';
+import type { GroupMoment } from '#control/group-moment.ts';
+import { idlePlan } from '#control/group-plan.ts';
 import { because } from '#control/refs.ts';
-import { PlanReporter } from '#control/report-plan.ts';
 import type { ScaleWrites } from '#control/scale-writes.ts';
+import type { WatchedPods } from '#control/watched-pods.ts';
 import { isRequestFailure } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
-import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
-import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { DelayedDownscaleRound } from './delayed-downscale-round.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
+import { CoordinationObserver } from './observe.ts';
+import { holdForOpen, holdForUnseen } from './open-writes.ts';
 import { isCoordinated, planCoordination } from './plan.ts';
+import { preparationUse } from './plan-delay.ts';
 import type { PodPreparations } from './prepare-pods.ts';
 import type { References } from './references.ts';
-import type { CoordinationSnapshot, ZoneTracker } from './snapshot.ts';
 import { WritePaces } from './write-pace.ts';
-import { ScaleWriter, type Written } from './write-scale.ts';
-import { readZoneTracker } from './zone-tracker.ts';
+import { ScaleWriter } from './write-scale.ts';
 
 /** What coordinating the replicas of a group goes through. */
 export interface CoordinationPorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly events: EventRecorder;
-  readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
-  readonly fence: Fence;
-  readonly open: OpenDisruptions;
   readonly writes: ScaleWrites;
+  readonly watched: WatchedPods;
   readonly references: References;
   readonly preparations: PodPreparations;
   /** Name of the ConfigMap of zone-tracker mode; undefined when it is off (D-23). */
@@ -46,168 +40,157 @@ export interface CoordinationPorts {
   wake(key: string): void;
 }
 
-const idle: GroupEnd = Object.freeze<GroupEnd>({
-  plan: {
-    decisions: [],
-    requeue: { kind: 'await-change' },
-    outcome: { kind: 'succeeded' },
-    progress: [],
-  },
-  error: undefined,
-  isOutrun: false,
-  endsPass: false,
-  failure: undefined,
-});
-
 /**
- * Its part of a pass: leaders, references and force are looked at, and at most one set is scaled (SC-1). What fails
- * here is never a failure of the pass, and the rollout goes on (SC-3); after a write it waits (D-18).
+ * Coordinates the replicas of a group: leaders, references and force are looked at, and at most one set is scaled at a
+ * time (SC-1). What fails here is never a failure of the pass, and the rollout goes on (SC-3); after a write it waits.
  */
 export class ReplicaCoordination implements GroupCapability {
   readonly name = 'scaling';
+  /** Takes the snapshots that are planned. */
+  readonly observer: CoordinationObserver;
   readonly #ports: CoordinationPorts;
-  readonly #reporter: PlanReporter;
   readonly #paces = new WritePaces();
   readonly #writer: ScaleWriter;
 
   constructor(ports: CoordinationPorts) {
     this.#ports = ports;
-    this.#reporter = new PlanReporter(ports);
-    this.#writer = new ScaleWriter({ ...ports, paces: this.#paces, reporter: this.#reporter });
-    ports.statefulSets.onChange(({ kind, object }) => {
-      if (kind === 'deleted') ports.preparations.forget(object.uid);
+    this.#writer = new ScaleWriter({ ...ports, paces: this.#paces });
+    this.observer = new CoordinationObserver({ ...ports, paces: this.#paces });
+    ports.statefulSets.onChange(({ kind, object: { uid } }) => {
+      if (kind !== 'deleted') return;
+      ports.preparations.forget(uid);
+      ports.writes.forget(uid);
+      this.observer.forgetSet(uid);
     });
   }
 
   forget(key: string): void {
-    this.#ports.references.release(key);
+    this.observer.release(key);
   }
 
-  /** Brings the replicas of the group one write nearer to what they should be. */
-  async reconcile(work: GroupWork, signal: AbortSignal): Promise<GroupEnd> {
-    const { writes, clock, references } = this.#ports;
-    const sets = work.sets.map(({ set }) => set);
-    // Also where nothing is coordinated any more: the rollout must not overtake our own write (rule 4).
-    if (writes.unseen(sets) !== undefined) return { ...idle, endsPass: true };
-    this.#paces.sweep(clock.now());
-    const open = this.#open(sets);
-    if (!isCoordinated(work.sets)) {
-      references.release(work.key);
-      return open ?? idle;
+  prepare({ key, sets }: GroupMoment): Need | undefined {
+    this.#paces.sweep(this.#ports.clock.monotonic());
+    if (!isCoordinated(sets)) {
+      this.observer.release(key);
+      return undefined;
     }
-    try {
-      const end = await this.#pass(work, signal);
-      return end.endsPass ? end : (this.#open(sets, end) ?? end);
-    } catch (error) {
-      if (error instanceof RevisionWentBackError || !isRequestFailure(error)) throw error;
-      const { group } = parseGroupKey(work.key);
-      this.#ports.log.warn('scaling step failed', { group, err: error });
-      return { ...(open ?? idle), error };
-    }
-  }
-
-  async #pass(work: GroupWork, signal: AbortSignal): Promise<GroupEnd> {
-    const { key, sets } = work;
-    const { states, again } = await this.#ports.references.read(key, sets, signal);
-    let zoneTracker: ZoneTracker =
-      this.#ports.zoneTracker === undefined ? { kind: 'off' } : { kind: 'unread' };
-    let round = this.#round();
-    const plan = (state: GroupState): Plan => {
-      // Each state is asked for anew whom to call; the last one counts.
-      round = this.#round();
-      const snapshot = this.#snapshot(state, { references: states, zoneTracker, delays: round });
-      return planCoordination(snapshot, this.#ports.clock.now());
+    return {
+      what: 'the scale of a mirrored resource',
+      fulfil: (signal) => this.#tolerant(key, this.observer.refresh(key, sets, signal)),
     };
-    const view = new GroupView({ ...this.#ports, key, plan });
-    let observed = view.observe(sets);
-    if (asksForZoneTracker(observed.plan, zoneTracker)) {
-      zoneTracker = await this.#readZoneTracker(key, signal);
-      observed = view.observe(sets);
-    }
-    const secured = await view.secure(observed, signal);
-    round.start(signal);
-    if (secured.kind === 'held') return endOf(secured.plan, again, { kind: 'nothing' });
-    const written = await this.#writer.write({ key, ...secured }, signal);
-    const isInVain = written.kind === 'refused' || written.kind === 'outdated';
-    if (!isInVain) await this.#writeBack(secured.plan, signal);
-    return endOf(secured.plan, again, written);
   }
 
-  #snapshot(
-    { sets, leaving }: GroupState,
-    known: Pick<CoordinationSnapshot, 'references' | 'zoneTracker' | 'delays'>,
-  ): CoordinationSnapshot {
-    const { writes, clock } = this.#ports;
+  plan(moment: GroupMoment): Plan {
+    const { key, sets, leaving, now, monotonic } = moment;
+    const { writes } = this.#ports;
     const views = sets.map(({ set }) => set);
-    const paces = this.#paces.of(views, clock.now());
-    const unanswered = writes.open(views);
-    return { sets, leaving, ...known, paces, unanswered };
+    // Also where nothing is coordinated any more: nobody must overtake our own write (rule 4).
+    const unseen = writes.unseen(views);
+    if (unseen !== undefined) {
+      const { hold, until } = holdForUnseen(unseen, { now, at: monotonic });
+      return withRequeue({ ...idlePlan, decisions: hold === undefined ? [] : [hold] }, until);
+    }
+    const plan = isCoordinated(sets)
+      ? planCoordination(this.observer.snapshotOf(key, { sets, leaving }), now)
+      : idlePlan;
+    return plan.decisions.some(isScale) ? plan : this.#withOpen(views, plan);
   }
 
-  #round(): DelayedDownscaleRound {
-    const { preparations, clock } = this.#ports;
-    return new DelayedDownscaleRound({
-      preparations,
-      now: clock.now(),
-      takenAt: clock.monotonic(),
-    });
+  endsPass({ sets }: GroupMoment, { decisions }: Plan): boolean {
+    const { writes } = this.#ports;
+    const views = sets.map(({ set }) => set);
+    return (
+      decisions.some(isScale) || writes.unseen(views) !== undefined || writes.open(views).size > 0
+    );
   }
 
-  async #readZoneTracker(key: string, signal: AbortSignal): Promise<ZoneTracker> {
-    const { zoneTracker: configMapName = '' } = this.#ports;
-    const { namespace } = parseGroupKey(key);
-    return readZoneTracker(namespace, { ...this.#ports, configMapName }, signal);
+  needs({ key, sets, leaving }: GroupMoment, plan: Plan): Need | undefined {
+    if (!isCoordinated(sets)) return undefined;
+    const { zoneTracker } = this.observer.snapshotOf(key, { sets, leaving });
+    const isAsked = plan.decisions.some(
+      (decision) => decision.kind === 'hold' && decision.because.reason === 'LastDownscaleUnknown',
+    );
+    if (zoneTracker.kind !== 'unread' || !isAsked) return undefined;
+    const name = this.#ports.zoneTracker ?? '';
+    return {
+      what: `ConfigMap "${name}"`,
+      fulfil: (signal) => this.#tolerant(key, this.observer.readZoneTracker(key, signal)),
+      unmet: because('LastDownscaleUnknown', `ConfigMap "${name}" could not be read in time`),
+    };
   }
 
-  async #writeBack(plan: Plan, signal: AbortSignal): Promise<void> {
+  write(
+    plan: Plan,
+    carrying: Carrying,
+    signal: AbortSignal,
+  ): Promise<'written' | 'outrun'> | undefined {
+    const scale = plan.decisions.find(isScale);
+    return scale === undefined ? undefined : this.#scale({ scale, plan }, carrying, signal);
+  }
+
+  finish(plan: Plan, carrying: Carrying, signal: AbortSignal): Promise<void> | undefined {
+    this.#callPods(plan, carrying, signal);
+    const isReporting = plan.decisions.some(({ kind }) => kind === 'write-back');
+    return isReporting ? this.#writeBack(plan, carrying, signal) : undefined;
+  }
+
+  async #scale(
+    { scale, plan }: { readonly scale: Scale; readonly plan: Plan },
+    carrying: Carrying,
+    signal: AbortSignal,
+  ): Promise<'written' | 'outrun'> {
+    this.#callPods(plan, carrying, signal);
+    const written = await this.#writer.write(scale, carrying, signal);
+    // What is reported counts the scaling as done: where it was not, the next plan says what to report.
+    if (written === 'scaled') await this.#writeBack(plan, carrying, signal);
+    return written === 'outdated' ? 'outrun' : 'written';
+  }
+
+  /** Makes the calls of `plan`; what earlier plans asked for, and is of no use any more, is ended. */
+  #callPods({ decisions }: Plan, { sets }: Carrying, signal: AbortSignal): void {
+    const { preparations } = this.#ports;
+    preparations.retain(sets.map(({ set }) => preparationUse(set)));
+    const calls = decisions.filter((each): each is CallPod => each.kind === 'call-pod');
+    if (calls.length === 0) return;
+    for (const { set } of sets) {
+      const own = calls.filter((call) => call.set.uid === set.uid);
+      preparations.start(set, own, signal);
+    }
+  }
+
+  async #writeBack(plan: Plan, { tell }: Carrying, signal: AbortSignal): Promise<void> {
     for (const decision of plan.decisions) {
       if (decision.kind !== 'write-back') continue;
       const isStored = await this.#ports.references.writeBack(decision, signal);
-      if (isStored) this.#reporter.tell(decision.set, decision.because);
+      if (isStored) tell(decision.set, decision.because);
     }
   }
 
-  /** What a request without an answer asks of the group: no other disruption until it is settled (D-7). */
-  #open(sets: readonly StatefulSetView[], end: GroupEnd = idle): GroupEnd | undefined {
-    const open = this.#ports.writes.open(sets);
-    const held = sets.find(({ name }) => open.has(name));
-    if (held === undefined) return undefined;
-    const { namespace, name, uid } = held;
-    const until = open.get(name)?.until;
-    const isSaid = end.plan.decisions.some(
-      (each) => each.set.uid === uid && each.because.reason === 'AwaitingAnswer',
+  /** Reads that fail are told and leave what they were to find out unknown, which holds what needs it (SC-3). */
+  async #tolerant(key: string, reading: Promise<void>): Promise<void> {
+    try {
+      await reading;
+    } catch (error) {
+      if (!isRequestFailure(error)) throw error;
+      const { group } = parseGroupKey(key);
+      this.#ports.log.warn('scaling step failed', { group, err: error });
+    }
+  }
+
+  /** No more work on the group while a request without an answer may lower the replicas of a set (D-7). */
+  #withOpen(sets: readonly StatefulSetView[], plan: Plan): Plan {
+    const hold = holdForOpen(sets, this.#ports.writes.open(sets));
+    if (hold === undefined) return plan;
+    const isSaid = plan.decisions.some(
+      (each) => each.set.uid === hold.set.uid && each.because.reason === hold.because.reason,
     );
-    const message = `a request to lower the replicas of ${name} got no answer, so it may still be carried out`;
-    const hold: Decision = {
-      kind: 'hold',
-      set: { namespace, name, uid },
-      because: because('AwaitingAnswer', message),
-      ...(until !== undefined && { until }),
-    };
-    const decisions = isSaid ? end.plan.decisions : [...end.plan.decisions, hold];
-    const plan = withRequeue({ ...end.plan, decisions }, until);
-    return { ...end, plan, endsPass: true };
+    const decisions = isSaid ? plan.decisions : [...plan.decisions, hold];
+    return withRequeue({ ...plan, decisions }, hold.until);
   }
 }
 
-function asksForZoneTracker(plan: Plan, { kind }: ZoneTracker): boolean {
-  if (kind !== 'unread') return false;
-  return plan.decisions.some(
-    (decision) => decision.kind === 'hold' && decision.because.reason === 'LastDownscaleUnknown',
-  );
-}
-
-function endOf(plan: Plan, again: Instant | undefined, written: Written): GroupEnd {
-  const looked = withRequeue(plan, again);
-  if (written.kind !== 'refused') {
-    const isOutrun = written.kind === 'outdated';
-    // Others must not act on a view that was wrong about this set.
-    return { ...idle, plan: looked, isOutrun, endsPass: written.kind !== 'nothing' };
-  }
-  const decisions = plan.decisions
-    .filter(({ kind }) => kind !== 'write-back')
-    .map((decision) => (decision.kind === 'scale' ? written.hold : decision));
-  return { ...idle, plan: withRequeue({ ...looked, decisions }, written.until) };
+function isScale(decision: Plan['decisions'][number]): decision is Scale {
+  return decision.kind === 'scale';
 }
 
 /** The plan, looked at again by `at` at the latest. */

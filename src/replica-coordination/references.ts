@@ -1,23 +1,26 @@
+import { assertNever } from '#base/assert-never.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
-import { after, type Instant, type Millis, type Monotonic, millis } from '#base/units.ts';
+import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
 import type { ObjectRef, WriteBack } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
-import { isForbidden, isNotFound, isRequestFailure } from '#kubernetes/api-error.ts';
+import { isForbidden, isRequestFailure } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { ScalableKinds } from '#kubernetes/discovery.ts';
 import type { Lister } from '#kubernetes/informer.ts';
-import { resourcePath } from '#kubernetes/resource-path.ts';
-import { newerRevision } from '#kubernetes/revision.ts';
+import type { ObjectMeta } from '#kubernetes/object.ts';
 import { groupKey, groupOf } from '#statefulset/group.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { type Reference, referenceId, referenceOf } from './api.ts';
+import { readScale } from './read-scale.ts';
+import { afterReport, type Movement, movementSince, type Reading } from './reference-reading.ts';
 import type { ReferenceWatch } from './reference-watch.ts';
 import { ReferenceWatches, typeId } from './reference-watches.ts';
-import { countsOf } from './scale-counts.ts';
 import type { ReferenceState } from './snapshot.ts';
+import { StatusReads } from './status-reads.ts';
+import { type PacedWrite, type PaceMoment, WritePaces } from './write-pace.ts';
 
 /** The index of StatefulSets by the resource that they mirror; see {@link referenceIndexers}. */
 const REFERENCE_INDEX = 'reference';
@@ -49,32 +52,31 @@ export interface ReferencePorts {
   readonly signal: AbortSignal;
 }
 
-type Known = Extract<ReferenceState, { kind: 'known' }>;
-
-/** What was read last of one resource. */
-interface Reading {
-  readonly at: Monotonic;
-  readonly state: Known | Exclude<ReferenceState, { kind: 'known' }>;
-  /** The revision that was read; undefined where nothing was. */
-  readonly revision: string | undefined;
-  /** What the watch showed when it was read. */
-  readonly shown: string | undefined;
+/** What a set mirrors. */
+interface Mirrored {
+  readonly namespace: string;
+  readonly reference: Reference;
 }
 
-/** The references of a group, and when the first of them is to be read again although nothing changes. */
-export interface ReferencesRead {
-  readonly states: ReadonlyMap<string, ReferenceState>;
-  readonly again: Instant | undefined;
+/** What was found out last about one resource, and how. */
+interface Looked {
+  readonly reading: Reading;
+  /** Undefined where the server has no such kind, or could not say. */
+  readonly found: { readonly ref: ObjectRef; readonly watch: ReferenceWatch } | undefined;
 }
 
 /**
  * The resources whose replicas sets mirror: read through their scale subresource once for each change that a watch
- * shows, or at the interval where they cannot be watched (SC-32, D-23, KW-15).
+ * shows, or at the interval where they cannot be watched (SC-32, D-23, KW-15). What they report is written ever more
+ * rarely where somebody else writes something else, and read no more often than that takes.
  */
 export class References {
   readonly #ports: ReferencePorts;
-  readonly #readings = new Map<string, Reading>();
+  /** By {@link referenceId}. */
+  readonly #looked = new Map<string, Looked>();
   readonly #watches: ReferenceWatches;
+  readonly #statusReads = new StatusReads();
+  readonly #paces = new WritePaces();
   /** Types whose status we may not write (KW-29). */
   readonly #forbidden = new Set<string>();
 
@@ -87,31 +89,28 @@ export class References {
     });
   }
 
-  /** What the sets of the group `key` mirror. @throws when a watch can never be trusted again (D-6) */
-  async read(
-    key: string,
-    sets: readonly SetSnapshot[],
-    signal: AbortSignal,
-  ): Promise<ReferencesRead> {
-    const wanted = new Map<string, { readonly namespace: string; readonly reference: Reference }>();
-    for (const { set } of sets) {
-      const reference = referenceOf(set);
-      if (reference === undefined || set.isDeleting) continue;
-      wanted.set(referenceId(set.namespace, reference), { namespace: set.namespace, reference });
-    }
+  /**
+   * Reads what the sets of the group `key` mirror, as far as what is known of it does not hold any more.
+   * @throws when a watch can never be trusted again (D-6)
+   */
+  async refresh(key: string, sets: readonly SetSnapshot[], signal: AbortSignal): Promise<void> {
+    this.#paces.sweep(this.#ports.clock.monotonic());
     const used = new Set<string>();
-    const states = new Map<string, ReferenceState>();
-    let again: number | undefined;
-    for (const [id, { namespace, reference }] of wanted) {
-      const { state, watch, at } = await this.#readOne(id, { namespace, reference }, signal);
+    for (const [id, mirrored] of mirroredBy(sets)) {
+      const watch = await this.#refreshOne(id, mirrored, signal);
       if (watch !== undefined) used.add(watch);
-      if (at !== undefined) again = Math.min(again ?? at, at);
-      states.set(id, withoutOwn(state, sets));
     }
     this.#watches.use(key, used);
-    const now = this.#ports.clock.now();
-    const left = again === undefined ? undefined : millis(again - this.#ports.clock.monotonic());
-    return { states, again: left === undefined ? undefined : after(now, left) };
+  }
+
+  /** What is known of the resources that `sets` mirror, by {@link referenceId}; asks nobody. */
+  statesOf(sets: readonly SetSnapshot[]): ReadonlyMap<string, ReferenceState> {
+    const states = new Map<string, ReferenceState>();
+    for (const id of mirroredBy(sets).keys()) {
+      const looked = this.#looked.get(id);
+      if (looked !== undefined) states.set(id, this.#stateOf(id, looked, sets));
+    }
+    return states;
   }
 
   /** Resolves when all watches have ended, which their signal asks for. */
@@ -128,21 +127,23 @@ export class References {
    * Reports a count to a resource, by the exact body that the peer sends (SC-40).
    * @returns whether it was stored; a refusal is logged, and one for lack of permission never tried again (KW-29)
    */
-  async writeBack({ set, reference, replicas }: WriteBack, signal: AbortSignal): Promise<boolean> {
+  async writeBack(decision: WriteBack, signal: AbortSignal): Promise<boolean> {
     const { client, log } = this.#ports;
+    const { set, reference, replicas } = decision;
     const { type, namespace, name } = reference;
     const fields = { name: set.name, replicas, referenceResource: `${type.plural}/${name}` };
     log.info('updating the status of a mirrored resource', fields);
     try {
       const body = { kind: 'merge', document: { status: { replicas } } } as const;
       const write = { subresource: 'status', body, signal } as const;
-      await client.patch(type, { namespace, name }, write);
-      this.#reported(reference, replicas);
+      const { metadata } = await client.patch(type, { namespace, name }, write);
+      this.#reported(decision, metadata);
       return true;
     } catch (error) {
       signal.throwIfAborted();
       const err = errorOf(error);
       log.warn('cannot update the status of a mirrored resource', { ...fields, err });
+      this.#paces.refused(pacedWrite(decision), err.message, this.#moment());
       if (isForbidden(error)) {
         this.#forbidden.add(typeId(type));
         this.#ports.metrics.setPermissionRefused('patch', `${type.plural}/status`, true);
@@ -151,121 +152,119 @@ export class References {
     }
   }
 
-  async #readOne(
+  /** @returns what {@link ReferenceWatches.use} calls the watch of the resource; undefined without one */
+  async #refreshOne(
     id: string,
-    wanted: { readonly namespace: string; readonly reference: Reference },
+    { namespace, reference }: Mirrored,
     signal: AbortSignal,
-  ): Promise<{
-    readonly state: ReferenceState;
-    readonly watch: string | undefined;
-    readonly at: Monotonic | number | undefined;
-  }> {
-    const { namespace, reference } = wanted;
-    const { kinds, interval } = this.#ports;
+  ): Promise<string | undefined> {
+    const { kinds, clock } = this.#ports;
+    const at = clock.monotonic();
     try {
       const resolved = await kinds.resolve(reference.group, reference.kind, signal);
       if (resolved.kind === 'unknown') {
         const { message } = resolved;
-        const at = this.#ports.clock.monotonic() + interval;
-        return { state: { kind: 'unresolved', message }, watch: undefined, at };
+        const reading: Reading = { kind: 'unresolved', message, at, shown: undefined };
+        this.#looked.set(id, { reading, found: undefined });
+        return undefined;
       }
       const ref = { type: resolved.type, namespace, name: reference.name };
       const [watchId, watch] = this.#watches.of(resolved.type, namespace);
       watch.throwIfFatal();
-      const reading = await this.#current(id, { ref, watch, reference }, signal);
-      const isFollowed = watch.isReliable && reading.state.kind === 'known';
-      const at = isFollowed ? undefined : reading.at + this.#span(reading.revision);
-      return { state: this.#stateOf(id, ref, reading), watch: watchId, at };
+      await this.#read(id, { ref, watch }, signal);
+      return watchId;
     } catch (error) {
       signal.throwIfAborted();
       if (!isRequestFailure(error)) throw error;
-      const at = this.#ports.clock.monotonic() + this.#span(undefined);
-      return { state: this.#unreadable(error), watch: undefined, at };
+      const { message } = error;
+      const reading: Reading = { kind: 'unreadable', message, at, shown: undefined };
+      this.#looked.set(id, { reading, found: undefined });
+      return undefined;
     }
   }
 
-  /** The last reading while it still holds, else a new one. */
-  async #current(
-    id: string,
-    what: {
-      readonly ref: ObjectRef;
-      readonly watch: ReferenceWatch;
-      readonly reference: Reference;
-    },
-    signal: AbortSignal,
-  ): Promise<Reading> {
-    const last = this.#readings.get(id);
-    if (last !== undefined && this.#holds(last, what.watch, what.ref.name)) return last;
-    const shown = what.watch.shown(what.ref.name);
-    const at = this.#ports.clock.monotonic();
-    const read = await this.#get(what.ref, what.reference, signal);
-    const reading = { ...read, at, shown };
-    this.#readings.set(id, reading);
-    return reading;
-  }
-
-  #holds(last: Reading, watch: ReferenceWatch, name: string): boolean {
-    const shown = watch.shown(name);
-    const isYoung = this.#ports.clock.monotonic() - last.at < this.#span(last.revision);
-    if (!watch.isReliable) return isYoung;
-    if (last.revision === undefined || shown === undefined) return isYoung && shown === last.shown;
-    return newerRevision(last.revision, shown) === last.revision;
-  }
-
-  async #get(
-    ref: ObjectRef,
-    reference: Reference,
-    signal: AbortSignal,
-  ): Promise<Pick<Reading, 'state' | 'revision'>> {
-    const { namespace, name, type } = ref;
-    const path = resourcePath(type, { namespace, name, subresource: 'scale' });
-    try {
-      const scale = await this.#ports.client.raw({ method: 'GET', path }, { signal });
-      const counts = countsOf(scale);
-      if (counts === undefined) {
-        const message = `its scale has no revision, or counts that are no numbers`;
-        return { state: { kind: 'unreadable', message }, revision: undefined };
-      }
-      const { wanted, reported, revision } = counts;
-      const state: Known = { kind: 'known', ref, wanted, reported, ...unshared };
-      return { state, revision };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isRequestFailure(error)) throw error;
-      // The type may be gone with its definition.
-      if (isNotFound(error)) this.#ports.kinds.forget(reference.group, reference.kind);
-      return { state: this.#unreadable(error), revision: undefined };
+  /** Reads the resource, unless what was read last still holds. */
+  async #read(id: string, found: NonNullable<Looked['found']>, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#ports;
+    const last = this.#looked.get(id);
+    const due = last?.found === undefined ? undefined : this.#dueAt(id, last.reading, found);
+    const at = clock.monotonic();
+    if (last !== undefined && due !== undefined && due > at) {
+      this.#looked.set(id, { reading: last.reading, found });
+      return;
     }
+    if (last !== undefined && this.#movement(last.reading, found) === 'status') {
+      this.#statusReads.read(id, at);
+    }
+    const shown = found.watch.shown(found.ref.name)?.revision;
+    const read = await readScale(found.ref, this.#ports, signal);
+    this.#looked.set(id, { reading: { ...read, at, shown }, found });
   }
 
-  #unreadable(error: Error): Extract<ReferenceState, { kind: 'unreadable' }> {
-    const until = after(this.#ports.clock.now(), this.#span(undefined));
-    return { kind: 'unreadable', message: error.message, until };
-  }
-
-  /** For how long a reading of `revision`, or one that failed, is good enough. */
-  #span(revision: string | undefined): Millis {
+  /** When the resource is to be read again, as far as can be told now. */
+  #dueAt(id: string, reading: Reading, found: Looked['found']): Monotonic {
     const { interval, retry } = this.#ports;
-    return revision === undefined ? retry : interval;
+    const isPolled = reading.kind === 'known' || reading.kind === 'unresolved';
+    const polledAt = monotonic(reading.at + (isPolled ? interval : retry));
+    if (found?.watch.isReliable !== true) return polledAt;
+    const movement = this.#movement(reading, found);
+    switch (movement) {
+      case 'none':
+        return never;
+      case 'status':
+        return this.#statusReads.nextAt(id);
+      case 'spec':
+        return atOnce;
+      case 'unknown':
+        return polledAt;
+      default:
+        return assertNever(movement);
+    }
   }
 
-  #stateOf(id: string, { type }: ObjectRef, { state }: Reading): ReferenceState {
-    if (state.kind !== 'known') return state;
-    const isWriteBackForbidden = this.#forbidden.has(typeId(type));
+  #movement(reading: Reading, found: Looked['found']): Movement {
+    if (found?.watch.isReliable !== true) return 'unknown';
+    return movementSince(reading, found.watch.shown(found.ref.name));
+  }
+
+  #stateOf(id: string, looked: Looked, sets: readonly SetSnapshot[]): ReferenceState {
+    const { reading, found } = looked;
+    const due = this.#dueAt(id, reading, found);
+    // What the watch shows to have changed has woken the group already.
+    const again = due === never || due === atOnce ? {} : { lookAgainAt: due };
+    if (reading.kind !== 'known') return { kind: reading.kind, message: reading.message, ...again };
+    if (found === undefined) return { kind: 'unreadable', message: 'it was not found', ...again };
+    const own = new Set(sets.map(({ set }) => set.uid));
+    const all = this.#ports.statefulSets.by(REFERENCE_INDEX, id);
+    const pace = this.#paces.of(id, this.#ports.clock.monotonic());
+    const { wanted, reported } = reading;
     return {
-      ...state,
-      isWriteBackForbidden,
-      others: this.#ports.statefulSets.by(REFERENCE_INDEX, id),
+      kind: 'known',
+      ref: found.ref,
+      wanted,
+      reported,
+      hasChanged: this.#movement(reading, found) === 'spec',
+      others: all.filter(({ uid }) => !own.has(uid)),
+      isWriteBackForbidden: this.#forbidden.has(typeId(found.ref.type)),
+      ...(pace !== undefined && { pace }),
+      ...again,
     };
   }
 
-  /** What was read before stays as old as it was: somebody else may have written meanwhile, and the watch tells. */
-  #reported(ref: ObjectRef, replicas: number): void {
-    const { type, namespace, name } = ref;
-    const id = referenceId(namespace, { group: type.group, kind: type.kind, name });
-    const reading = this.#readings.get(id);
-    if (reading?.state.kind !== 'known') return;
-    this.#readings.set(id, { ...reading, state: { ...reading.state, reported: replicas } });
+  #reported(decision: WriteBack, { resourceVersion: revision, generation }: ObjectMeta): void {
+    const write = pacedWrite(decision);
+    this.#paces.written(write, this.#moment());
+    const looked = this.#looked.get(write.key);
+    if (looked?.found === undefined) return;
+    const stored = { reported: write.to, revision, generation };
+    const shown = looked.found.watch.shown(looked.found.ref.name);
+    const reading = afterReport(looked.reading, stored, shown);
+    this.#looked.set(write.key, { ...looked, reading });
+  }
+
+  #moment(): PaceMoment {
+    const { clock } = this.#ports;
+    return { now: clock.now(), at: clock.monotonic() };
   }
 
   #changed(id: string): void {
@@ -279,11 +278,22 @@ export class References {
   }
 }
 
-/** `others` are the sets of other groups. */
-function withoutOwn(state: ReferenceState, own: readonly SetSnapshot[]): ReferenceState {
-  if (state.kind !== 'known' || state.others.length === 0) return state;
-  const uids = new Set(own.map(({ set }) => set.uid));
-  return { ...state, others: state.others.filter(({ uid }) => !uids.has(uid)) };
+const never = monotonic(Number.POSITIVE_INFINITY);
+const atOnce = monotonic(Number.NEGATIVE_INFINITY);
+
+/** What `sets` mirror, by {@link referenceId}. */
+function mirroredBy(sets: readonly SetSnapshot[]): ReadonlyMap<string, Mirrored> {
+  const wanted = new Map<string, Mirrored>();
+  for (const { set } of sets) {
+    const reference = referenceOf(set);
+    if (reference === undefined || set.isDeleting) continue;
+    wanted.set(referenceId(set.namespace, reference), { namespace: set.namespace, reference });
+  }
+  return wanted;
 }
 
-const unshared = { others: [], isWriteBackForbidden: false } as const;
+function pacedWrite({ reference, from, replicas: to }: WriteBack): PacedWrite {
+  const { type, namespace, name } = reference;
+  const key = referenceId(namespace, { group: type.group, kind: type.kind, name });
+  return { key, subject: `the status of ${type.kind} "${name}"`, from, to };
+}

@@ -1,15 +1,22 @@
 import type { Because } from '#base/because.ts';
 import type { Parsed } from '#base/parsed.ts';
-import type { Instant } from '#base/units.ts';
-import type { ObjectRef, Requeue } from '#control/decision.ts';
+import type { Instant, Monotonic } from '#base/units.ts';
+import type { ObjectRef } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import type { Reason } from '#control/reasons.ts';
 import type { OpenScale } from '#control/scale-writes.ts';
-import type { StatefulSetView } from '#statefulset/view.ts';
+import type { StatefulSetView, Watched } from '#statefulset/view.ts';
+import type { PodPreparation } from './delayed-downscale-snapshot.ts';
 
-import type { DelayedDownscaleVerdict } from './delayed-downscale-snapshot.ts';
+/** A write that must not be repeated before `until`: it was refused, or somebody undoes it again and again. */
+export interface Pace {
+  /** The count that was to be written. */
+  readonly to: number;
+  readonly until: Monotonic;
+  readonly because: Because<Reason>;
+}
 
-/** What is known of a resource whose replicas are mirrored. */
+/** What is known of a resource whose replicas are mirrored; `lookAgainAt`: when it is read again although no watch asks. */
 export type ReferenceState =
   | {
       readonly kind: 'known';
@@ -18,44 +25,56 @@ export type ReferenceState =
       readonly wanted: number;
       /** `status.replicas` of its scale. */
       readonly reported: number;
+      /** Whether its watch shows a newer spec than the one that was read. */
+      readonly hasChanged: boolean;
       /** Sets of other groups that mirror it, too. */
       readonly others: readonly StatefulSetView[];
       /** Whether our Role may not write its status (KW-29). */
       readonly isWriteBackForbidden: boolean;
+      /** What may not be reported again yet; undefined: anything may. */
+      readonly pace?: Pace;
+      readonly lookAgainAt?: Monotonic;
     }
   /** The server has no such kind, or more than one. */
-  | { readonly kind: 'unresolved'; readonly message: string }
-  /** Its scale cannot be read; nothing is ever scaled on a guess (SCAL-1). `until`: when it is tried again. */
-  | { readonly kind: 'unreadable'; readonly message: string; readonly until?: Instant };
+  | {
+      readonly kind: 'unresolved';
+      readonly message: string;
+      readonly lookAgainAt?: Monotonic;
+    }
+  /** Its scale cannot be read; nothing is ever scaled on a guess (SCAL-1). */
+  | {
+      readonly kind: 'unreadable';
+      readonly message: string;
+      readonly lookAgainAt?: Monotonic;
+    };
 
 /** When sets were last scaled down: what the annotations say, and in zone-tracker mode also the ConfigMap (D-23). */
 export type ZoneTracker =
   | { readonly kind: 'off' }
-  /** Nothing was asked of the ConfigMap yet; it is once a set wants to shrink. */
+  /** It was not read for this pass, or too long ago; it is once a set wants to shrink. */
   | { readonly kind: 'unread' }
-  | { readonly kind: 'unreadable'; readonly message: string; readonly until?: Instant }
+  | { readonly kind: 'unreadable'; readonly message: string; readonly lookAgainAt?: Monotonic }
   /** By name of the set; never scaled down when absent. */
   | { readonly kind: 'read'; readonly times: ReadonlyMap<string, Parsed<Instant>> };
 
-/** Delayed down-scale, as far as one plan may ask. Pure: what it answers is part of the snapshot. */
-export interface Delays {
-  /** Asked once of each set whose reference is known, also where `wanted` is its count (D-22). */
-  verdict(
-    set: SetSnapshot,
-    wanted: number,
-  ): { readonly verdict: DelayedDownscaleVerdict; readonly requeue: Requeue };
+/** What the pods of one set said; only a cache, the truth is with the pods (DD-1). */
+export interface Preparations {
+  /** The set's URL when they were called; what they said at another one counts for nothing. */
+  readonly url: string;
+  /** By ordinal; what is missing is unknown. */
+  readonly slots: ReadonlyMap<number, PodPreparation>;
 }
 
-/** A write that must not be repeated before `until`: it was refused, or somebody undoes it again and again. */
-export interface Pace {
-  /** The count that was to be written. */
-  readonly to: number;
-  readonly until: Instant;
-  readonly because: Because<Reason>;
+/** A time that somebody stored, and since when this process has known it (D-55). */
+export interface SeenTime {
+  readonly at: Instant;
+  readonly since: Monotonic;
 }
 
-/** All that one decision about the replicas of a group needs to know; immutable. */
+/** All that one decision about the replicas of a group needs to know: plain immutable data, nothing that acts. */
 export interface CoordinationSnapshot {
+  /** When it was taken, on the clock that every other monotonic time in it is of. */
+  readonly takenAt: Monotonic;
   /** Sorted by name, byte order (RC-21). */
   readonly sets: readonly SetSnapshot[];
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
@@ -63,9 +82,14 @@ export interface CoordinationSnapshot {
   /** By {@link referenceId}; every valid reference of the sets is in it. */
   readonly references: ReadonlyMap<string, ReferenceState>;
   readonly zoneTracker: ZoneTracker;
-  readonly delays: Delays;
+  /** Times of last down-scales that this process watches, by name of the set. */
+  readonly seenDownscales: ReadonlyMap<string, readonly SeenTime[]>;
+  /** By uid of the set; no pod of a set that is missing was called. */
+  readonly preparations: ReadonlyMap<string, Preparations>;
   /** By uid of the set. */
   readonly paces: ReadonlyMap<string, Pace>;
-  /** Requests without an answer that lower the replicas of a set, by its name. */
+  /** Requests without an answer that may still lower the replicas of a set, by its name. */
   readonly unanswered: ReadonlyMap<string, OpenScale>;
+  /** What this process has seen of the pods itself. */
+  readonly watched: Watched;
 }

@@ -1,10 +1,9 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import type { Instant, Monotonic } from '#base/units.ts';
+import type { Monotonic } from '#base/units.ts';
 import { applyScale } from '#control/apply-scale.ts';
-import type { Basis } from '#control/basis.ts';
-import type { Decision, Plan, Scale } from '#control/decision.ts';
-import type { PlanReporter } from '#control/report-plan.ts';
+import type { Scale } from '#control/decision.ts';
+import type { Carrying } from '#control/group-capability.ts';
 import type { ScaleWrites } from '#control/scale-writes.ts';
 import { ApiError, isOutcomeUnknown, isRequestFailure } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -14,7 +13,7 @@ import { TransportError } from '#kubernetes/transport.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
-import type { WritePaces } from './write-pace.ts';
+import type { PacedWrite, PaceMoment, WritePaces } from './write-pace.ts';
 
 /** What writes of replicas go through. */
 export interface ScaleWriterPorts {
@@ -24,58 +23,51 @@ export interface ScaleWriterPorts {
   readonly statefulSets: Informer<StatefulSetView>;
   readonly writes: ScaleWrites;
   readonly paces: WritePaces;
-  readonly reporter: PlanReporter;
   /** Has the group `key` planned again. */
   wake(key: string): void;
 }
 
-/** A plan that may be applied, and what it rests on. */
-export interface ScaleWork {
-  /** Of the group. */
-  readonly key: string;
-  readonly plan: Plan;
-  readonly basis: Basis | undefined;
-}
+/** What came of a write: `refused` is remembered as a pace, and told by the next plan. */
+export type Written = 'scaled' | 'outdated' | 'refused';
 
-/** What came of the write of a plan. */
-export type Written =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'scaled' }
-  | { readonly kind: 'outdated' }
-  | { readonly kind: 'refused'; readonly hold: Decision; readonly until: Instant };
+/** Races for the replicas of one state of a set that are lost before people are told. */
+const freeRaces = 2;
 
 /** Writes replicas, and knows afterwards what became of each write: stored, refused, or not known yet. */
 export class ScaleWriter {
   readonly #ports: ScaleWriterPorts;
+  /** Writes in a row that found another set than the cache shows, by uid of the set. */
+  readonly #races = new Map<string, { readonly revision: string; readonly count: number }>();
 
   constructor(ports: ScaleWriterPorts) {
     this.#ports = ports;
   }
 
-  /** Writes the replicas that the plan has decided on, if any. */
-  async write(work: ScaleWork, signal: AbortSignal): Promise<Written> {
-    const scale = work.plan.decisions.find((decision) => decision.kind === 'scale');
-    if (scale === undefined) return { kind: 'nothing' };
+  /** Writes the replicas that were decided on, if they still are in the moment of sending. */
+  async write(scale: Scale, carrying: Carrying, signal: AbortSignal): Promise<Written> {
     const { clock, statefulSets, writes } = this.#ports;
+    const { key, approve, tell } = carrying;
     const { namespace, name } = scale.set;
     const before = statefulSets.lister.get(namespace, name)?.resourceVersion;
     const startedAt = clock.monotonic();
     try {
-      const log = this.#ports.log.with({ group: parseGroupKey(work.key).group });
-      const ports = { ...this.#ports, log };
-      const outcome = await applyScale({ scale, basis: work.basis }, ports, signal);
-      if (outcome.kind === 'outdated') return outcome;
+      const log = this.#ports.log.with({ group: parseGroupKey(key).group });
+      const outcome = await applyScale(scale, { ...this.#ports, log, approve }, signal);
+      if (outcome.kind === 'outdated') return this.#outdated(key, scale, outcome.answer);
+      this.#races.delete(scale.set.uid);
       const { revision: answered, sentAt } = outcome;
       if (before !== undefined) statefulSets.freshness.ownWrite({ sentAt, before, answered });
       writes.answered(scale, answered);
-      this.#ports.paces.written(scale, clock.now());
-      this.#ports.reporter.tell(scale.set, scale.because);
-      this.#wakeWhenSeen(work.key, answered, signal);
-      return { kind: 'scaled' };
+      this.#ports.paces.written(pacedWrite(scale), this.#moment());
+      tell(scale.set, scale.because);
+      this.#wakeWhenSeen(key, answered, signal);
+      return 'scaled';
     } catch (error) {
       if (!isRequestFailure(error)) throw error;
       const hasMoved = await this.#settle({ scale, error, startedAt }, signal);
-      return hasMoved ? { kind: 'outdated' } : this.#refused(work.key, scale, error);
+      if (hasMoved) return 'outdated';
+      this.#refused(key, scale, error);
+      return 'refused';
     }
   }
 
@@ -104,12 +96,28 @@ export class ScaleWriter {
     }
   }
 
-  #refused(key: string, scale: Scale, error: Error): Written {
-    const { log, clock } = this.#ports;
+  /** Once or twice is nothing unusual; a set that the cache goes on to show as it was decided on is told as refused. */
+  #outdated(key: string, scale: Scale, answer: Error | undefined): Written {
+    if (answer === undefined) return 'outdated';
+    const { uid } = scale.set;
+    const before = this.#races.get(uid);
+    const count = before?.revision === scale.revision ? before.count + 1 : 1;
+    this.#races.set(uid, { revision: scale.revision, count });
+    if (count <= freeRaces) return 'outdated';
+    this.#refused(key, scale, answer);
+    return 'refused';
+  }
+
+  #refused(key: string, scale: Scale, error: Error): void {
+    const { log, paces } = this.#ports;
     const { group } = parseGroupKey(key);
     log.warn('scaling step failed', { group, err: error });
-    const { until, because } = this.#ports.paces.refused(scale, error.message, clock.now());
-    return { kind: 'refused', until, hold: { kind: 'hold', set: scale.set, until, because } };
+    paces.refused(pacedWrite(scale), error.message, this.#moment());
+  }
+
+  #moment(): PaceMoment {
+    const { clock } = this.#ports;
+    return { now: clock.now(), at: clock.monotonic() };
   }
 
   /** The pass that follows a write needs the cache to show it; nothing else may wake the group by then. */
@@ -120,6 +128,10 @@ export class ScaleWriter {
       () => undefined,
     );
   }
+}
+
+function pacedWrite({ set, from, to }: Scale): PacedWrite {
+  return { key: set.uid, subject: set.name, from, to };
 }
 
 /** Whether the request may still be under way; an answer, whatever it says, ends it. */

@@ -4,42 +4,79 @@ import { isJsonObject, type JsonValue } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
 import { invalid } from '#base/parsed.ts';
 import { parseTimestamp } from '#base/timestamp.ts';
-import { after, type Instant, type Millis } from '#base/units.ts';
+import { type Instant, type Millis, type Monotonic, monotonic } from '#base/units.ts';
+import { maxDecisionAge } from '#control/basis.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { parseGroupKey } from '#statefulset/group.ts';
 import { parseZoneEntry } from '#statefulset/last-downscale.ts';
 import type { ZoneTracker } from './snapshot.ts';
 
 /** Where the times of the last down-scales are kept in zone-tracker mode. */
-export interface ZoneTrackerOptions {
+export interface ZoneTrackerPorts {
   readonly client: Client;
   readonly clock: Clock;
-  /** Name of the ConfigMap in the namespace of the sets. */
-  readonly configMapName: string;
+  /** Name of the ConfigMap in the namespace of the sets; undefined when the mode is off (D-23). */
+  readonly zoneTracker: string | undefined;
   /** How soon a read that failed is tried again. */
   readonly retry: Millis;
 }
 
-/** Reads the ConfigMap in which a webhook notes when each zone was last scaled down (D-23); never written here. */
-export async function readZoneTracker(
-  namespace: string,
-  options: ZoneTrackerOptions,
-  signal: AbortSignal,
-): Promise<ZoneTracker> {
-  const { client, clock, configMapName: name, retry } = options;
-  try {
-    const { data } = await client.get(resourceTypes.configMaps, { namespace, name }, { signal });
-    const entries = isJsonObject(data) ? Object.entries(data) : [];
-    return {
-      kind: 'read',
-      times: new Map(entries.map(([set, entry]) => [set, parseEntry(entry, { set, name })])),
-    };
-  } catch (error) {
-    // Nobody has been scaled down yet.
-    if (isNotFound(error)) return { kind: 'read', times: new Map() };
-    const message = errorOf(error).message;
-    return { kind: 'unreadable', message, until: after(clock.now(), retry) };
+interface Reading {
+  readonly tracker: ZoneTracker;
+  /** When it was asked for. */
+  readonly at: Monotonic;
+}
+
+/** The ConfigMap in which a webhook notes when each zone was last scaled down (D-23); never written here. */
+export class ZoneTrackers {
+  readonly #ports: ZoneTrackerPorts;
+  /** By key of the group. */
+  readonly #readings = new Map<string, Reading>();
+
+  constructor(ports: ZoneTrackerPorts) {
+    this.#ports = ports;
+  }
+
+  /** What is known of it for the group `key`; too old to act on counts as not read (D-3). */
+  of(key: string): ZoneTracker {
+    if (this.#ports.zoneTracker === undefined) return { kind: 'off' };
+    const reading = this.#readings.get(key);
+    const isYoung =
+      reading !== undefined && this.#ports.clock.monotonic() - reading.at <= maxDecisionAge;
+    return isYoung ? reading.tracker : { kind: 'unread' };
+  }
+
+  /** Reads it for the group `key`. */
+  async read(key: string, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#ports;
+    const at = clock.monotonic();
+    const tracker = await this.#read(parseGroupKey(key).namespace, signal);
+    this.#readings.set(key, { tracker, at });
+  }
+
+  /** Forgets what was read: a new pass begins, or the group is gone. */
+  forget(key: string): void {
+    this.#readings.delete(key);
+  }
+
+  async #read(namespace: string, signal: AbortSignal): Promise<ZoneTracker> {
+    const { client, clock, zoneTracker: name = '', retry } = this.#ports;
+    try {
+      const { data } = await client.get(resourceTypes.configMaps, { namespace, name }, { signal });
+      const entries = isJsonObject(data) ? Object.entries(data) : [];
+      return {
+        kind: 'read',
+        times: new Map(entries.map(([set, entry]) => [set, parseEntry(entry, { set, name })])),
+      };
+    } catch (error) {
+      // Nobody has been scaled down yet.
+      if (isNotFound(error)) return { kind: 'read', times: new Map() };
+      const { message } = errorOf(error);
+      const lookAgainAt = monotonic(clock.monotonic() + retry);
+      return { kind: 'unreadable', message, lookAgainAt };
+    }
   }
 }
 

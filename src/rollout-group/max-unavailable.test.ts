@@ -15,6 +15,7 @@ const readable: readonly (readonly [raw: string, replicas: number, limit: number
   ['+3', 3, 3],
   ['010', 3, 10],
   ['1000000', 3, 1_000_000],
+  ['2147483647', 3, 2_147_483_647],
   ['30%', 10, 3],
   ['25%', 10, 2],
   ['50%', 3, 1],
@@ -43,6 +44,8 @@ const unreadable = [
   '',
   '2.5%',
   '1.5',
+  '2147483648',
+  '99999999999999999999',
   '0x3',
   '1e1',
   '３',
@@ -59,7 +62,8 @@ test('parseMaxUnavailable() says where the value stands, what is right and what 
     kind: 'invalid',
     problem: {
       path: PATH,
-      message: 'must be an integer >= 1, or a percentage from "1%" to "100%": got "300%"',
+      message:
+        'must be an integer from 1 to 2147483647, or a percentage from "1%" to "100%": got "300%"',
     },
   });
 });

@@ -7,11 +7,14 @@ export type MaxUnavailable =
 
 const integer = /^[+-]?\d+$/;
 
+/** What the field's 32-bit integers hold; the peer cannot read more either. */
+const greatest = 2_147_483_647;
+
 /** Used where the annotation is absent or cannot be read. */
 export const defaultMaxUnavailable: MaxUnavailable = Object.freeze({ kind: 'count', count: 1 });
 
 /**
- * Parses `rollout-max-unavailable` (IN-25): an integer >= 1, or `1%` to `100%`; surrounding white space, a leading
+ * Parses `rollout-max-unavailable` (IN-25): an integer from 1 to 2147483647, or `1%` to `100%`; surrounding white space, a leading
  * `+` and leading zeros are accepted. Percentages outside the range are refused, not clamped.
  */
 export function parseMaxUnavailable(raw: string, path: string): Parsed<MaxUnavailable> {
@@ -20,10 +23,10 @@ export function parseMaxUnavailable(raw: string, path: string): Parsed<MaxUnavai
   const digits = isPercent ? text.slice(0, -1) : text;
   const value = integer.test(digits) ? Number(digits) : Number.NaN;
   if (isPercent && value >= 1 && value <= 100) return valid({ kind: 'percent', percent: value });
-  if (!isPercent && value >= 1) return valid({ kind: 'count', count: value });
+  if (!isPercent && value >= 1 && value <= greatest) return valid({ kind: 'count', count: value });
   return invalid(
     path,
-    `must be an integer >= 1, or a percentage from "1%" to "100%": got ${JSON.stringify(raw)}`,
+    `must be an integer from 1 to ${greatest}, or a percentage from "1%" to "100%": got ${JSON.stringify(raw)}`,
   );
 }
 

@@ -1,12 +1,13 @@
 import { assertNever } from '#base/assert-never.ts';
-import type { Instant } from '#base/units.ts';
+import { after, type Instant } from '#base/units.ts';
 import type { SetProgress, SetRef } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import { setRef } from '#control/refs.ts';
 import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
 import { isOutdated, targetRevision } from '#statefulset/revision.ts';
 import { isUnavailable, type Slot, slotsOf } from '#statefulset/slot.ts';
-import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { type StuckMoment, type Stuckness, stuckness } from '#statefulset/stuck.ts';
+import type { Ordinal, PodView, StatefulSetView } from '#statefulset/view.ts';
 import { isPaused, maxUnavailableOf } from './api.ts';
 import { defaultMaxUnavailable, limitOf } from './max-unavailable.ts';
 import type { GroupSnapshot } from './snapshot.ts';
@@ -23,18 +24,31 @@ export interface Zone {
   readonly slots: readonly Slot[];
   readonly unavailable: readonly Slot[];
   /** Slots whose pod runs another revision than `target`, by ordinal, lowest first (RC-43); none while unknown. */
-  readonly outdated: readonly Exclude<Slot, { kind: 'missing' }>[];
+  readonly outdated: readonly FilledSlot[];
+  /** Whether the pods of its unavailable slots can become ready by themselves, by ordinal. */
+  readonly stuckness: ReadonlyMap<Ordinal, Stuckness>;
 }
 
-/** The zone that `snapshot` describes at `now`. `leaving`: see {@link GroupSnapshot}. */
-export function zoneOf(
-  snapshot: SetSnapshot,
-  leaving: GroupSnapshot['leaving'],
-  now: Instant,
-): Zone {
-  const { set, pods } = snapshot;
+/** A slot that holds a pod. */
+export type FilledSlot = Exclude<Slot, { kind: 'missing' }>;
+
+/** A group as its policies see it. */
+export interface Group {
+  readonly snapshot: GroupSnapshot;
+  /** In the order of the group. */
+  readonly zones: readonly Zone[];
+}
+
+/** The zones of `snapshot` at `now`. */
+export function groupOf(snapshot: GroupSnapshot, now: Instant): Group {
+  return { snapshot, zones: snapshot.sets.map((each) => zoneOf(each, snapshot, now)) };
+}
+
+function zoneOf({ set, pods }: SetSnapshot, group: GroupSnapshot, now: Instant): Zone {
+  const { leaving, watched, stuckAfter } = group;
   const target = targetRevision(set);
-  const slots = slotsOf({ set, pods, leaving }, now);
+  const slots = slotsOf({ set, pods, leaving, watched }, now);
+  const unavailable = slots.filter(isUnavailable);
   const max = maxUnavailableOf(set);
   return {
     set,
@@ -43,15 +57,27 @@ export function zoneOf(
     limit: limitOf(max.kind === 'valid' ? max.value : defaultMaxUnavailable, set.spec.replicas),
     target,
     slots,
-    unavailable: slots.filter(isUnavailable),
+    unavailable,
     outdated: target === undefined ? [] : outdatedSlots(slots, target),
+    stuckness: stucknessOf(unavailable, { now, watched, stuckAfter }),
   };
 }
 
+function stucknessOf(unavailable: readonly Slot[], moment: StuckMoment): Zone['stuckness'] {
+  if (unavailable.length === 0) return nothingStuck;
+  return new Map(
+    unavailable.flatMap((slot) =>
+      slot.kind === 'missing' ? [] : [[slot.ordinal, stuckness(slot.pod, moment)] as const],
+    ),
+  );
+}
+
+/** One for all zones at rest: every pass over every group asks. */
+const nothingStuck: Zone['stuckness'] = new Map();
+
 function outdatedSlots(slots: readonly Slot[], target: string): Zone['outdated'] {
   return slots.filter(
-    (slot): slot is Zone['outdated'][number] =>
-      slot.kind !== 'missing' && isOutdated(slot.pod, target),
+    (slot): slot is FilledSlot => slot.kind !== 'missing' && isOutdated(slot.pod, target),
   );
 }
 
@@ -67,11 +93,23 @@ export function progressOf(zone: Zone): SetProgress {
   };
 }
 
-/** The unavailable slots of `zone` in words: up to three pods by name, each with what is wrong, then a count. */
-export function describeUnavailable(zone: Zone): string {
-  const shown = zone.unavailable.slice(0, 3).map((slot) => describeSlot(zone.set.name, slot));
-  const rest = zone.unavailable.length - shown.length;
-  return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ');
+/**
+ * The unavailable slots of `zone` in words: up to three pods by name, each with what is wrong, then a count. What a
+ * person has to do something about comes first, what is on its way by itself last.
+ */
+export function describeUnavailable({ set, unavailable, stuckness }: Zone): string {
+  const urgency = (slot: Slot): number => urgencyOf(slot, stuckness.get(slot.ordinal));
+  const shown = unavailable.toSorted((one, other) => urgency(other) - urgency(one)).slice(0, 3);
+  const texts = shown.map((slot) => describeSlot(set.name, slot));
+  const rest = unavailable.length - shown.length;
+  return rest > 0 ? `${texts.join(', ')} and ${rest} more` : texts.join(', ');
+}
+
+function urgencyOf(slot: Slot, stuckness: Stuckness | undefined): number {
+  if (slot.kind === 'terminating' || slot.kind === 'settling') return 0;
+  if (slot.kind !== 'not-ready') return 1;
+  if (stuckness !== undefined && stuckness.kind !== 'not-stuck') return 4;
+  return slot.pod.trouble === undefined ? 2 : 3;
 }
 
 function describeSlot(setName: string, slot: Slot): string {
@@ -80,11 +118,11 @@ function describeSlot(setName: string, slot: Slot): string {
     case 'missing':
       return `${name} (does not exist)`;
     case 'terminating':
-      return `${name} (terminating)`;
+      return `${name} (${slot.pod.isTerminating ? 'terminating' : 'leaving'})`;
     case 'settling':
-      return `${name} (ready, but not yet for minReadySeconds)`;
+      return `${name} (${slot.availableFrom === 'unknown' ? 'ready, but it does not say since when' : 'ready, but not yet for minReadySeconds'})`;
     case 'not-ready':
-      return `${name} (${slot.pod.trouble ?? notReadyPhase(slot.pod)})`;
+      return `${name} (${slot.pod.trouble ?? notReadyText(slot.pod)})`;
     case 'available':
       return `${name} (available)`;
     default:
@@ -92,18 +130,29 @@ function describeSlot(setName: string, slot: Slot): string {
   }
 }
 
-function notReadyPhase(pod: PodView): string {
-  return pod.phase === 'Running' ? 'not ready' : pod.phase.toLowerCase();
+function notReadyText({ phase, unready }: PodView): string {
+  if (unready?.isOutOfReach === true) return 'its node may be out of reach';
+  if (unready?.isStartingUp === true) return 'its start-up probe has not succeeded yet';
+  return phase === 'Running' ? 'not ready' : phase.toLowerCase();
 }
 
-/** When the first settling pod of `zones` becomes available; undefined when none is settling. */
-export function nextSettled(zones: readonly Zone[]): Instant | undefined {
-  let earliest: Instant | undefined;
-  for (const slot of zones.flatMap((zone) => zone.unavailable)) {
-    if (slot.kind !== 'settling') continue;
-    if (earliest === undefined || slot.availableFrom < earliest) earliest = slot.availableFrom;
-  }
-  return earliest;
+/** When time alone may change what `zones` come to; undefined when it does not. */
+export function nextLook(zones: readonly Zone[], now: Instant): Instant | undefined {
+  const times = zones.flatMap((zone) => [
+    ...zone.unavailable.flatMap((slot) =>
+      slot.kind === 'settling' && slot.availableFrom !== 'unknown' ? [slot.availableFrom] : [],
+    ),
+    ...stuckTimes(zone, now),
+  ]);
+  return times.length === 0 ? undefined : times.reduce((one, other) => (other < one ? other : one));
+}
+
+/** When pods of `zone` become stuck; of no interest where none is outdated, as then none is replaced. */
+function stuckTimes({ outdated, stuckness }: Zone, now: Instant): readonly Instant[] {
+  if (outdated.length === 0) return [];
+  return [...stuckness.values()].flatMap((each) =>
+    each.kind === 'stuck-by-time' || each.left === undefined ? [] : [after(now, each.left)],
+  );
 }
 
 /** Names of orphans of `snapshot` that stand where one of its slots should be (bad input of the group). */

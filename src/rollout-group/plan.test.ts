@@ -1,96 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { after, seconds } from '#base/units.ts';
-import type { Decision } from '#control/decision.ts';
-import type { SetSnapshot } from '#control/group-sets.ts';
+import { after, monotonic, seconds } from '#base/units.ts';
 import { type Budgets, unbudgeted } from '#disruption/verdict.ts';
-import type { PodView } from '#statefulset/view.ts';
-import {
-  podView,
-  readySince,
-  type StatefulSetOverrides,
-  statefulSetView,
-  T0,
-} from '#testing/views.ts';
+import { group, line, type PodState, zone } from '#testing/rollout-zones.ts';
+import { podView, readySince, type StatefulSetOverrides, T0 } from '#testing/views.ts';
 import { planRolloutGroup } from './plan.ts';
 import type { GroupSnapshot } from './snapshot.ts';
 
-/** What stands in the place of one ordinal: a current pod, an outdated one, and so on. */
-type PodState =
-  | 'current'
-  | 'old'
-  | 'old-unready'
-  | 'old-terminating'
-  | 'old-settling'
-  | 'unready'
-  | 'terminating'
-  | 'settling'
-  | 'missing'
-  | 'unlabelled';
-
-const overrides: Record<Exclude<PodState, 'missing'>, Partial<PodView>> = {
-  current: {},
-  old: { revision: 'prev-hash' },
-  'old-unready': { revision: 'prev-hash', readySince: undefined, areContainersReady: false },
-  'old-terminating': { revision: 'prev-hash', isTerminating: true },
-  'old-settling': { revision: 'prev-hash', readySince: after(T0, seconds(-5)) },
-  unready: { readySince: undefined, areContainersReady: false },
-  terminating: { isTerminating: true },
-  settling: { readySince: after(T0, seconds(-5)) },
-  unlabelled: { revision: undefined },
-};
-
-interface ZoneSpec extends StatefulSetOverrides {
-  /** One state an ordinal, from 0. */
-  readonly pods?: readonly PodState[];
-  /** Further pods as they are. */
-  readonly extra?: readonly PodView[];
-}
-
 const prev: StatefulSetOverrides['status'] = { currentRevision: 'prev-hash' };
 const allOld = ['old', 'old', 'old'] as const;
-
-function zone(letter: string, spec: ZoneSpec = {}): SetSnapshot {
-  const name = spec.name ?? `ingester-zone-${letter}`;
-  const states = spec.pods ?? ['current', 'current', 'current'];
-  const set = statefulSetView({
-    ...spec,
-    name,
-    spec: { replicas: states.length, ...spec.spec },
-    status: { replicas: states.length, readyReplicas: states.length, ...spec.status },
-  });
-  const pods = states.flatMap((state, index) =>
-    state === 'missing'
-      ? []
-      : [podView({ name: `${name}-${index}`, controllerUid: set.uid, ...overrides[state] })],
-  );
-  return { set, pods: [...pods, ...(spec.extra ?? [])], orphans: [] };
-}
-
-function group(sets: readonly SetSnapshot[], rest: Partial<GroupSnapshot> = {}): GroupSnapshot {
-  return {
-    namespace: 'test',
-    group: 'ingester',
-    sets,
-    leaving: new Set(),
-    budgets: unbudgeted,
-    unbuilt: undefined,
-    ...rest,
-  };
-}
-
-/** A decision in one line: what, to whom, why; settings of no interest left out. */
-function line(decision: Decision): string {
-  const { reason } = decision.because;
-  switch (decision.kind) {
-    case 'delete-pod':
-      return `delete ${decision.pod.name.replace('ingester-zone-', '')} ${reason}`;
-    case 'set-current-revision':
-      return `promote ${decision.set.name.replace('ingester-zone-', '')} ${decision.to}`;
-    default:
-      return `${decision.kind} ${decision.set.name.replace('ingester-zone-', '')} ${reason}`;
-  }
-}
 
 function lines(snapshot: GroupSnapshot, now = T0): readonly string[] {
   return planRolloutGroup(snapshot, now).decisions.map(line);
@@ -110,18 +28,22 @@ function verdicts(answers: Readonly<Record<string, 'allowed' | 'refused'>>): Bud
 }
 
 const cases: Record<string, { readonly given: GroupSnapshot; readonly want: readonly string[] }> = {
-  '[scenario 3] replaces broken outdated pods of two zones at once and holds the rest (D-11)': {
+  '[scenario 3] holds when outdated pods of two zones are not ready: they may be back in a second (D-48)':
+    {
+      given: group([
+        zone('a', { status: prev, pods: ['old', 'old', 'old-unready'] }),
+        zone('b', { status: prev, pods: ['old', 'old-unready', 'old-unready'] }),
+        zone('c'),
+      ]),
+      want: ['hold a MultipleZonesUnavailable'],
+    },
+  '[scenario 3] replaces the stuck pods of the first of two zones and holds the rest (D-48)': {
     given: group([
-      zone('a', { status: prev, pods: ['old', 'old', 'old-unready'] }),
-      zone('b', { status: prev, pods: ['old', 'old-unready', 'old-unready'] }),
+      zone('a', { status: prev, pods: ['old', 'old', 'old-stuck'] }),
+      zone('b', { status: prev, pods: ['old', 'old-stuck', 'old-stuck'] }),
       zone('c'),
     ]),
-    want: [
-      'delete a-2 UnavailablePodOutdated',
-      'delete b-1 UnavailablePodOutdated',
-      'delete b-2 UnavailablePodOutdated',
-      'hold a MultipleZonesUnavailable',
-    ],
+    want: ['delete a-2 StuckPodReplaced', 'hold a MultipleZonesUnavailable'],
   },
   'holds when two zones have broken pods of the wanted revision': {
     given: group([
@@ -208,14 +130,21 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
     ]),
     want: ['hold b MaxUnavailableReached', 'hold a ZoneOrder'],
   },
-  '[scenario 16] replaces unready outdated pods even when the limit is spent': {
+  '[scenario 16] holds when the limit is spent by outdated pods that are not ready (D-48)': {
     given: group([
       zone('a', { status: prev, pods: allOld }),
       zone('b', { status: prev, pods: ['old', 'old-unready', 'old-unready'] }),
     ]),
+    want: ['hold b MaxUnavailableReached', 'hold a ZoneOrder'],
+  },
+  '[scenario 16] replaces stuck outdated pods even when the limit is spent': {
+    given: group([
+      zone('a', { status: prev, pods: allOld }),
+      zone('b', { status: prev, pods: ['old', 'old-stuck', 'old-stuck'] }),
+    ]),
     want: [
-      'delete b-1 UnavailablePodOutdated',
-      'delete b-2 UnavailablePodOutdated',
+      'delete b-1 StuckPodReplaced',
+      'delete b-2 StuckPodReplaced',
       'hold b MaxUnavailableReached',
       'hold a ZoneOrder',
     ],
@@ -328,22 +257,22 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
   },
   '[scenario 34] holds every zone while a paused one is unavailable (KW-3)': {
     given: group([
-      zone('a', { status: prev, pods: ['old', 'old', 'old-unready'], annotations: paused }),
+      zone('a', { status: prev, pods: ['old', 'old', 'old-stuck'], annotations: paused }),
       zone('b', { status: prev, pods: allOld }),
     ]),
     want: ['hold a PausedZoneUnavailable', 'hold b ZoneOrder'],
   },
   '[scenario 38] R13 LIVE-3 replaces the crash-looping pod of a corrected template first': {
     given: group([
-      zone('a', { status: prev, pods: ['old-unready', 'old', 'old'], annotations: oneAtATime }),
+      zone('a', { status: prev, pods: ['old-stuck', 'old', 'old'], annotations: oneAtATime }),
     ]),
-    want: ['delete a-0 UnavailablePodOutdated', 'hold a MaxUnavailableReached'],
+    want: ['delete a-0 StuckPodReplaced', 'hold a MaxUnavailableReached'],
   },
   '[scenario 1] touches no pod of a group with a set of another strategy': {
     given: group([
       zone('a', {
         status: prev,
-        pods: ['old', 'old', 'old-unready'],
+        pods: ['old', 'old', 'old-stuck'],
         spec: { updateStrategy: 'RollingUpdate' },
       }),
       zone('b', { status: prev, pods: allOld }),
@@ -399,7 +328,7 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
     want: ['hold a ZoneNotReady', 'hold b ZoneOrder'],
   },
   'holds a group that asks for a capability that is not built (D-13)': {
-    given: group([zone('a', { status: prev, pods: ['old', 'old', 'old-unready'] })], {
+    given: group([zone('a', { status: prev, pods: ['old', 'old', 'old-stuck'] })], {
       unbuilt: 'it mirrors replicas',
     }),
     want: ['hold a CapabilityNotBuilt'],
@@ -413,7 +342,7 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
   },
   'replaces no broken pod of a set that is being deleted': {
     given: group([
-      zone('a', { isDeleting: true, status: prev, pods: ['old', 'old', 'old-unready'] }),
+      zone('a', { isDeleting: true, status: prev, pods: ['old', 'old', 'old-stuck'] }),
     ]),
     want: ['hold a ZoneNotReady'],
   },
@@ -471,17 +400,13 @@ test('planRolloutGroup() [scenario 36] deletes in natural order', () => {
 
 test('planRolloutGroup() [scenario 1] names the set and the strategy in its failure', () => {
   const given = group([zone('a', { spec: { updateStrategy: 'RollingUpdate' } })]);
-  const { outcome } = planRolloutGroup(given, T0);
-  assert.equal(outcome.kind, 'failed');
-  assert.match(
-    outcome.kind === 'failed' ? outcome.message : '',
-    /"ingester-zone-a".*"RollingUpdate".*"OnDelete"/,
-  );
+  const { failure } = planRolloutGroup(given, T0);
+  assert.match(failure ?? '', /"ingester-zone-a".*"RollingUpdate".*"OnDelete"/);
 });
 
 test('planRolloutGroup() [scenario 3] counts a hold as a success', () => {
   const given = group([zone('a', { pods: ['unready'] }), zone('b', { pods: ['unready'] })]);
-  assert.deepEqual(planRolloutGroup(given, T0).outcome, { kind: 'succeeded' });
+  assert.equal(planRolloutGroup(given, T0).failure, undefined);
 });
 
 test('planRolloutGroup() names each broken pod with what is wrong', () => {
@@ -513,10 +438,35 @@ test('planRolloutGroup() looks again when the first settling pod is available', 
   );
 });
 
-test('planRolloutGroup() takes a Ready time in the future for "not yet" (D-10)', () => {
+test('planRolloutGroup() takes a Ready pod without minReadySeconds for available, whatever its clock says (D-55)', () => {
   const future = podView({ name: 'ingester-zone-a-0', readySince: after(T0, seconds(60)) });
   const given = group([zone('a', { pods: ['missing', 'current', 'current'], extra: [future] })]);
-  assert.deepEqual(lines(given), ['hold a ZoneSettling']);
+  assert.deepEqual(lines(given), []);
+});
+
+test('planRolloutGroup() counts a Ready time in the future as now (D-55)', () => {
+  const future = podView({ name: 'ingester-zone-a-0', readySince: after(T0, seconds(3_600)) });
+  const pods = ['missing', 'current', 'current'] as const;
+  const given = group([zone('a', { spec: { minReady: seconds(30) }, pods, extra: [future] })]);
+  const watched = { now: monotonic(7_200_000), since: new Map(), witnessed: new Set<string>() };
+  assert.deepEqual(lines({ ...given, watched }), ['hold a ZoneSettling']);
+  assert.deepEqual(planRolloutGroup({ ...given, watched }, T0).requeue, {
+    kind: 'at',
+    at: after(T0, seconds(30)),
+  });
+});
+
+test('planRolloutGroup() ends the wait for a Ready time in the future when this process has watched it pass (D-55)', () => {
+  const future = podView({ name: 'ingester-zone-a-0', readySince: after(T0, seconds(3_600)) });
+  const pods = ['missing', 'current', 'current'] as const;
+  const given = group([zone('a', { spec: { minReady: seconds(30) }, pods, extra: [future] })]);
+  const at = (seen: number): readonly string[] => {
+    const since = new Map([[future.uid, monotonic(7_200_000 - seen)]]);
+    const watched = { now: monotonic(7_200_000), since, witnessed: new Set<string>() };
+    return lines({ ...given, watched });
+  };
+  assert.deepEqual(at(29_999), ['hold a ZoneSettling']);
+  assert.deepEqual(at(30_000), []);
 });
 
 test('planRolloutGroup() takes a pod for available in the very moment that minReadySeconds have passed', () => {

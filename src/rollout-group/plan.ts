@@ -1,92 +1,54 @@
 import type { Instant } from '#base/units.ts';
-import type { Decision, Plan, PlanOutcome } from '#control/decision.ts';
+import type { Decision, Plan } from '#control/decision.ts';
 import { because } from '#control/refs.ts';
-import { planReplacements } from './plan-replacement.ts';
+import { planStuckPods } from './plan-stuck.ts';
 import { planTurn } from './plan-turn.ts';
 import { planWarnings } from './plan-warning.ts';
-import { describeUnavailable, nextSettled, progressOf, type Zone, zoneOf } from './plan-zone.ts';
+import { type Group, groupOf, nextLook, progressOf, type Zone } from './plan-zone.ts';
 import type { GroupSnapshot } from './snapshot.ts';
 
-const succeeded: PlanOutcome = { kind: 'succeeded' };
-
 /**
- * What to do next about one group, and why not more: one zone at a time, never more than its limit, broken outdated
- * pods first (spec §3 with KW-1…KW-4 and D-10…D-12).
+ * What to do next about one group, and why not more: one zone at a time, never more than its limit, and stuck outdated
+ * pods without waiting for the other zones (spec §3 with KW-1…KW-4, D-10, D-12, D-48).
  *
- * Total and deterministic; the decisions of one plan may be carried out together.
+ * Total and deterministic. Any of its deletions may be carried out: planned anew with that pod leaving, the others are
+ * what is left (D-49).
  */
 export function planRolloutGroup(snapshot: GroupSnapshot, now: Instant): Plan {
-  const zones = snapshot.sets.map((set) => zoneOf(set, snapshot.leaving, now));
-  const { decisions, outcome } = planZones(snapshot, zones);
-  const next = nextSettled(zones);
+  const group = groupOf(snapshot, now);
+  const { zones } = group;
+  const { decisions, failure } = planTurns(group);
+  const next = nextLook(zones, now);
   return {
-    decisions: [...planWarnings(snapshot.sets), ...decisions],
+    decisions: [...planWarnings(snapshot.sets), ...planStuckPods(group), ...decisions],
     requeue: next === undefined ? { kind: 'await-change' } : { kind: 'at', at: next },
-    outcome,
+    failure,
     progress: zones.map(progressOf),
   };
 }
 
-/** Part of a plan: what one step adds to it. */
-interface Steps {
+/** Zone after zone, the unavailable one first (RC-26, RC-27), until one is not done. */
+function planTurns(group: Group): {
   readonly decisions: readonly Decision[];
-  readonly outcome: PlanOutcome;
-}
-
-function planZones(snapshot: GroupSnapshot, zones: readonly Zone[]): Steps {
-  const obstacle = obstacleOf(snapshot, zones);
-  if (obstacle !== undefined) return obstacle;
-  const replacements = planReplacements(zones);
-  const rest = planTurns(snapshot, zones);
-  return { decisions: [...replacements, ...rest.decisions], outcome: rest.outcome };
-}
-
-/** What forbids any work on the group: a capability that is missing (D-13), a wrong strategy (RC-23). */
-function obstacleOf(snapshot: GroupSnapshot, zones: readonly Zone[]): Steps | undefined {
-  const [first] = zones;
-  if (first === undefined) return { decisions: [], outcome: succeeded };
-  if (snapshot.unbuilt !== undefined) {
-    const hold = because('CapabilityNotBuilt', snapshot.unbuilt);
-    return { decisions: [{ kind: 'hold', set: first.ref, because: hold }], outcome: succeeded };
-  }
-  const wrong = zones.find((zone) => zone.set.spec.updateStrategy !== 'OnDelete');
-  if (wrong === undefined) return undefined;
-  const message =
-    `StatefulSet "${wrong.set.name}" has spec.updateStrategy.type "${wrong.set.spec.updateStrategy}", ` +
-    'and every set of a rollout group must have "OnDelete"; no pod of the group is touched';
-  return {
-    decisions: [{ kind: 'hold', set: wrong.ref, because: because('WrongUpdateStrategy', message) }],
-    outcome: { kind: 'failed', message },
-  };
-}
-
-/** Zone after zone, the unavailable one first (RC-25…RC-27), until one is not done. */
-function planTurns(snapshot: GroupSnapshot, zones: readonly Zone[]): Steps {
-  const unavailable = zones.filter((zone) => zone.unavailable.length > 0);
-  const [first, second] = unavailable;
-  if (first !== undefined && second !== undefined) {
-    return { decisions: [holdForTwo(unavailable, first)], outcome: succeeded };
-  }
-  const order = first === undefined ? zones : [first, ...zones.filter((zone) => zone !== first)];
+  readonly failure: string | undefined;
+} {
+  const order = inOrder(group.zones);
   const decisions: Decision[] = [];
   for (const [index, zone] of order.entries()) {
-    const turn = planTurn(zone, snapshot.budgets);
-    decisions.push(...turn.decisions);
-    if (turn.kind === 'failed') {
-      return { decisions, outcome: { kind: 'failed', message: turn.message } };
-    }
-    if (turn.kind === 'ongoing') {
+    const answer = planTurn(zone, group);
+    decisions.push(...answer.decisions);
+    if (answer.kind === 'stop') return { decisions, failure: answer.failure };
+    if (answer.kind === 'wait') {
       decisions.push(...holdForOrder(order.slice(index + 1), zone));
       break;
     }
   }
-  return { decisions, outcome: succeeded };
+  return { decisions, failure: undefined };
 }
 
-function holdForTwo(unavailable: readonly Zone[], first: Zone): Decision {
-  const zones = unavailable.map((zone) => `${zone.set.name}: ${describeUnavailable(zone)}`);
-  const message = `${unavailable.length} zones have unavailable pods, so none may lose another: ${zones.join('; ')}`;
-  return { kind: 'hold', set: first.ref, because: because('MultipleZonesUnavailable', message) };
+function inOrder(zones: readonly Zone[]): readonly Zone[] {
+  const first = zones.find((zone) => zone.unavailable.length > 0);
+  return first === undefined ? zones : [first, ...zones.filter((zone) => zone !== first)];
 }
 
 function holdForOrder(waiting: readonly Zone[], current: Zone): readonly Decision[] {

@@ -1,192 +1,117 @@
-import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
+import type { Millis } from '#base/units.ts';
 import { applyCurrentRevision } from '#control/apply-current-revision.ts';
-import { applyDeletions, type DeletionReport, OverruledError } from '#control/apply-deletions.ts';
-import type { Basis } from '#control/basis.ts';
-import type { Decision, DeletePod, Plan } from '#control/decision.ts';
-import type { Fence } from '#control/fence.ts';
-import type { GroupCapability, GroupEnd, GroupWork } from '#control/group-capability.ts';
+import type { Decision, Plan } from '#control/decision.ts';
+import type { Carrying, GroupCapability, Wrote } from '#control/group-capability.ts';
+import type { GroupMoment } from '#control/group-moment.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
-import { type GroupState, GroupView } from '#control/group-view.ts';
-import type { OpenDisruptions } from '#control/open-disruptions.ts';
-import type { Reason } from '#control/reasons.ts';
+import { PlanMemory } from '#control/plan-memory.ts';
 import { because } from '#control/refs.ts';
-import { PlanReporter } from '#control/report-plan.ts';
-import { SettledPlans } from '#control/settled-plans.ts';
+import type { WatchedPods } from '#control/watched-pods.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { EventRecorder } from '#kubernetes/event-recorder.ts';
-import type { Informer } from '#kubernetes/informer.ts';
-import { RevisionWentBackError } from '#kubernetes/revision.ts';
-import { groupKey, groupOf } from '#statefulset/group.ts';
-import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { isPaused } from './api.ts';
+import type { Freshness } from '#kubernetes/freshness.ts';
 import { planRolloutGroup } from './plan.ts';
 import { snapshotOf } from './snapshot.ts';
 
 /** What rolling a group goes through. */
 export interface RolloutGroupPorts {
   readonly client: Client;
-  readonly clock: Clock;
   readonly log: Logger;
-  readonly events: EventRecorder;
-  readonly pods: Informer<PodView>;
-  readonly statefulSets: Informer<StatefulSetView>;
-  readonly fence: Fence;
-  readonly open: OpenDisruptions;
+  readonly watched: WatchedPods;
+  /** Freshness of the cache of StatefulSets. */
+  readonly statefulSets: Freshness;
+  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  readonly stuckAfter: Millis | undefined;
   /** Why a budget of a kind that is not built forbids to roll these sets (D-13); undefined when none does. */
   budgetOver(sets: readonly SetSnapshot[]): string | undefined;
 }
 
-/** How the requests of a pass ended. */
-interface PassEnd {
-  readonly plan: Plan;
-  /** The failure of a request; undefined when all were answered as hoped. */
-  readonly error: unknown;
-  /** Whether the world had moved under the plan. */
-  readonly isOutrun: boolean;
+type SetCurrentRevision = Extract<Decision, { kind: 'set-current-revision' }>;
+
+interface Promotion {
+  readonly to: string;
+  /** The revision of the set that has it. */
+  readonly storedAt: string;
 }
 
-/** Its part of a pass: observe, plan, confirm where the plan disrupts, apply (architecture §3). */
+/** Races for a status that are lost before people are told. */
+const freeRaces = 2;
+
+/** Rolls the sets of a group: pods by the common way of all deletions, and the current revision of sets that are done. */
 export class RolloutGroups implements GroupCapability {
   readonly name = 'rollout';
   readonly #ports: RolloutGroupPorts;
-  readonly #reporter: PlanReporter;
-  readonly #settled = new SettledPlans();
+  readonly #memory = new PlanMemory();
+  /** Current revisions that were written, and that the cache may not show yet, by uid of the set. */
+  readonly #promotions = new Map<string, Promotion>();
+  /** Writes of a current revision in a row that lost a race, by uid of the set. */
+  readonly #races = new Map<string, number>();
 
   constructor(ports: RolloutGroupPorts) {
     this.#ports = ports;
-    this.#reporter = new PlanReporter(ports);
   }
 
   forget(key: string): void {
-    this.#settled.forget(key);
+    this.#memory.forget(key);
   }
 
-  /** Rolls the group one step further, if it may. */
-  async reconcile(work: GroupWork, signal: AbortSignal): Promise<GroupEnd> {
-    const end = await this.#pass(work, signal);
-    const { plan, error, isOutrun } = end;
-    const told = error === undefined ? plan : withHold(plan, 'RequestRefused', messageOf(error));
-    return { plan: told, error, isOutrun, endsPass: false, failure: failureOf(end) };
-  }
-
-  async #pass({ key, sets }: GroupWork, signal: AbortSignal): Promise<PassEnd> {
-    const plan = (state: GroupState): Plan => this.#plan(key, state);
-    const view = new GroupView({ ...this.#ports, key, plan });
-    const observed = view.observe(sets);
-    try {
-      const ready = await view.secure(observed, signal);
-      if (ready.kind === 'held') return { plan: ready.plan, error: undefined, isOutrun: false };
-      const { plan, basis } = ready;
-      const isCurrent = await this.#writeRevisions(plan.decisions, signal);
-      if (!isCurrent) return { plan, error: undefined, isOutrun: true };
-      const report = await this.#delete({ key, deletions: deletionsOf(plan), basis }, signal);
-      return endOf(plan, report);
-    } catch (error) {
-      if (error instanceof RevisionWentBackError) throw error;
-      return { plan: observed.plan, error, isOutrun: false };
-    }
-  }
-
-  #plan(key: string, { sets, leaving }: GroupState): Plan {
+  plan(moment: GroupMoment): Plan {
+    const { key, sets, leaving, now } = moment;
     const unbuilt = this.#ports.budgetOver(sets);
-    const isOfSetsAlone = leaving.size === 0 && unbuilt === undefined;
-    const settled = isOfSetsAlone ? this.#settled.find(key, sets) : undefined;
-    if (settled !== undefined) return settled;
-    const snapshot = snapshotOf(key, sets, { leaving, unbuilt });
-    const plan = planRolloutGroup(snapshot, this.#ports.clock.now());
-    if (isOfSetsAlone) this.#settled.keep(key, sets, plan);
+    const known = unbuilt === undefined ? this.#memory.find(moment) : undefined;
+    if (known !== undefined) return known;
+    const { stuckAfter } = this.#ports;
+    const watched = this.#ports.watched.of(sets);
+    const snapshot = snapshotOf(key, sets, { leaving, unbuilt, stuckAfter, watched });
+    const plan = planRolloutGroup(snapshot, now);
+    if (unbuilt === undefined) this.#memory.keep(moment, plan);
+    else this.#memory.forget(key);
     return plan;
   }
 
-  /** @returns false when a set was not what was decided on any more; then nothing else is done in this pass */
-  async #writeRevisions(decisions: readonly Decision[], signal: AbortSignal): Promise<boolean> {
-    for (const decision of decisions) {
-      if (decision.kind !== 'set-current-revision') continue;
-      const fields = {
-        statefulset: decision.set.name,
-        old_current_revision: decision.from,
-        new_current_revision: decision.to,
-      };
-      this.#ports.log.debug('updating the current revision', fields);
-      const outcome = await applyCurrentRevision(decision, this.#ports.client, { signal });
-      if (outcome === 'outdated') return false;
-      this.#ports.log.info('updated the current revision', fields);
-    }
-    return true;
-  }
-
-  async #delete(
-    work: {
-      readonly key: string;
-      readonly deletions: readonly DeletePod[];
-      readonly basis: Basis | undefined;
-    },
-    signal: AbortSignal,
-  ): Promise<DeletionReport | undefined> {
-    const { key, deletions, basis } = work;
-    if (deletions.length === 0 || basis === undefined) return undefined;
-    const { client, clock, log, pods } = this.#ports;
-    const report = await applyDeletions(
-      { deletions, basis },
-      {
-        client,
-        clock,
-        log,
-        open: this.#ports.open,
-        pods: pods.freshness,
-        recheck: (deletion) => this.#recheck(key, deletion),
-      },
-      signal,
+  write({ decisions }: Plan, carrying: Carrying, signal: AbortSignal): Promise<Wrote> | undefined {
+    const promotion = decisions.find(
+      (decision): decision is SetCurrentRevision =>
+        decision.kind === 'set-current-revision' && !this.#isWritten(decision),
     );
-    for (const { set, because } of report.deleted) this.#reporter.tell(set, because);
-    return report;
+    return promotion === undefined ? undefined : this.#promote(promotion, carrying, signal);
   }
 
-  /** What may have changed between the plan and the send (reliability.md rule 6). */
-  #recheck(key: string, { set, pod }: DeletePod): void {
-    const current = this.#ports.statefulSets.lister.get(set.namespace, set.name);
-    if (current === undefined || current.uid !== set.uid) {
-      throw new OverruledError(`Cannot delete Pod "${pod.name}" as its StatefulSet has gone`);
-    }
-    const group = groupOf(current);
-    if (group === undefined || groupKey(current.namespace, group) !== key) {
-      throw new OverruledError(`Cannot delete Pod "${pod.name}" as its StatefulSet left the group`);
-    }
-    if (isPaused(current)) {
-      throw new OverruledError(`Cannot delete Pod "${pod.name}" as its StatefulSet is paused now`);
-    }
+  async #promote(
+    decision: SetCurrentRevision,
+    { tell }: Carrying,
+    signal: AbortSignal,
+  ): Promise<Wrote> {
+    const { log, client } = this.#ports;
+    const { set, from, to } = decision;
+    const fields = { statefulset: set.name, old_current_revision: from, new_current_revision: to };
+    log.debug('updating the current revision', fields);
+    const outcome = await applyCurrentRevision(decision, client, { signal });
+    if (outcome.kind === 'outdated') return this.#lostRace(decision);
+    this.#races.delete(set.uid);
+    this.#promotions.set(set.uid, { to, storedAt: outcome.revision });
+    log.info('updated the current revision', fields);
+    tell(set, decision.because);
+    return 'written';
   }
-}
 
-/** How a pass ended whose deletions ended as `report` says. */
-function endOf(plan: Plan, report: DeletionReport | undefined): PassEnd {
-  if (report === undefined) return { plan, error: undefined, isOutrun: false };
-  const { deleted, outrun, stale, error } = report;
-  const isStuck = stale !== undefined && deleted.length === 0;
-  const shown = isStuck ? withHold(plan, 'ViewNotFresh', stale.message) : plan;
-  return { plan: shown, error, isOutrun: outrun > 0 };
-}
+  /** Once or twice is nothing unusual: the StatefulSet controller writes the same status at the same time. */
+  #lostRace({ set, to }: SetCurrentRevision): Wrote {
+    const races = (this.#races.get(set.uid) ?? 0) + 1;
+    this.#races.set(set.uid, races);
+    if (races <= freeRaces) return 'outrun';
+    const message =
+      `status.currentRevision of StatefulSet "${set.name}" cannot become ${to}: ` +
+      'each time it is written, the set has been changed since it was read';
+    return { held: because('RequestRefused', message) };
+  }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'a request failed without an error';
-}
-
-function failureOf(end: PassEnd): Error | string | undefined {
-  if (end.error instanceof Error) return end.error;
-  if (end.error !== undefined) return messageOf(end.error);
-  return end.plan.outcome.kind === 'failed' ? end.plan.outcome.message : undefined;
-}
-
-function deletionsOf(plan: Plan): readonly DeletePod[] {
-  return plan.decisions.filter((decision) => decision.kind === 'delete-pod');
-}
-
-/** The plan with what stopped it as the reason that nothing goes on. */
-function withHold(plan: Plan, reason: Reason, message: string): Plan {
-  const subject = deletionsOf(plan)[0]?.set ?? plan.progress[0]?.set;
-  if (subject === undefined) return plan;
-  const hold: Decision = { kind: 'hold', set: subject, because: because(reason, message) };
-  const warnings = plan.decisions.filter((decision) => decision.kind === 'warn');
-  return { ...plan, decisions: [...warnings, hold] };
+  /** Whether the revision was written already, and the cache does not show it yet. */
+  #isWritten({ set, to }: SetCurrentRevision): boolean {
+    const written = this.#promotions.get(set.uid);
+    if (written === undefined) return false;
+    if (!this.#ports.statefulSets.hasSeen(written.storedAt)) return written.to === to;
+    this.#promotions.delete(set.uid);
+    return false;
+  }
 }

@@ -51,3 +51,9 @@ export function stringMapAt(
 export function objectsIn(values: readonly JsonValue[]): readonly JsonObject[] {
   return values.filter(isJsonObject);
 }
+
+/** The condition `type` of the `status` of an object; undefined when it has none. */
+export function conditionOf(status: JsonObject, type: string): JsonObject | undefined {
+  const conditions = objectsIn(arrayAt(status, 'conditions'));
+  return conditions.find((condition) => condition['type'] === type);
+}

@@ -28,12 +28,21 @@ function ordinal(value: number): Ordinal {
   return value as Ordinal;
 }
 
+/** Replicas of the largest set that is looked at: a list of the slots of a larger one would be a memory of its own. */
+export const largestSet = 20_000;
+
+/** Whether `set` should have more slots than anybody looks at (D-56). */
+export function isTooLarge({ spec, status }: StatefulSetView): boolean {
+  return Math.max(spec.replicas, status.replicas) > largestSet;
+}
+
 /**
  * The ordinals that `set` should have, ascending: from `spec.ordinals.start`, as many as the greater of
- * `spec.replicas` and `status.replicas`, so that a slot counts from before its pod exists until after it is gone.
+ * `spec.replicas` and `status.replicas`, so that a slot counts from before its pod exists until after it is gone. Only
+ * the first one of a set that is too large.
  */
 export function ordinalsOf(set: StatefulSetView): readonly Ordinal[] {
-  const length = Math.max(set.spec.replicas, set.status.replicas, 0);
+  const length = isTooLarge(set) ? 1 : Math.max(set.spec.replicas, set.status.replicas, 0);
   const ordinals: Ordinal[] = [];
   for (let index = 0; index < length; index += 1) {
     ordinals.push(ordinal(set.spec.ordinalsStart + index));

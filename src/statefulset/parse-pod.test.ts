@@ -73,8 +73,13 @@ const table: Record<string, { readonly pod: JsonObject; readonly isReady: boolea
     pod: pod({ phase: 'Running', containerStatuses: [{ ready: true, state: running }] }),
     isReady: false,
   },
-  'a pod whose Ready condition has no readable time': {
-    pod: pod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }),
+  'a pod whose Ready condition has no readable time: whether it is ready is said without a clock (D-55)':
+    {
+      pod: pod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }),
+      isReady: true,
+    },
+  'a pod whose Ready condition has no readable status': {
+    pod: pod({ phase: 'Running', conditions: [{ ...ready, status: 'Perhaps' }] }),
     isReady: false,
   },
   'a pod of a phase that is not known': {

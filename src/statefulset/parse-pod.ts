@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
-import { type Millis, millis } from '#base/units.ts';
-import { arrayAt, instantAt, objectAt, objectsIn, stringAt } from './parse-fields.ts';
+import { millis } from '#base/units.ts';
+import { arrayAt, conditionOf, instantAt, objectAt, objectsIn, stringAt } from './parse-fields.ts';
+import { parseUnready, troubleOf } from './parse-unready.ts';
 import type { PodView } from './view.ts';
 
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
@@ -12,9 +13,8 @@ const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const
 export function parsePod(object: JsonObject): PodView {
   const metadata = objectAt(object, 'metadata');
   const status = objectAt(object, 'status');
-  const containers = objectsIn(arrayAt(status, 'containerStatuses'));
-  const ready = readyConditionOf(status);
-  const isTrue = ready?.['status'] === 'True';
+  const { readySince, unready, unreadyAfter } = readinessOf(status);
+  const areContainersReady = areAllReady(status);
   return Object.freeze({
     namespace: stringAt(metadata, 'namespace') ?? '',
     name: stringAt(metadata, 'name') ?? '',
@@ -23,12 +23,32 @@ export function parsePod(object: JsonObject): PodView {
     controllerUid: controllerUidOf(metadata),
     revision: stringAt(objectAt(metadata, 'labels'), 'controller-revision-hash'),
     isTerminating: stringAt(metadata, 'deletionTimestamp') !== undefined,
-    phase: phases.find((phase) => phase === stringAt(status, 'phase')) ?? 'Unknown',
-    readySince: isTrue ? instantAt(ready, 'lastTransitionTime') : undefined,
-    unreadyAfter: isTrue || ready === undefined ? undefined : sinceStart(ready, status),
-    areContainersReady: containers.every(isContainerReady),
-    trouble: troubleOf(containers),
+    phase: phaseOf(status),
+    readySince,
+    unready,
+    unreadyAfter,
+    areContainersReady,
+    // Most pods have none, and thousands are read.
+    trouble: unready === undefined && areContainersReady ? undefined : troubleOf(status),
   });
+}
+
+function readinessOf(status: JsonObject): Pick<PodView, 'readySince' | 'unready' | 'unreadyAfter'> {
+  const ready = conditionOf(status, 'Ready') ?? {};
+  const since = instantAt(ready, 'lastTransitionTime');
+  const isTrue = ready['status'] === 'True';
+  if (isTrue) return { readySince: since, unready: undefined, unreadyAfter: undefined };
+  const startedAt = instantAt(status, 'startTime');
+  const isKnown = since !== undefined && startedAt !== undefined;
+  return {
+    readySince: undefined,
+    unready: parseUnready(status),
+    unreadyAfter: isKnown ? millis(since - startedAt) : undefined,
+  };
+}
+
+function phaseOf(status: JsonObject): PodView['phase'] {
+  return phases.find((phase) => phase === status['phase']) ?? 'Unknown';
 }
 
 function controllerUidOf(metadata: JsonObject): string | undefined {
@@ -37,30 +57,10 @@ function controllerUidOf(metadata: JsonObject): string | undefined {
   return controller === undefined ? undefined : stringAt(controller, 'uid');
 }
 
-function readyConditionOf(status: JsonObject): JsonObject | undefined {
-  const conditions = objectsIn(arrayAt(status, 'conditions'));
-  return conditions.find((condition) => condition['type'] === 'Ready');
-}
-
-function sinceStart(condition: JsonObject, status: JsonObject): Millis | undefined {
-  const at = instantAt(condition, 'lastTransitionTime');
-  const startedAt = instantAt(status, 'startTime');
-  return at === undefined || startedAt === undefined ? undefined : millis(at - startedAt);
+function areAllReady(status: JsonObject): boolean {
+  return objectsIn(arrayAt(status, 'containerStatuses')).every(isContainerReady);
 }
 
 function isContainerReady(container: JsonObject): boolean {
   return container['ready'] === true && objectAt(container, 'state')['running'] !== undefined;
-}
-
-function troubleOf(containers: readonly JsonObject[]): string | undefined {
-  for (const container of containers) {
-    const state = objectAt(container, 'state');
-    const reason =
-      stringAt(objectAt(state, 'waiting'), 'reason') ??
-      stringAt(objectAt(state, 'terminated'), 'reason');
-    if (reason !== undefined && reason !== 'ContainerCreating' && reason !== 'PodInitializing') {
-      return reason;
-    }
-  }
-  return undefined;
 }

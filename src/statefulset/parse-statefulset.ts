@@ -27,9 +27,12 @@ export function parseStatefulSet(object: JsonObject): StatefulSetView {
 
 function parseSpec(spec: JsonObject): StatefulSetView['spec'] {
   const templateMetadata = objectAt(objectAt(spec, 'template'), 'metadata');
+  const strategy = objectAt(spec, 'updateStrategy');
   return Object.freeze({
     replicas: integerAt(spec, 'replicas') ?? 1,
-    updateStrategy: stringAt(objectAt(spec, 'updateStrategy'), 'type') ?? 'RollingUpdate',
+    updateStrategy: stringAt(strategy, 'type') ?? 'RollingUpdate',
+    partition: integerAt(objectAt(strategy, 'rollingUpdate'), 'partition') ?? 0,
+    isOrdered: stringAt(spec, 'podManagementPolicy') !== 'Parallel',
     minReady: seconds(integerAt(spec, 'minReadySeconds') ?? 0),
     ordinalsStart: integerAt(objectAt(spec, 'ordinals'), 'start') ?? 0,
     serviceName: stringAt(spec, 'serviceName') ?? '',

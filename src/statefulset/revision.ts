@@ -1,4 +1,4 @@
-import type { PodView, StatefulSetView } from './view.ts';
+import type { Ordinal, PodView, StatefulSetView } from './view.ts';
 
 /**
  * The revision that pods of `set` should run; undefined while it is unknown: the controller has not observed the
@@ -13,4 +13,18 @@ export function targetRevision(set: StatefulSetView): string | undefined {
 /** Whether `pod` runs another revision than `target`; a pod without a revision label does (RC-42, scenario 27). */
 export function isOutdated(pod: PodView, target: string): boolean {
   return pod.revision !== target;
+}
+
+/**
+ * The revision of the pod that the StatefulSet controller makes at `ordinal` when the one there goes; undefined while
+ * that is not known. Below the partition of a `RollingUpdate` set that is the current revision; OnDelete has no partition.
+ *
+ * @see https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#partitions
+ */
+export function successorRevision(set: StatefulSetView, ordinal: Ordinal): string | undefined {
+  const target = targetRevision(set);
+  const { updateStrategy, partition, ordinalsStart } = set.spec;
+  const isKept = updateStrategy === 'RollingUpdate' && ordinal < ordinalsStart + partition;
+  if (target === undefined || !isKept) return target;
+  return set.status.currentRevision === '' ? undefined : set.status.currentRevision;
 }

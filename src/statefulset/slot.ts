@@ -1,7 +1,7 @@
 import type { Instant } from '#base/units.ts';
-import { availableFrom, isReady } from './availability.ts';
-import { ordinalsOf, parseOrdinal } from './parse-ordinal.ts';
-import type { Ordinal, PodView, StatefulSetView } from './view.ts';
+import { type AvailableFrom, availableFrom } from './availability.ts';
+import { isTooLarge, ordinalsOf, parseOrdinal } from './parse-ordinal.ts';
+import type { Ordinal, PodView, StatefulSetView, Watched } from './view.ts';
 
 /**
  * One place of a set that should hold an available pod (reliability.md §2). Everything but `available` counts as
@@ -15,7 +15,7 @@ export type Slot =
       readonly kind: 'settling';
       readonly ordinal: Ordinal;
       readonly pod: PodView;
-      readonly availableFrom: Instant;
+      readonly availableFrom: AvailableFrom;
     }
   | { readonly kind: 'not-ready'; readonly ordinal: Ordinal; readonly pod: PodView }
   | { readonly kind: 'terminating'; readonly ordinal: Ordinal; readonly pod: PodView }
@@ -28,13 +28,19 @@ export interface SlotsInput {
   readonly pods: readonly PodView[];
   /** uids of pods whose deletion was asked for but not yet seen (D-7). */
   readonly leaving: ReadonlySet<string>;
+  /** Without it only the times count that pods carry. */
+  readonly watched?: Watched;
 }
 
-/** The slots of a set at `now`, by ordinal. Pods outside the set's ordinals, or with foreign names, fill none. */
+/**
+ * The slots of a set at `now`, by ordinal. Pods outside the set's ordinals, or with foreign names, fill none. Of a set
+ * that is too large to be looked at there is one slot, without a pod: it cannot be told to be available.
+ */
 export function slotsOf(input: SlotsInput, now: Instant): readonly Slot[] {
-  const { set, pods, leaving } = input;
+  const { set, pods } = input;
   const { ordinalsStart, replicas } = set.spec;
   const ordinals = ordinalsOf(set);
+  if (isTooLarge(set)) return ordinals.map((ordinal) => ({ kind: 'missing', ordinal }));
   // An array, not a map by ordinal: every pass over every group makes one for each of its sets.
   const podAt: (PodView | undefined)[] = ordinals.map(() => undefined);
   for (const pod of pods) {
@@ -47,13 +53,21 @@ export function slotsOf(input: SlotsInput, now: Instant): readonly Slot[] {
     const pod = podAt[index];
     if (pod !== undefined && ordinal >= end) return { kind: 'terminating', ordinal, pod };
     if (pod === undefined) return { kind: 'missing', ordinal };
-    if (pod.isTerminating || leaving.has(pod.uid)) return { kind: 'terminating', ordinal, pod };
-    if (!isReady(pod)) return { kind: 'not-ready', ordinal, pod };
-    const from = availableFrom(pod, set.spec.minReady);
-    return from === undefined || from > now
-      ? { kind: 'settling', ordinal, pod, availableFrom: from ?? now }
-      : { kind: 'available', ordinal, pod };
+    return slotWith({ ordinal, pod }, input, now);
   });
+}
+
+function slotWith(
+  { ordinal, pod }: { readonly ordinal: Ordinal; readonly pod: PodView },
+  { set, leaving, watched }: SlotsInput,
+  now: Instant,
+): Slot {
+  if (pod.isTerminating || leaving.has(pod.uid)) return { kind: 'terminating', ordinal, pod };
+  const from = availableFrom(pod, set.spec.minReady, { now, watched });
+  if (from === undefined) return { kind: 'not-ready', ordinal, pod };
+  return from === 'unknown' || from > now
+    ? { kind: 'settling', ordinal, pod, availableFrom: from }
+    : { kind: 'available', ordinal, pod };
 }
 
 /** Whether the slot holds no available pod. */
@@ -61,11 +75,11 @@ export function isUnavailable(slot: Slot): boolean {
   return slot.kind !== 'available';
 }
 
-/** When the last of `unavailable` becomes available, if settling is all that is wrong with them; else undefined. */
+/** When the last of `unavailable` becomes available, if settling is all that is wrong with them; undefined: cannot be told. */
 export function settledAt(unavailable: readonly Slot[]): Instant | undefined {
   let latest: Instant | undefined;
   for (const slot of unavailable) {
-    if (slot.kind !== 'settling') return undefined;
+    if (slot.kind !== 'settling' || slot.availableFrom === 'unknown') return undefined;
     if (latest === undefined || slot.availableFrom > latest) latest = slot.availableFrom;
   }
   return latest;

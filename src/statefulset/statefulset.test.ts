@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { after, millis, seconds } from '#base/units.ts';
+import { after, type Instant, millis, monotonic, seconds } from '#base/units.ts';
 import { podView, readySince, statefulSetView, T0 } from '#testing/views.ts';
 import { availableFrom, canHaveBeenAvailable } from './availability.ts';
 import { formatLabelSelector, matchesLabelSelector } from './label-selector.ts';
 import { ordinalsOf, parseOrdinal } from './parse-ordinal.ts';
 import { parseStatefulSet } from './parse-statefulset.ts';
-import { isOutdated, targetRevision } from './revision.ts';
+import { isOutdated, successorRevision, targetRevision } from './revision.ts';
 import { slotsOf } from './slot.ts';
 
 const names: readonly (readonly [pod: string, set: string, want: number | undefined])[] = [
@@ -50,9 +50,48 @@ test('isOutdated() compares the whole revision name', () => {
   assert.equal(isOutdated(podView({ revision: undefined }), 'last-hash'), true);
 });
 
+const byPartition = { updateStrategy: 'RollingUpdate', partition: 2, ordinalsStart: 5 };
+const moving = { currentRevision: 'old', updateRevision: 'new' };
+const successors: Record<
+  string,
+  { readonly set: Parameters<typeof statefulSetView>[0]; readonly ordinal: number; want?: string }
+> = {
+  'the current revision below the partition': {
+    set: { spec: byPartition, status: moving },
+    ordinal: 6,
+    want: 'old',
+  },
+  'the update revision from the partition on': {
+    set: { spec: byPartition, status: moving },
+    ordinal: 7,
+    want: 'new',
+  },
+  'the update revision of a set that is replaced on delete, which has no partition': {
+    set: { spec: { ...byPartition, updateStrategy: 'OnDelete' }, status: moving },
+    ordinal: 6,
+    want: 'new',
+  },
+  'nothing while the newest spec is not observed': {
+    set: { generation: 2, spec: byPartition, status: moving },
+    ordinal: 6,
+  },
+  'nothing below the partition while there is no current revision': {
+    set: { spec: byPartition, status: { ...moving, currentRevision: '' } },
+    ordinal: 6,
+  },
+};
+
+for (const [what, { set, ordinal, want }] of Object.entries(successors)) {
+  test(`successorRevision() is ${what} (D-48)`, () => {
+    const name = parseOrdinal(`web-${ordinal}`, 'web');
+    assert.equal(name === undefined ? '' : successorRevision(statefulSetView(set), name), want);
+  });
+}
+
 test('availableFrom() is the Ready transition plus minReadySeconds, and nothing while not ready', () => {
-  assert.equal(availableFrom(podView(), seconds(30)), after(readySince, seconds(30)));
-  assert.equal(availableFrom(podView({ isTerminating: true }), millis(0)), undefined);
+  const moment = { now: T0 };
+  assert.equal(availableFrom(podView(), seconds(30), moment), after(readySince, seconds(30)));
+  assert.equal(availableFrom(podView({ isTerminating: true }), millis(0), moment), undefined);
 });
 
 const losses: Record<
@@ -74,6 +113,83 @@ for (const [fact, { after: lostAfter, minReady, want }] of Object.entries(losses
     assert.equal(canHaveBeenAvailable(pod, seconds(minReady)), want);
   });
 }
+
+const moments: Record<
+  string,
+  {
+    readonly since: Instant | undefined;
+    readonly minReady: number;
+    readonly seen?: number;
+    readonly isWitnessed?: boolean;
+    readonly want: number | 'unknown';
+  }
+> = {
+  'now without minReadySeconds, although the time is to come': {
+    since: after(T0, seconds(60)),
+    minReady: 0,
+    want: 0,
+  },
+  'now without minReadySeconds, although there is no time': {
+    since: undefined,
+    minReady: 0,
+    want: 0,
+  },
+  'unknown with minReadySeconds and without a time': {
+    since: undefined,
+    minReady: 30,
+    want: 'unknown',
+  },
+  'minReadySeconds from the time': { since: after(T0, seconds(-10)), minReady: 30, want: 20 },
+  'minReadySeconds from now where the time is to come': {
+    since: after(T0, seconds(60)),
+    minReady: 30,
+    want: 30,
+  },
+  'what is left of minReadySeconds by what was watched where the time is to come': {
+    since: after(T0, seconds(60)),
+    minReady: 30,
+    seen: 25,
+    want: 5,
+  },
+  'what is left by the time where less was watched': {
+    since: after(T0, seconds(-10)),
+    minReady: 30,
+    seen: 2,
+    want: 20,
+  },
+  'what is left by what was watched where the pod was seen to become Ready, whatever its time says':
+    {
+      since: after(T0, seconds(-3_600)),
+      minReady: 30,
+      seen: 2,
+      isWitnessed: true,
+      want: 28,
+    },
+};
+
+for (const [what, { since, minReady, seen, isWitnessed, want }] of Object.entries(moments)) {
+  test(`availableFrom() is ${what} (D-55)`, () => {
+    const pod = podView({ readySince: since, unready: undefined });
+    const now = monotonic(3_600_000);
+    const watched = {
+      now,
+      since: new Map(seen === undefined ? [] : [[pod.uid, monotonic(now - seen * 1_000)]]),
+      witnessed: new Set(isWitnessed === true ? [pod.uid] : []),
+    };
+    const from = availableFrom(pod, seconds(minReady), { now: T0, watched });
+    assert.equal(from, want === 'unknown' ? want : after(T0, seconds(want)));
+  });
+}
+
+test('slotsOf() has one slot of a set that is too large, and it is not available (D-56)', () => {
+  const large = statefulSetView({ spec: { replicas: 2_147_483_647 } });
+  const pods = [podView()];
+  assert.deepEqual(slotsOf({ set: large, pods, leaving: new Set() }, T0), [
+    { kind: 'missing', ordinal: 0 },
+  ]);
+  const largest = statefulSetView({ spec: { replicas: 20_000 } });
+  assert.equal(slotsOf({ set: largest, pods, leaving: new Set() }, T0).length, 20_000);
+});
 
 test('slotsOf() R1 gives every ordinal a slot, and pods elsewhere none', () => {
   const set = statefulSetView({ spec: { minReady: seconds(10) } });
@@ -99,6 +215,8 @@ test('parseStatefulSet() has the value of the API server for what is absent', ()
   assert.equal(view.spec.replicas, 1);
   assert.equal(view.spec.updateStrategy, 'RollingUpdate');
   assert.equal(view.spec.ordinalsStart, 0);
+  assert.equal(view.spec.partition, 0);
+  assert.equal(view.spec.isOrdered, true);
   assert.deepEqual(view.status, {
     observedGeneration: 0,
     replicas: 0,
@@ -106,6 +224,12 @@ test('parseStatefulSet() has the value of the API server for what is absent', ()
     currentRevision: '',
     updateRevision: '',
   });
+});
+
+test('parseStatefulSet() reads the partition, and whether pods are made in order', () => {
+  const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: 3 } };
+  const { spec } = parseStatefulSet({ spec: { updateStrategy, podManagementPolicy: 'Parallel' } });
+  assert.deepEqual([spec.partition, spec.isOrdered], [3, false]);
 });
 
 test('parseStatefulSet() keeps of labels and annotations only what the rollout family knows', () => {

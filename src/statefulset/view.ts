@@ -1,5 +1,5 @@
 import type { Brand } from '#base/brand.ts';
-import type { Instant, Millis } from '#base/units.ts';
+import type { Instant, Millis, Monotonic } from '#base/units.ts';
 
 /** The index in a pod's name; starts at the set's `spec.ordinals.start`. */
 export type Ordinal = Brand<number, 'Ordinal'>;
@@ -22,6 +22,10 @@ export interface StatefulSetView {
     readonly replicas: number;
     /** `OnDelete` or `RollingUpdate`; kept as text so that an unknown one can be named. */
     readonly updateStrategy: string;
+    /** Of a `RollingUpdate`: ordinals below it, counted from `ordinalsStart`, keep the current revision; else 0. */
+    readonly partition: number;
+    /** Whether pods are made one after the other, each once all below it are ready; otherwise all at once. */
+    readonly isOrdered: boolean;
     readonly minReady: Millis;
     readonly ordinalsStart: number;
     readonly serviceName: string;
@@ -53,8 +57,10 @@ export interface PodView {
   readonly revision: string | undefined;
   readonly isTerminating: boolean;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
-  /** `lastTransitionTime` of the Ready condition while it is True; undefined when it is not True. */
+  /** `lastTransitionTime` of the Ready condition while it is True; undefined when it is not, or the time cannot be read. */
   readonly readySince: Instant | undefined;
+  /** What the status tells of a pod whose Ready condition is not True; undefined while it is True. */
+  readonly unready: Unready | undefined;
   /**
    * How long after its start the Ready condition became other than True: about 0 for a pod that was never ready.
    * Undefined while it is True, or where the status does not tell.
@@ -62,6 +68,32 @@ export interface PodView {
   readonly unreadyAfter: Millis | undefined;
   /** Whether every entry of `status.containerStatuses` is ready and running; true for an empty list (RC-32). */
   readonly areContainersReady: boolean;
-  /** Why a container waits or ended, such as `CrashLoopBackOff`; undefined when none says so. */
+  /** What keeps a container from running, such as `CrashLoopBackOff`, or the pod from a node; undefined when nothing says so. */
   readonly trouble: string | undefined;
+}
+
+/** The part of a {@link PodView} that only pods have whose Ready condition is not True: few, so that the rest stay small. */
+export interface Unready {
+  /** Status of the Ready condition; undefined where there is none, or none that can be read. */
+  readonly condition: 'False' | 'Unknown' | undefined;
+  /** Since when the condition is so, or since when the pod has no node where that is what it says; undefined: unreadable. */
+  readonly since: Instant | undefined;
+  /** Whether it says that no node has been found for it, so that it never ran. */
+  readonly isUnscheduled: boolean;
+  /** Whether a container waits for a reason that the kubelet repeats; `trouble` is that reason. */
+  readonly isBackingOff: boolean;
+  /** Whether a container runs whose start-up probe has not succeeded yet. */
+  readonly isStartingUp: boolean;
+  /** Whether its node may be out of reach, so that its status is old and the pod may serve. */
+  readonly isOutOfReach: boolean;
+}
+
+/** What this process has seen of pods itself, whatever the clocks of others say. */
+export interface Watched {
+  /** The moment of the snapshot. */
+  readonly now: Monotonic;
+  /** Since when the Ready condition of a pod has been seen as it is now, by uid; a pod that is not in it was just seen. */
+  readonly since: ReadonlyMap<string, Monotonic>;
+  /** Those of them that were seen to become so: of these no time counts that others wrote. By uid. */
+  readonly witnessed: ReadonlySet<string>;
 }

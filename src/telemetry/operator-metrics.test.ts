@@ -156,6 +156,14 @@ test('createOperatorMetrics() shows a refused permission until it is granted', a
   assert.deepEqual(await samples(registry), []);
 });
 
+test('createOperatorMetrics() shows a view that is not kept up to date while it is not', async () => {
+  const { registry, metrics } = setup();
+  metrics.setViewNotFresh('pods', true);
+  assert.deepEqual(await samples(registry), ['rollout_operator_view_not_fresh{resource="pods"} 1']);
+  metrics.setViewNotFresh('pods', false);
+  assert.deepEqual(await samples(registry), []);
+});
+
 test('createMetricsRegistry() keeps registries apart', async () => {
   const first = setup();
   const second = setup();

@@ -58,6 +58,8 @@ export interface OperatorMetrics {
   setCapability(state: CapabilityState): void;
   /** Shows that the Role refuses `verb` on `resource`, such as `events` or `statefulsets/status` (D-1). */
   setPermissionRefused(verb: string, resource: string, isRefused: boolean): void;
+  /** Shows that the view of `resource`, such as `pods`, has not been kept up to date for 30 s (D-54). */
+  setViewNotFresh(resource: string, isStale: boolean): void;
 }
 
 /** Declares the metrics in `registry`; none has a series until something happens. */
@@ -83,6 +85,7 @@ interface ProcessVectors {
   readonly rejected: CounterMetric<'method' | 'protocol' | 'request_cluster'>;
   readonly capability: GaugeMetric<'capability' | 'reason'>;
   readonly refused: GaugeMetric<'verb' | 'resource'>;
+  readonly notFresh: GaugeMetric<'resource'>;
 }
 
 class RegisteredMetrics implements OperatorMetrics {
@@ -192,6 +195,11 @@ class RegisteredMetrics implements OperatorMetrics {
     if (isRefused) this.#process.refused.set({ verb, resource }, 1);
     else this.#process.refused.remove({ verb, resource });
   }
+
+  setViewNotFresh(resource: string, isStale: boolean): void {
+    if (isStale) this.#process.notFresh.set({ resource }, 1);
+    else this.#process.notFresh.remove({ resource });
+  }
 }
 
 function declareGroupVectors(registry: MetricsRegistry): GroupVectors {
@@ -264,6 +272,11 @@ function declareProcessVectors(registry: MetricsRegistry): ProcessVectors {
       name: 'rollout_operator_refused_permissions',
       help: 'Optional permissions that the Role of this operator does not grant: 1 each, else absent.',
       labels: ['verb', 'resource'],
+    }),
+    notFresh: registry.gauge({
+      name: 'rollout_operator_view_not_fresh',
+      help: 'Resource types whose view has not been kept up to date for 30 seconds: 1 each, else absent.',
+      labels: ['resource'],
     }),
   };
 }

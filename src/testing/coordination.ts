@@ -1,9 +1,9 @@
-import { millis, minutes } from '#base/units.ts';
+import { instant, type Monotonic, millis, minutes, monotonic } from '#base/units.ts';
 import type { Decision } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import type {
   CoordinationSnapshot,
-  Delays,
+  Preparations,
   ReferenceState,
 } from '#replica-coordination/snapshot.ts';
 import { podView, type StatefulSetOverrides, statefulSetView } from './views.ts';
@@ -87,19 +87,52 @@ export function reference(wanted: number, reported: number): ReferenceState {
     isNamespaced: true,
   };
   const ref = { type, namespace: 'test', name: 'test' };
-  return { kind: 'known', ref, wanted, reported, others: [], isWriteBackForbidden: false };
+  const rest = { hasChanged: false, others: [], isWriteBackForbidden: false };
+  return { kind: 'known', ref, wanted, reported, ...rest };
 }
 
-/** No set delays anything. */
-export const undelayed: Delays = {
-  verdict: ({ set }, wanted) => ({
-    verdict:
-      wanted === set.spec.replicas
-        ? { kind: 'settled' }
-        : { kind: 'scale', to: wanted, provenAt: undefined, because: undefined },
-    requeue: { kind: 'await-change' },
-  }),
-};
+/** When {@link coordination} takes its snapshots. */
+export const TAKEN_AT: Monotonic = monotonic(5_000_000);
+
+/** The URL of {@link delays}. */
+const PREPARE_URL = 'http://pod/prepare';
+
+/** Annotations of a set that asks its pods an hour before they go. */
+export function delays(): Record<string, string> {
+  return {
+    'rollout-delayed-downscale': '1h',
+    'rollout-prepare-delayed-downscale-url': PREPARE_URL,
+  };
+}
+
+/** What a pod of zone `letter` said. */
+interface Said {
+  /** Since when it is prepared to go; undefined: it stays. */
+  readonly since: number | undefined;
+  /** When it said so. @default {@link TAKEN_AT} */
+  readonly answeredAt?: number;
+}
+
+/** What pods of zone `letter` said when they were called as {@link delays} wants, by ordinal. */
+export function heard(
+  letter: string,
+  said: Readonly<Record<number, Said>>,
+): ReadonlyMap<string, Preparations> {
+  const name = `ingester-zone-${letter}`;
+  const slots = Object.entries(said).map(([ordinal, { since, answeredAt = TAKEN_AT }]) => {
+    const state =
+      since === undefined
+        ? ({ kind: 'cancelled', repeatAt: undefined } as const)
+        : ({
+            kind: 'prepared',
+            uid: `${name}-${ordinal}-uid`,
+            since: instant(since),
+            answeredAt: monotonic(answeredAt),
+          } as const);
+    return [Number(ordinal), { calling: undefined, state }] as const;
+  });
+  return new Map([[`${name}-uid`, { url: PREPARE_URL, slots: new Map(slots) }]]);
+}
 
 /** A snapshot of `zones`, nothing else known unless overridden. */
 export function coordination(
@@ -107,18 +140,21 @@ export function coordination(
   rest: Partial<CoordinationSnapshot> = {},
 ): CoordinationSnapshot {
   return {
+    takenAt: TAKEN_AT,
     sets: Object.entries(zones).map(([letter, spec]) => zoneOf(letter, spec)),
     leaving: new Set(),
     references: new Map(),
     zoneTracker: { kind: 'off' },
-    delays: undelayed,
+    seenDownscales: new Map(),
+    preparations: new Map(),
     paces: new Map(),
+    watched: { now: TAKEN_AT, since: new Map(), witnessed: new Set() },
     unanswered: new Map(),
     ...rest,
   };
 }
 
-/** What `decisions` do, such as `b: 3 → 2`, `test := 5`, `b: hold LeaderNotReady`, `b: warn InvalidWriteBack`. */
+/** What `decisions` do, such as `b: 3 → 2`, `test := 5`, `b: POST 2`, `b: hold Paused`, `b: warn InvalidWriteBack`. */
 export function deeds(decisions: readonly Decision[]): readonly string[] {
   return decisions.map((decision) => {
     const zone = decision.set.name.replace('ingester-zone-', '');
@@ -127,6 +163,8 @@ export function deeds(decisions: readonly Decision[]): readonly string[] {
         return `${zone}: ${decision.from} → ${decision.to}`;
       case 'write-back':
         return `${decision.reference.name} := ${decision.replicas}`;
+      case 'call-pod':
+        return `${zone}: ${decision.method} ${decision.ordinal}`;
       default:
         return `${zone}: ${decision.kind} ${decision.because.reason}`;
     }

@@ -1,7 +1,7 @@
 import { type Instant, instant, millis, seconds } from '#base/units.ts';
 import type { PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
-import { DelayedDownscaleRound } from '#replica-coordination/delayed-downscale-round.ts';
 import type { DelayedDownscalePlan } from '#replica-coordination/delayed-downscale-snapshot.ts';
+import { planDelay, preparationUse } from '#replica-coordination/plan-delay.ts';
 import { PodPreparations } from '#replica-coordination/prepare-pods.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
@@ -75,6 +75,9 @@ export class DelayedDownscaleBed {
     this.#set = statefulSetView({
       name,
       annotations: {
+        'grafana.com/rollout-mirror-replicas-from-resource-name': 'test',
+        'grafana.com/rollout-mirror-replicas-from-resource-kind': 'CustomResource',
+        'grafana.com/rollout-mirror-replicas-from-resource-api-version': 'my.group/v1',
         'grafana.com/rollout-delayed-downscale': delay,
         'grafana.com/rollout-prepare-delayed-downscale-url': url,
       },
@@ -136,7 +139,8 @@ export class DelayedDownscaleBed {
   /** The pod of a slot becomes ready. */
   makeReady(ordinal: number): void {
     const pod = this.pods.get(ordinal);
-    if (pod !== undefined) this.pods.set(ordinal, podView({ ...pod, readySince }));
+    if (pod !== undefined)
+      this.pods.set(ordinal, podView({ ...pod, readySince, unready: undefined }));
     this.#wakeIn(0);
   }
 
@@ -185,14 +189,16 @@ export class DelayedDownscaleBed {
   #pass(): void {
     if (this.plans.length >= mostPasses) throw new Error('the plan asks for pass after pass');
     const { clock, preparations } = this;
-    const round = new DelayedDownscaleRound({
-      preparations,
-      now: clock.now(),
+    const heard = preparations.of(this.#set.uid);
+    const group = {
       takenAt: clock.monotonic(),
-    });
-    const plan = round.verdict({ set: this.#set, pods: [...this.pods.values()] }, this.#wanted);
+      preparations: new Map(heard === undefined ? [] : [[this.#set.uid, heard]]),
+    };
+    const set = { set: this.#set, pods: [...this.pods.values()] };
+    const plan = planDelay(set, this.#wanted, { group, now: clock.now() });
     this.plans.push(plan);
-    round.start(this.#process.signal);
+    preparations.retain([preparationUse(this.#set)]);
+    preparations.start(this.#set, plan.calls, this.#process.signal);
     if (plan.verdict.kind === 'scale' && !this.isRefusing) this.#scale(plan.verdict.to);
     else if (plan.requeue.kind === 'at') this.#wakeIn(plan.requeue.at - this.clock.now());
   }

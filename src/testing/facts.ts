@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, seconds } from '#base/units.ts';
 import { numberAt, objectsAt, textAt, valueAt } from './json-path.ts';
 import { limitOf } from './max-unavailable.ts';
@@ -13,11 +13,26 @@ export interface PodFacts {
   readonly controllerUid: string | undefined;
   /** The `controller-revision-hash` label. */
   readonly revision: string | undefined;
+  readonly resourceVersion: string | undefined;
+  readonly labels: JsonObject;
+  readonly createdAt: Instant | undefined;
   readonly isTerminating: boolean;
   readonly isRunning: boolean;
+  /** `status.phase`; undefined when it is absent. */
+  readonly phase: string | undefined;
+  /** `status.startTime`: when its kubelet took it over. */
+  readonly startedAt: Instant | undefined;
+  /** The status of the Ready condition; undefined when it is absent, or none of the three. */
+  readonly ready: 'True' | 'False' | 'Unknown' | undefined;
+  /** `lastTransitionTime` of the Ready condition, whatever it says; undefined when it cannot be read. */
+  readonly readyChangedAt: Instant | undefined;
   /** `lastTransitionTime` of a Ready condition that is True; undefined when it is not True or carries no time. */
   readonly readySince: Instant | undefined;
   readonly areContainersReady: boolean;
+  /** Why containers wait, init containers included; empty texts left out. */
+  readonly waiting: readonly string[];
+  /** Whether a running container has a start-up probe that has not succeeded yet. */
+  readonly isStartingUp: boolean;
 }
 
 /** What a stored StatefulSet says, as far as an invariant asks. */
@@ -32,6 +47,8 @@ export interface SetFacts {
   readonly ordinalsStart: number;
   readonly minReady: Millis;
   readonly updateStrategy: string;
+  /** Whether its pods are made one after the other; otherwise all at once. */
+  readonly isOrderedReady: boolean;
   readonly statusReplicas: number;
   readonly currentRevision: string;
   /** `status.updateRevision`; undefined while it is empty or older than the spec (reliability §2: unknown). */
@@ -65,16 +82,25 @@ export function setFacts(object: JsonObject): SetFacts {
 }
 
 function readPod(object: JsonObject): PodFacts {
+  const labels = valueAt(object, 'metadata', 'labels');
+  const phase = textAt(object, 'status', 'phase');
   return {
+    ...readiness(object),
+    resourceVersion: textAt(object, 'metadata', 'resourceVersion'),
+    labels: isJsonObject(labels) ? labels : {},
+    createdAt: timeAt(object, 'metadata', 'creationTimestamp'),
+    startedAt: timeAt(object, 'status', 'startTime'),
+    phase,
     namespace: textAt(object, 'metadata', 'namespace') ?? '',
     name: textAt(object, 'metadata', 'name') ?? '',
     uid: textAt(object, 'metadata', 'uid') ?? '',
     controllerUid: controllerUid(object),
     revision: textAt(object, 'metadata', 'labels', 'controller-revision-hash'),
     isTerminating: valueAt(object, 'metadata', 'deletionTimestamp') !== undefined,
-    isRunning: textAt(object, 'status', 'phase') === 'Running',
-    readySince: readySince(object),
+    isRunning: phase === 'Running',
     areContainersReady: objectsAt(object, 'status', 'containerStatuses').every(isContainerReady),
+    waiting: waitingReasons(object),
+    isStartingUp: isStartingUp(object),
   };
 }
 
@@ -85,13 +111,45 @@ function controllerUid(object: JsonObject): string | undefined {
   return undefined;
 }
 
-function readySince(object: JsonObject): Instant | undefined {
-  for (const condition of objectsAt(object, 'status', 'conditions')) {
-    if (condition['type'] !== 'Ready' || condition['status'] !== 'True') continue;
-    const text = textAt(condition, 'lastTransitionTime');
-    return text === undefined ? undefined : parseRfc3339(text);
-  }
-  return undefined;
+function timeAt(object: JsonObject, ...path: readonly string[]): Instant | undefined {
+  const text = textAt(object, ...path);
+  return text === undefined ? undefined : parseRfc3339(text);
+}
+
+function readiness(object: JsonObject): Pick<PodFacts, 'ready' | 'readyChangedAt' | 'readySince'> {
+  const condition = objectsAt(object, 'status', 'conditions').find(({ type }) => type === 'Ready');
+  const status = condition?.['status'];
+  const ready =
+    status === 'True' || status === 'False' || status === 'Unknown' ? status : undefined;
+  const changedAt = condition === undefined ? undefined : timeAt(condition, 'lastTransitionTime');
+  return {
+    ready,
+    readyChangedAt: changedAt,
+    readySince: ready === 'True' ? changedAt : undefined,
+  };
+}
+
+function waitingReasons(object: JsonObject): readonly string[] {
+  return ['containerStatuses', 'initContainerStatuses'].flatMap((list) =>
+    objectsAt(object, 'status', list).flatMap((status) => {
+      const reason = textAt(status, 'state', 'waiting', 'reason') ?? '';
+      return reason === '' ? [] : [reason];
+    }),
+  );
+}
+
+function isStartingUp(object: JsonObject): boolean {
+  const probed = new Set(
+    objectsAt(object, 'spec', 'containers')
+      .filter((container) => valueAt(container, 'startupProbe') !== undefined)
+      .map(({ name }) => name),
+  );
+  return objectsAt(object, 'status', 'containerStatuses').some(
+    (status) =>
+      probed.has(status['name']) &&
+      status['started'] !== true &&
+      valueAt(status, 'state', 'running') !== undefined,
+  );
 }
 
 function isContainerReady(status: JsonObject): boolean {
@@ -115,6 +173,7 @@ function readSet(object: JsonObject): SetFacts {
     ordinalsStart: numberAt(object, 'spec', 'ordinals', 'start') ?? 0,
     minReady: seconds(numberAt(object, 'spec', 'minReadySeconds') ?? 0),
     updateStrategy: textAt(object, 'spec', 'updateStrategy', 'type') ?? 'RollingUpdate',
+    isOrderedReady: textAt(object, 'spec', 'podManagementPolicy') !== 'Parallel',
     statusReplicas: numberAt(object, 'status', 'replicas') ?? 0,
     currentRevision: textAt(object, 'status', 'currentRevision') ?? '',
     target: target(object),
@@ -138,16 +197,19 @@ function target(object: JsonObject): string | undefined {
 
 /**
  * Whether `pod` fills a slot of `set` at `now` (reliability §2, D-10): controlled by the set's uid, Running, Ready
- * for `minReadySeconds`, all containers ready, not terminating. A transition time in the future is "not yet".
+ * for `minReadySeconds`, all containers ready, not terminating. Without `minReadySeconds` Ready is available, whatever
+ * the clocks say (D-55); with them a transition time in the future, or none, is "not yet".
  */
 export function isAvailable(pod: PodFacts, set: SetFacts, now: Instant): boolean {
-  return isReady(pod, set) && pod.readySince !== undefined && now - pod.readySince >= set.minReady;
+  if (!isReady(pod, set)) return false;
+  if (set.minReady === 0) return true;
+  return pod.readySince !== undefined && now - pod.readySince >= set.minReady;
 }
 
 /** As {@link isAvailable} without `minReadySeconds`. */
 export function isReady(pod: PodFacts, set: SetFacts): boolean {
   const isAlive = pod.isRunning && !pod.isTerminating && pod.controllerUid === set.uid;
-  return isAlive && pod.areContainersReady && pod.readySince !== undefined;
+  return isAlive && pod.areContainersReady && pod.ready === 'True';
 }
 
 /** How many slots `set` should have: `start … start + max(spec.replicas, status.replicas) - 1`. */

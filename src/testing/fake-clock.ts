@@ -19,6 +19,8 @@ interface Pending {
 export class FakeClock implements Clock {
   readonly #pending = new Set<Pending>();
   #time: number;
+  /** How far the wall clock is ahead of the other one. */
+  #wallAhead = 0;
   #order = 0;
   #yields = 0;
 
@@ -27,7 +29,7 @@ export class FakeClock implements Clock {
   }
 
   now(): Instant {
-    return instant(this.#time);
+    return instant(this.#time + this.#wallAhead);
   }
 
   monotonic(): Monotonic {
@@ -67,6 +69,11 @@ export class FakeClock implements Clock {
   /** Delays until the pending timers fire, soonest first, in milliseconds. */
   pending(): readonly Millis[] {
     return this.#sorted().map((entry) => millis(entry.due - this.#time));
+  }
+
+  /** Sets the wall clock forward by `span` milliseconds, or back by a negative one; no time passes. */
+  setWallClock(span: number): void {
+    this.#wallAhead += span;
   }
 
   /** Moves time by `span` milliseconds, fires each timer at its time, and lets what follows run before the next. */

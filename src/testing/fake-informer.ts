@@ -1,9 +1,12 @@
 import type { Clock } from '#base/clock.ts';
+import { type Monotonic, monotonic } from '#base/units.ts';
 import type { Cached, Change, Informer } from '#kubernetes/informer.ts';
 import { InformerFreshness } from '#kubernetes/informer-freshness.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type Indexers, ObjectCache } from '#kubernetes/object-cache.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
+import type { Absence } from '#kubernetes/type-presence.ts';
+import type { Staleness } from '#kubernetes/view-staleness.ts';
 
 /** What a {@link FakeInformer} is made of. */
 export interface FakeInformerOptions<T extends Cached> {
@@ -19,9 +22,19 @@ export class FakeInformer<T extends Cached> implements Informer<T> {
   readonly lister: ObjectCache<T>;
   readonly freshness: InformerFreshness;
   readonly hasSynced = true;
-  readonly isAbsent = false;
+  /** Set by a test where the type is to be absent. */
+  absence: Absence | undefined;
   readonly synced = Promise.resolve();
+  /** What a look finds out; a test may let it set `absence`, or throw. */
+  onLook: () => void = () => undefined;
+  /** Set by a test where the view is to be stale; see {@link tellState}. */
+  staleness: Staleness | undefined;
+  /** When a probe is next worth a request; never, unless a test says so. */
+  nextProbe: Monotonic = monotonic(Number.POSITIVE_INFINITY);
+  /** What a probe finds out; a test may let it set `staleness`, or throw. */
+  onProbe: () => void = () => undefined;
   readonly #handlers: ((change: Change<T>) => void)[] = [];
+  readonly #stateHandlers: (() => void)[] = [];
 
   constructor({ clock, type, project, indexers }: FakeInformerOptions<T>) {
     this.type = type;
@@ -38,6 +51,27 @@ export class FakeInformer<T extends Cached> implements Informer<T> {
 
   onChange(handler: (change: Change<T>) => void): void {
     this.#handlers.push(handler);
+  }
+
+  get isAbsent(): boolean {
+    return this.absence !== undefined;
+  }
+
+  onState(handler: () => void): void {
+    this.#stateHandlers.push(handler);
+  }
+
+  /** Calls the handlers of {@link onState}, as when a test has changed the state. */
+  tellState(): void {
+    for (const handler of this.#stateHandlers) handler();
+  }
+
+  async look(): Promise<void> {
+    this.onLook();
+  }
+
+  async probe(): Promise<void> {
+    this.onProbe();
   }
 
   run(): Promise<void> {

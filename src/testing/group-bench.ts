@@ -1,12 +1,12 @@
-import { type Millis, seconds } from '#base/units.ts';
+import { type Millis, minutes, seconds } from '#base/units.ts';
+import { type BudgetSight, noBudgets } from '#control/budget-sight.ts';
 import type { Plan } from '#control/decision.ts';
 import { Fence } from '#control/fence.ts';
-import { OpenDisruptions } from '#control/open-disruptions.ts';
 import { GroupReconciler, type GroupReconcilerPorts } from '#control/reconcile-group.ts';
 import type { PassResult } from '#control/run-controller.ts';
 import { ScaleWrites } from '#control/scale-writes.ts';
+import { WatchedPods } from '#control/watched-pods.ts';
 import { ScalableKinds } from '#kubernetes/discovery.ts';
-import { TransportError } from '#kubernetes/transport.ts';
 import { PodPreparations } from '#replica-coordination/prepare-pods.ts';
 import { ReplicaCoordination } from '#replica-coordination/reconcile.ts';
 import { References } from '#replica-coordination/references.ts';
@@ -41,9 +41,12 @@ export class GroupBench {
   /** The plan of the newest pass. */
   plan: Plan | undefined;
 
+  /** What was asked of the queue outside of passes, such as `test/ingester after 5`. */
+  readonly queued: string[] = [];
   /** Keys that scaling asked to have planned again. */
   readonly woken: string[] = [];
   readonly fleet: PodFleet;
+  readonly scaling: ReplicaCoordination;
 
   constructor(
     options: GroupOptions & {
@@ -52,9 +55,10 @@ export class GroupBench {
       readonly zoneTracker?: string;
       /** How often what cannot be watched is read. @default 5 s */
       readonly interval?: Millis;
+      readonly budgets?: BudgetSight;
     } = {},
   ) {
-    const { canTouchPods = true, zoneTracker: _, interval: __, ...group } = options;
+    const { canTouchPods = true, zoneTracker: _, interval: __, budgets: ___, ...group } = options;
     this.world = new GroupWorld(outdatedGroup(group));
     const { client, clock, pods, statefulSets } = this.world;
     this.fleet = new PodFleet(clock);
@@ -63,8 +67,15 @@ export class GroupBench {
     const fence = new Fence({ ...common, pods: pods.freshness, identity: 'me', canTouchPods });
     const budgetOver = (): string | undefined => this.budget;
     const metrics = createOperatorMetrics(this.registry);
-    const shared = { ...common, fence, open: new OpenDisruptions() };
-    const rollout = new RolloutGroups({ ...shared, budgetOver });
+    const writes = new ScaleWrites(clock, statefulSets.freshness);
+    const watched = new WatchedPods(pods, clock);
+    const rollout = new RolloutGroups({
+      ...common,
+      watched,
+      statefulSets: statefulSets.freshness,
+      budgetOver,
+      stuckAfter: minutes(30),
+    });
     const wake = (key: string): void => void this.woken.push(key);
     const references = new References({
       ...common,
@@ -76,11 +87,12 @@ export class GroupBench {
       signal: this.stopping.signal,
       wake,
     });
-    const scaling = new ReplicaCoordination({
-      ...shared,
+    this.scaling = new ReplicaCoordination({
+      ...common,
       references,
       zoneTracker: options.zoneTracker,
-      writes: new ScaleWrites(clock, statefulSets.freshness),
+      writes,
+      watched,
       preparations: new PodPreparations({
         clock,
         log,
@@ -94,7 +106,14 @@ export class GroupBench {
     this.ports = {
       ...common,
       metrics,
-      capabilities: [scaling, rollout],
+      fence,
+      writes,
+      budgets: options.budgets ?? noBudgets,
+      queue: {
+        add: (key) => void this.queued.push(`${key} now`),
+        addAfter: (key, delay) => void this.queued.push(`${key} after ${delay}`),
+      },
+      capabilities: [this.scaling, rollout],
       onPlan: (_, plan) => {
         this.plan = plan;
       },
@@ -102,20 +121,17 @@ export class GroupBench {
     this.reconciler = new GroupReconciler(this.ports);
   }
 
-  /** One pass over {@link KEY}, or another key. */
-  pass(key = KEY): Promise<PassResult> {
-    return this.reconciler.reconcile(key, this.stopping.signal);
+  /** One pass over {@link KEY}, or another key, and all that it began. */
+  async pass(key = KEY): Promise<PassResult> {
+    const result = await this.reconciler.reconcile(key, this.stopping.signal);
+    await this.reconciler.idle();
+    return result;
   }
 
-  /** A pass whose outcome does not matter, so that the group is fenced, and all it did seen and proven. */
+  /** The same with nothing left of an earlier process, and all proven a moment ago. */
   async fenced(): Promise<this> {
     const { world } = this;
-    const { before } = world;
-    world.before = ({ verb }) => {
-      if (verb === 'delete') throw new TransportError('this pass only fences', 'not-sent');
-    };
-    await this.pass();
-    world.before = before;
+    for (const { uid } of world.statefulSets.lister.list()) this.ports.fence.open(uid);
     await world.clock.advance(1);
     world.show();
     world.prove();

@@ -54,6 +54,8 @@ export class GroupWorld {
   readonly statefulSets: FakeInformer<StatefulSetView>;
   /** What was asked of the server, such as `delete ingester-zone-a-0` or `list pods name=…`. */
   readonly requests: string[] = [];
+  /** Called before a request leaves; when that takes time, it waits as for a limiter. */
+  atSend: (request: WorldRequest) => void | Promise<void> = () => undefined;
   /** Called before a request has an effect; throws to refuse it. */
   before: (request: WorldRequest) => void | Promise<void> = () => undefined;
   /** Called after it has; throws to lose the answer. */
@@ -135,6 +137,13 @@ export class GroupWorld {
     if (plural !== 'pods') showOn(this.statefulSets, this.#events['statefulsets'] ?? [], count);
   }
 
+  /** Tells both caches that they have been shown everything. */
+  bookmark(): void {
+    for (const { freshness } of [this.pods, this.statefulSets]) {
+      freshness.delivered(String(this.#revision));
+    }
+  }
+
   /** Proves both caches, as they are, at this moment. */
   prove(): void {
     const now = this.clock.monotonic();
@@ -154,6 +163,7 @@ export class GroupWorld {
     effect: () => T,
   ): Promise<T> {
     await Promise.resolve();
+    await this.atSend(request);
     beforeSend?.();
     const { verb, plural, name } = request;
     this.requests.push(verb === 'list' ? `list ${plural} ${name}` : `${verb} ${name}`);

@@ -1,9 +1,10 @@
 import type { JsonObject } from '#base/json.ts';
-import type { Instant } from '#base/units.ts';
+import { after, type Instant, millis, minutes } from '#base/units.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import {
   hasSlot,
   isAvailable,
+  isReady,
   ordinalIn,
   type PodFacts,
   podFacts,
@@ -11,7 +12,10 @@ import {
   setFacts,
   slotCount,
 } from './facts.ts';
-import { Track } from './track.ts';
+import { Track, type Version } from './track.ts';
+
+/** How long ago a slot may have been available and still be one that we take away (D-57). */
+const recently = minutes(1);
 
 /**
  * A moment of the history as somebody could see it: the revision up to which each set's pods, and each set,
@@ -80,6 +84,11 @@ export class History {
     return this.#setCommits.timeAfter(revision);
   }
 
+  /** The revision of the last pod or StatefulSet commit up to `at`; 0 when there is none. */
+  revisionAt(at: Instant): number {
+    return Math.max(this.#podCommits.revisionAt(at), this.#setCommits.revisionAt(at));
+  }
+
   /** Whether a pod or StatefulSet commit with a revision up to `revision` happened only after `at`. */
   isBeyond(revision: number, at: Instant): boolean {
     return this.#podCommits.hasLater(revision, at) || this.#setCommits.hasLater(revision, at);
@@ -133,6 +142,29 @@ export class History {
   isSlotAvailable(set: SetFacts, ordinal: number, view: View): boolean {
     const pod = this.slotPod(set, ordinal, view);
     return pod !== undefined && isAvailable(pod, set, view.now);
+  }
+
+  /** The versions of the pod `namespace/name` up to `revision` that had not ended by `since`, newest first. */
+  podVersions(
+    { namespace, name }: { readonly namespace: string; readonly name: string },
+    { revision, since }: { readonly revision: number; readonly since: Instant },
+  ): Iterable<Version<PodFacts>> {
+    return this.#pods.get(`${namespace}/${name}`)?.back(revision, since) ?? [];
+  }
+
+  /**
+   * Whether slot `ordinal` of `set` had an available pod at any time of the minute before `at` (D-57): a pod that is
+   * not ready just now is not free to delete. One that is Ready without saying since when counts as available here.
+   */
+  wasSlotAvailable(set: SetFacts, ordinal: number, at: Instant): boolean {
+    const since = after(at, millis(0 - recently));
+    const pod = { namespace: set.namespace, name: `${set.name}-${ordinal}` };
+    for (const { value, until } of this.podVersions(pod, { revision: Infinity, since })) {
+      if (value === undefined || !isReady(value, set)) continue;
+      const end = until === undefined || until > at ? at : until;
+      if (value.readySince === undefined || isAvailable(value, set, end)) return true;
+    }
+    return false;
   }
 
   /** The ordinals of the slots of `set` without an available pod: missing and unknown count (R1, R4). */

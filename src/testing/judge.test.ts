@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { after, instant, millis, minutes, seconds } from '#base/units.ts';
+import type { JsonObject } from '#base/json.ts';
+import { after, instant, type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import { setFacts } from './facts.ts';
 import { completionBound, waves } from './invariants/completion.ts';
 import type { Violation } from './invariants/invariant.ts';
+import type { Telling } from './invariants/retold.ts';
 import { follow, Judge, type JudgeOptions, judge } from './judge.ts';
-import { type GroupOptions, ingesterGroup, rawPod } from './objects.ts';
+import { type GroupOptions, ingesterGroup, type RawPodOptions, rawPod } from './objects.ts';
 import type { StallStatement } from './reasons.ts';
 import { operatorUser, Story } from './story.ts';
 import { T0 } from './views.ts';
@@ -44,6 +46,12 @@ function isOurs(user: string): boolean {
 
 function ids(violations: readonly Violation[]): readonly string[] {
   return [...new Set(violations.map((each) => each.id))].sort();
+}
+
+/** The containers of `pods`, which were ready, fail for a minute. */
+function brokenFor(story: Story, pods: readonly string[], span = seconds(60)): Story {
+  for (const pod of pods) story.fails(pod);
+  return story.wait(span);
 }
 
 interface Case {
@@ -135,7 +143,7 @@ const exclusion: Record<string, Case> = {
     story: (() => {
       const story = outdatedGroup();
       const seen = story.revision;
-      return story.ready(a0, false).wait(seconds(10)).remove(b0, { seen });
+      return story.ready(a0, false).wait(millis(999)).remove(b0, { seen });
     })(),
     want: [],
   },
@@ -193,12 +201,20 @@ const maxUnavailable: Record<string, Case> = {
       .remove(a0),
     want: [],
   },
-  'MAXU-1 passes what only the view showed as available': {
+  'MAXU-1 flags a pod that was available less than a minute ago (D-57)': {
     story: (() => {
       const story = outdatedGroup({ maxUnavailable: '1' }).remove(a0);
       const seen = story.revision;
       return story.ready(a1, false).remove(a1, { seen });
     })(),
+    want: ['MAXU-1', 'MAXU-2'],
+  },
+  'MAXU-1 passes one that has not been available for a minute': {
+    story: outdatedGroup({ maxUnavailable: '1' })
+      .ready(a1, false)
+      .wait(seconds(60))
+      .remove(a0)
+      .remove(a1),
     want: ['MAXU-2'],
   },
   'MAXU-2 flags the removal of a pod that the view did not contain': {
@@ -228,6 +244,24 @@ const maxUnavailable: Record<string, Case> = {
     })(),
     want: ['MAXU-2'],
   },
+  'MAXU-2 holds nothing against a request that a later one, which counted it, overtook': {
+    story: (() => {
+      const story = outdatedGroup().ready(a2, false);
+      const seen = story.revision;
+      story.ready(a2).wait(seconds(3)).remove(a1);
+      return story.remove(a0, { seen, sentBefore: seconds(3) });
+    })(),
+    want: [],
+  },
+  'MAXU-2 flags a request that overtook an earlier one and did not count it': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' });
+      const seen = story.revision;
+      story.wait(seconds(3)).remove(a1).replaced(a1);
+      return story.remove(a0, { seen, sentBefore: seconds(3) });
+    })(),
+    want: ['MAXU-2'],
+  },
   'MAXU-2 counts a slot once, though the view shows it and we took it since': {
     story: (() => {
       const story = outdatedGroup().ready(a0, false);
@@ -236,7 +270,7 @@ const maxUnavailable: Record<string, Case> = {
     })(),
     want: [],
   },
-  'MAXU-2 passes the replacement of unavailable, outdated pods in two zones (D-11)': {
+  'MAXU-2 flags the replacement of outdated pods in two zones that are not ready just now (D-48)': {
     story: outdatedGroup({ maxUnavailable: '1' })
       .ready(a0, false)
       .ready(a1, false)
@@ -244,7 +278,7 @@ const maxUnavailable: Record<string, Case> = {
       .remove(a0)
       .remove(a1)
       .remove(b0),
-    want: [],
+    want: ['EXCL-1', 'EXCL-2', 'MAXU-1', 'MAXU-2'],
   },
   'MAXU-2 flags a replacement as costly when its view did not show the pod as unavailable': {
     story: (() => {
@@ -363,7 +397,7 @@ const revisions: Record<string, Case> = {
   },
   'REV-2 flags a free replacement on a view that was outdated for too long': {
     story: (() => {
-      const story = outdatedGroup().ready(a0, false);
+      const story = brokenFor(outdatedGroup(), [a0]);
       const seen = outdatedView(story);
       return story.wait(seconds(11)).remove(a0, { seen });
     })(),
@@ -446,9 +480,417 @@ const proofs: Record<string, Case> = {
   },
 };
 
-function calm(extra: Story): Story {
-  return extra.wait(minutes(5));
+const allOfA = [a0, a1, a2];
+const allOfB = [b0, 'ingester-zone-b-1', 'ingester-zone-b-2'];
+const all = [...allOfA, ...allOfB];
+const one = { maxUnavailable: '1' } as const;
+
+/** Zone a waits for its pods, which were never ready, to get their image. */
+function neverReady(story: Story, pods: readonly string[], reason = 'ImagePullBackOff'): Story {
+  for (const pod of pods) story.gone(pod).create(pod, { revision: 'prev-hash' }).fails(pod, reason);
+  return story;
 }
+
+/** Pods of all zones whose status `options` describe, for `span`, and then one of each of two zones goes. */
+function bothZones(options: RawPodOptions, span: Millis): Story {
+  const story = outdatedGroup(one);
+  for (const pod of all) story.turn(pod, { ready: false, unreadySince: T0, ...options });
+  return story.wait(span).remove(a0).remove(b0);
+}
+
+const stuck: Record<string, Case> = {
+  'D-48 flags a hiccup: all probes fail for 2 s, and what is not ready goes (demonstration 1)': {
+    story: (() => {
+      const story = outdatedGroup(one)
+        .remove(a0)
+        .allReady([a1, a2, ...allOfB], false);
+      for (const pod of [a1, a2, ...allOfB]) story.remove(pod);
+      return story;
+    })(),
+    want: ['EXCL-1', 'EXCL-2', 'MAXU-1', 'MAXU-2'],
+  },
+  'D-48 flags a store that replays its log for 20 minutes and is restarted in each zone (demonstration 1)':
+    { story: bothZones({ isStartingUp: true }, minutes(20)), want: ['EXCL-2', 'MAXU-2'] },
+  'D-48 flags it after an hour, while the start-up probe runs': {
+    story: bothZones({ isStartingUp: true }, minutes(60)),
+    want: ['EXCL-2', 'MAXU-2'],
+  },
+  'D-48 flags pods of nodes that nobody hears of, however long (demonstration 1)': {
+    story: bothZones({ isUnknown: true }, minutes(60)),
+    want: ['EXCL-2', 'MAXU-2'],
+  },
+  'D-48 flags serving pods whose Ready condition says no time (demonstration 1)': {
+    story: (() => {
+      const story = outdatedGroup(one);
+      for (const pod of all) story.turn(pod, { isTimeless: true });
+      return story.remove(a0).remove(a1).remove(b0);
+    })(),
+    want: ['EXCL-1', 'EXCL-2', 'MAXU-1', 'MAXU-2'],
+  },
+  'D-48 flags pods with minReadySeconds whose Ready condition says no time': {
+    story: (() => {
+      const story = outdatedGroup({ ...one, minReadySeconds: 30 });
+      for (const pod of all) story.turn(pod, { isTimeless: true });
+      return story.remove(a0).remove(b0);
+    })(),
+    want: ['EXCL-1', 'EXCL-2', 'MAXU-2'],
+  },
+  'D-48 flags a broken pod whose unready condition says no time': {
+    story: outdatedGroup()
+      .turn(a0, { ready: false, isTimeless: true, waiting: 'CrashLoopBackOff' })
+      .ready(b0, false)
+      .wait(minutes(60))
+      .remove(a0),
+    want: ['EXCL-2'],
+  },
+  'D-48 passes a pod that was never ready and whose image cannot be pulled, whatever other zones lack':
+    { story: neverReady(outdatedGroup(one), [a0]).ready(b0, false).remove(a0), want: [] },
+  'D-48 passes one that crashes and has not been ready for 60 s': {
+    story: brokenFor(outdatedGroup(one), [a0]).ready(b0, false).remove(a0),
+    want: [],
+  },
+  'D-48 flags one that crashes and was ready 58 s ago': {
+    story: brokenFor(outdatedGroup(one), [a0], seconds(58)).ready(b0, false).remove(a0),
+    want: ['EXCL-2'],
+  },
+  'D-48 flags one that waits for a reason that the kubelet does not repeat': {
+    story: neverReady(outdatedGroup(one), [a0], 'ContainerCreating').ready(b0, false).remove(a0),
+    want: ['EXCL-2'],
+  },
+  'D-48 passes one that is Pending': {
+    story: outdatedGroup(one)
+      .gone(a0)
+      .create(a0, { revision: 'prev-hash', phase: 'Pending' })
+      .ready(b0, false)
+      .remove(a0),
+    want: [],
+  },
+  'D-48 passes one that has not been ready for 30 minutes': {
+    story: outdatedGroup(one).ready(a0, false).ready(b0, false).wait(minutes(30)).remove(a0),
+    want: [],
+  },
+  'D-48 flags one that has not been ready for 29 minutes': {
+    story: outdatedGroup(one).ready(a0, false).ready(b0, false).wait(minutes(29)).remove(a0),
+    want: ['EXCL-2'],
+  },
+  'D-48 flags it after any time where stuck-after is 0': {
+    story: outdatedGroup(one).ready(a0, false).ready(b0, false).wait(minutes(60)).remove(a0),
+    options: { stuckAfter: millis(0) },
+    want: ['EXCL-2'],
+  },
+  'D-48 flags it where it was ready for a moment meanwhile': {
+    story: outdatedGroup(one)
+      .ready(a0, false)
+      .wait(minutes(29))
+      .ready(a0)
+      .ready(a0, false)
+      .ready(b0, false)
+      .wait(minutes(1))
+      .remove(a0),
+    want: ['EXCL-2'],
+  },
+  'D-48 flags stuck pods of two zones at once': {
+    story: neverReady(outdatedGroup(one), [a0, b0]).remove(a0).remove(b0),
+    want: ['EXCL-1'],
+  },
+  'D-48 passes the second zone once the first one is whole': {
+    story: neverReady(outdatedGroup(one), [a0, b0]).remove(a0).replaced(a0).remove(b0),
+    want: [],
+  },
+  'D-48 passes the second zone once the new pod of the first is stuck itself': {
+    story: neverReady(outdatedGroup(one), [a0, b0])
+      .remove(a0)
+      .gone(a0)
+      .create(a0)
+      .fails(a0)
+      .remove(b0),
+    want: [],
+  },
+  'D-48 passes over a zone that was paused meanwhile': {
+    story: neverReady(outdatedGroup(one), [a0, b0])
+      .remove(a0)
+      .changeSet(zoneA, paused, 'user')
+      .remove(b0),
+    want: [],
+  },
+  'D-48 flags more replacements of stuck pods than the limit while a pod of the set is ready': {
+    story: neverReady(outdatedGroup(one), [a0, a1]).remove(a0).remove(a1),
+    want: ['MAXU-2'],
+  },
+  'D-48 passes all at once where no pod of the set is ready and all outdated ones are broken': {
+    story: neverReady(outdatedGroup(one), allOfA).remove(a0).remove(a1).remove(a2),
+    want: [],
+  },
+  'D-48 flags all at once where one of them was not ready for long, and is not broken': {
+    story: brokenFor(outdatedGroup(one).ready(a0, false), [a1, a2], minutes(31))
+      .remove(a1)
+      .remove(a2),
+    want: ['MAXU-2'],
+  },
+  'D-48 counts a missing pod above a stuck one as under way where all pods are made at once': {
+    story: neverReady(outdatedGroup(one), [a1]).gone(a2).remove(a1),
+    want: ['MAXU-2'],
+  },
+  'D-48 does not count it where pods are made in order': {
+    story: neverReady(outdatedGroup(one), [a1])
+      .changeSet(zoneA, { spec: { podManagementPolicy: 'OrderedReady' } }, 'user')
+      .gone(a2)
+      .remove(a1),
+    want: [],
+  },
+  'D-48 lets no stuck pod excuse the removal of a ready one': {
+    story: neverReady(outdatedGroup(one), [b0]).remove(a0),
+    want: ['EXCL-2'],
+  },
+  'D-55 takes a pod without minReadySeconds that is Ready for available, whatever the clocks say': {
+    story: outdatedGroup(one)
+      .turn(b0, { ready: after(T0, minutes(60)) })
+      .remove(a0),
+    want: [],
+  },
+};
+
+/** The state of a story, after which `change` is shown to the operator for `span` before it goes on as if it were not. */
+function unheeded(story: Story, change: (story: Story) => Story, span = seconds(1)): Story {
+  const seen = story.revision;
+  return change(story).wait(span).remove(a1, { seen });
+}
+
+const isRolledBack = (story: Story): Story =>
+  story.changeSet(zoneA, { status: { updateRevision: 'prev-hash' } });
+const isLowered = (story: Story): Story =>
+  story.changeSet(zoneA, { metadata: { annotations: { 'rollout-max-unavailable': '1' } } }, 'user');
+
+const shown: Record<string, Case> = {
+  'SHOWN flags a deletion a second after its client was shown that another zone lacks a pod (demonstration 2)':
+    { story: unheeded(outdatedGroup(), (story) => story.gone(b0), seconds(1)), want: ['SHOWN'] },
+  'SHOWN passes it 999 ms after': {
+    story: unheeded(outdatedGroup(), (story) => story.gone(b0), millis(999)),
+    want: [],
+  },
+  'SHOWN flags a fresh proof that vouches for an old view (demonstration 2)': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = story.revision;
+      story.gone(b0).wait(seconds(2));
+      return story.remove(a0, { seen, proof: seen });
+    })(),
+    want: ['SHOWN'],
+  },
+  'SHOWN flags a deletion after a rollback (demonstration 3)': {
+    story: unheeded(outdatedGroup(), isRolledBack),
+    want: ['SHOWN'],
+  },
+  'SHOWN flags a deletion after a pause': {
+    story: unheeded(outdatedGroup(), (story) => story.changeSet(zoneA, paused, 'user')),
+    want: ['SHOWN'],
+  },
+  'SHOWN flags a deletion beyond a limit that was lowered (demonstration 3)': {
+    story: unheeded(outdatedGroup().remove(a0), isLowered),
+    want: ['SHOWN'],
+  },
+  'SHOWN counts what is under way against a limit that was lowered (demonstration 3)': {
+    story: unheeded(outdatedGroup().remove(a0, { isUnheard: true, outcome: 'dropped' }), isLowered),
+    want: ['SHOWN'],
+  },
+  'SHOWN passes a deletion below the lowered limit': {
+    story: unheeded(outdatedGroup(), isLowered),
+    want: [],
+  },
+  'SHOWN flags a deletion after the set left the group': {
+    story: unheeded(outdatedGroup(), (story) =>
+      story.changeSet(zoneA, { metadata: { labels: { 'rollout-group': 'other' } } }, 'user'),
+    ),
+    want: ['SHOWN'],
+  },
+  'SHOWN flags a deletion after another set of the group got another strategy': {
+    story: unheeded(outdatedGroup(), (story) =>
+      story.changeSet(zoneB, { spec: { updateStrategy: { type: 'RollingUpdate' } } }, 'user'),
+    ),
+    want: ['SHOWN'],
+  },
+  'SHOWN flags a request for a pod that had changed, although it is refused': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = story.revision;
+      const resourceVersion = '4';
+      story.touch(a1, 'user').wait(seconds(1));
+      return story.remove(a1, { seen, resourceVersion, outcome: 409 });
+    })(),
+    want: ['SHOWN'],
+  },
+  'SHOWN judges by when a request was sent, not by when it lands': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = story.revision;
+      return story
+        .gone(b0)
+        .wait(seconds(3))
+        .remove(a1, { seen, sentBefore: seconds(3) });
+    })(),
+    want: [],
+  },
+  'SHOWN flags a deletion while a request for another zone has no answer (demonstration 5)': {
+    story: outdatedGroup()
+      .remove(b0, { isUnheard: true, outcome: 'dropped' })
+      .wait(seconds(5))
+      .remove(a0),
+    want: ['SHOWN'],
+  },
+  'SHOWN passes it once 120 s are over': {
+    story: outdatedGroup()
+      .remove(b0, { isUnheard: true, outcome: 'dropped' })
+      .wait(millis(120_001))
+      .remove(a0),
+    want: [],
+  },
+  'SHOWN passes it once the cache shows a newer revision of that pod (D-52)': {
+    story: outdatedGroup()
+      .remove(b0, { isUnheard: true, outcome: 'dropped' })
+      .touch(b0, 'user')
+      .wait(seconds(5))
+      .remove(a0),
+    want: [],
+  },
+  'SHOWN flags it where the cache shows an older revision of that pod (D-52, demonstration 5)': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = story.revision;
+      story.touch(b0, 'user').remove(b0, { isUnheard: true, outcome: 'dropped' });
+      return story.wait(millis(500)).remove(a0, { seen });
+    })(),
+    want: ['SHOWN'],
+  },
+  'SHOWN passes it where the request was refused': {
+    story: outdatedGroup().remove(b0, { outcome: 409 }).wait(seconds(5)).remove(a0),
+    want: [],
+  },
+  'SHOWN passes the replacement of a stuck pod, whatever else was shown': {
+    story: (() => {
+      const story = neverReady(outdatedGroup(one), [a1]);
+      const seen = story.revision;
+      return story.ready(b0, false).wait(seconds(2)).remove(a1, { seen });
+    })(),
+    want: [],
+  },
+  'SHOWN counts a commit as shown after 3 s where nobody knows what was delivered': {
+    story: unheeded(outdatedGroup(), (story) => story.gone(b0), seconds(3)),
+    options: { areDeliveriesKnown: false, shownAfter: seconds(3) },
+    want: ['SHOWN'],
+  },
+  'SHOWN counts none as shown before': {
+    story: unheeded(outdatedGroup(), (story) => story.gone(b0), millis(2_999)),
+    options: { areDeliveriesKnown: false, shownAfter: seconds(3) },
+    want: [],
+  },
+  'SHOWN is not judged where nobody knows, unless somebody asks for it': {
+    story: unheeded(outdatedGroup(), (story) => story.gone(b0), seconds(3)),
+    options: { areDeliveriesKnown: false },
+    want: [],
+  },
+};
+
+/** Judges statements of down-scales, too. */
+function scaled(story: Story, want: readonly string[]): Case {
+  return { story, options: { scaleStatements: story.scaleStatements }, want };
+}
+
+const scalings: Record<string, Case> = {
+  'D-7 passes a down-scale that says what it rests on': scaled(outdatedGroup().scale(zoneB, 2), []),
+  'D-7 flags one that does not': scaled(outdatedGroup().scale(zoneB, 2, { isSilent: true }), [
+    'D-7',
+  ]),
+  'D-7 passes one that takes no available pod': scaled(
+    outdatedGroup().gone('ingester-zone-b-2').wait(minutes(2)).scale(zoneB, 2, { isSilent: true }),
+    [],
+  ),
+  'D-7 flags a down-scale on a view that its client had not been given': scaled(
+    outdatedGroup().scale(zoneB, 2, { seen: 99 }),
+    ['D-7', 'SHOWN'],
+  ),
+  'D-7 flags a down-scale on a view that is older than its proof': scaled(
+    outdatedGroup().ready(a2).scale(zoneB, 2, { seen: 8, proof: 9 }),
+    ['D-7'],
+  ),
+  'EXCL-2 flags a down-scale on a view that was outdated for more than 10 s': scaled(
+    (() => {
+      const story = outdatedGroup();
+      const seen = outdatedView(story);
+      return story.wait(millis(10_001)).scale(zoneB, 2, { seen });
+    })(),
+    ['EXCL-2'],
+  ),
+  'EXCL-2 flags a down-scale on a view without our removal elsewhere': scaled(
+    (() => {
+      const story = outdatedGroup();
+      const seen = story.revision;
+      return story.remove(a0).replaced(a0).scale(zoneB, 2, { seen });
+    })(),
+    ['EXCL-2'],
+  ),
+  'SHOWN flags a down-scale a second after its client was shown that its count had changed': scaled(
+    (() => {
+      const story = outdatedGroup().changeSet(zoneB, { spec: { replicas: 4 } }, 'user');
+      const [statement] = new Story(ingesterGroup()).scale(zoneB, 2).scaleStatements;
+      assert.ok(statement);
+      story.wait(seconds(2));
+      story.scaleStatements.push({ ...statement, sentAt: story.now });
+      return story;
+    })(),
+    ['SHOWN'],
+  ),
+  'SHOWN flags a down-scale while our removal elsewhere is open, as its client had been shown':
+    scaled(
+      (() => {
+        const story = outdatedGroup();
+        const seen = story.revision;
+        return story.remove(a0).wait(seconds(2)).scale(zoneB, 2, { seen });
+      })(),
+      ['EXCL-1', 'EXCL-2', 'SHOWN'],
+    ),
+  'EXCL-1 counts slots that were available within the last minute as taken by a down-scale (D-57)':
+    scaled(outdatedGroup().remove(a0).ready('ingester-zone-b-2', false).scale(zoneB, 2), [
+      'EXCL-1',
+      'SHOWN',
+    ]),
+};
+
+function budget(labels: JsonObject): JsonObject {
+  const metadata = { name: 'zpdb', namespace: 'test' };
+  return { metadata, spec: { maxUnavailable: 0, selector: { matchLabels: labels } } };
+}
+
+function underBudget(labels: JsonObject, span: Millis): Story {
+  const type = 'zoneawarepoddisruptionbudgets.rollout-operator.grafana.com';
+  return outdatedGroup().put(type, budget(labels), 'user').wait(span).remove(a0);
+}
+
+const economy: Record<string, Case> = {
+  'D-13 flags a deletion 10 s after a budget selected the pod, which nobody can honour yet (demonstration 4)':
+    { story: underBudget({ name: zoneA }, millis(10_001)), want: ['D-13'] },
+  'D-13 passes a deletion before': { story: underBudget({ name: zoneA }, seconds(10)), want: [] },
+  'D-13 passes a deletion beside a budget that selects others': {
+    story: underBudget({ name: 'other' }, minutes(1)),
+    want: [],
+  },
+  'QUIE-2 flags 61 writes on one object within a minute (demonstration 7)': {
+    story: writes(61, 500),
+    want: ['QUIE-2'],
+  },
+  'QUIE-2 passes 60': { story: writes(60, 500), want: [] },
+  'QUIE-2 passes a write a second': { story: writes(200, 1_000), want: [] },
+};
+
+/** Writes of the status of one resource, one every `every` milliseconds. */
+function writes(count: number, every: number): Story {
+  const story = new Story(ingesterGroup());
+  const resource = 'replicatemplates.rollout-operator.grafana.com';
+  for (let index = 0; index < count; index += 1) {
+    story.wait(millis(every)).call({ verb: 'patch', resource, name: 'ingester' });
+  }
+  return story;
+}
+
 const complete = (by: number): Partial<JudgeOptions> => ({ completion: { by: instant(by) } });
 const stalled = (): Story => outdatedGroup().ready(a0, false).ready(b0, false);
 const says = (said: Partial<StallStatement>): Partial<JudgeOptions> => ({
@@ -456,6 +898,109 @@ const says = (said: Partial<StallStatement>): Partial<JudgeOptions> => ({
   end: after(T0, seconds(61)),
 });
 
+const twoHours = minutes(120);
+
+/** Two zones are broken for two hours, and the operator tells of it at the given minutes. */
+function toldAt(times: readonly number[], options: { readonly reason?: string } = {}): Case {
+  const story = stalled();
+  const said = [
+    {
+      at: T0,
+      namespace: 'test',
+      group: 'ingester',
+      reason: 'MultipleZonesUnavailable',
+      ...options,
+    },
+  ];
+  const logged: Telling[] = [];
+  for (const time of times) {
+    story.wait(millis(after(T0, minutes(time)) - story.now)).event(zoneA);
+    logged.push({ at: story.now, namespace: 'test', set: zoneA });
+  }
+  return {
+    story,
+    options: { stalls: { said, retold: { logged } }, end: after(T0, twoHours) },
+    want: [],
+  };
+}
+
+const everyTenMinutes = Array.from({ length: 12 }, (_, index) => index * 10);
+
+const retold: Record<string, Case> = {
+  'LIVE-2 passes a stall of two hours that is told every 10 minutes (D-54)':
+    toldAt(everyTenMinutes),
+  'LIVE-2 flags a stall of two hours that is told once (demonstration 6)': {
+    ...toldAt([0]),
+    want: ['LIVE-2'],
+  },
+  'LIVE-2 flags it where one telling is left out': {
+    ...toldAt(everyTenMinutes.filter((minute) => minute !== 50)),
+    want: ['LIVE-2'],
+  },
+  'LIVE-2 flags it where only Events are told again, and no log line': (() => {
+    const { story, options, want } = toldAt(everyTenMinutes);
+    const stalls = { said: options?.stalls?.said ?? [], retold: { logged: [] } };
+    return { story, options: { ...options, stalls }, want: [...want, 'LIVE-2'] };
+  })(),
+  'LIVE-2 flags it where only log lines are told again, and no Event': (() => {
+    const { options } = toldAt(everyTenMinutes);
+    return { story: stalled(), options: options ?? {}, want: ['LIVE-2'] };
+  })(),
+  'LIVE-2 passes that where the Role allows no Events': (() => {
+    const { options } = toldAt(everyTenMinutes);
+    const { said = [], retold: told } = options?.stalls ?? {};
+    const stalls = { said, retold: { ...told, areEventsJudged: false } };
+    return { story: stalled(), options: { ...options, stalls }, want: [] };
+  })(),
+  'LIVE-2 passes a hold that somebody asked for and that is told once': {
+    ...toldAt([0], { reason: 'Paused' }),
+    options: {
+      ...toldAt([0], { reason: 'Paused' }).options,
+      stalls: {
+        said: [{ at: T0, namespace: 'test', group: 'ingester', reason: 'Paused' }],
+        predicates: { Paused: () => true },
+        retold: { logged: [{ at: T0, namespace: 'test', set: zoneA }] },
+      },
+    },
+  },
+  'LIVE-2 flags a reason that stops being true after the first minute': {
+    story: stalled(),
+    options: {
+      stalls: {
+        said: [{ at: T0, namespace: 'test', group: 'ingester', reason: 'Mysterious' }],
+        predicates: { Mysterious: isEarly() },
+      },
+      end: after(T0, minutes(30)),
+    },
+    want: ['LIVE-2'],
+  },
+  'LIVE-2 flags ZoneSettling without minReadySeconds, whatever a clock says (D-55, demonstration 9)':
+    {
+      story: outdatedGroup()
+        .turn(a0, { ready: after(T0, minutes(60)) })
+        .ready(b0, false),
+      options: says({ reason: 'ZoneSettling' }),
+      want: ['LIVE-2'],
+    },
+  'LIVE-1 flags a scaling that a clock holds up for an hour (demonstration 9)': {
+    story: new Story(ingesterGroup()).changeSet(zoneA, { spec: { replicas: 2 } }, 'user'),
+    options: complete(T0 + 60_000),
+    want: ['LIVE-1'],
+  },
+};
+
+/** True at the first look only. */
+function isEarly(): () => boolean {
+  let looks = 0;
+  return () => {
+    looks += 1;
+    return looks === 1;
+  };
+}
+
+function calm(extra: Story): Story {
+  return extra.wait(minutes(5));
+}
 const ends: Record<string, Case> = {
   'LIVE-1 passes a group that is complete in time': {
     story: rollZone(rollZone(outdatedGroup(), 'a'), 'b'),
@@ -607,6 +1152,11 @@ for (const [fact, { story, options, want }] of Object.entries({
   ...revisions,
   ...holds,
   ...proofs,
+  ...stuck,
+  ...shown,
+  ...scalings,
+  ...economy,
+  ...retold,
   ...ends,
 })) {
   test(`judge() ${fact}`, () => {
@@ -679,7 +1229,10 @@ test('report() shows the commits around a violation and what was not judged', ()
   const text = judge(story, { ours: isOurs }).report();
   const lines = text.split('\n');
   assert.equal(lines[0], '1 violations in 10 commits and 2 calls.');
-  assert.match(text, /Not judged: EXCL-2, MAXU-2, D-7 \(no statements\), LIVE-1 and LIVE-3/);
+  assert.match(
+    text,
+    /Not judged: EXCL-2, MAXU-2, SHOWN, D-7 \(no statements\), .*, LIVE-1 and LIVE-3/,
+  );
   assert.match(text, /EXCL-1 at t\+3\.000s: We took pod ingester-zone-b-0/);
   assert.match(
     text,

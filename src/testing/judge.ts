@@ -8,27 +8,42 @@ import { FreshExclusion, GroupExclusion } from './invariants/exclusion.ts';
 import { RespectedHolds } from './invariants/holds.ts';
 import type { Invariant, Violation } from './invariants/invariant.ts';
 import { FreshMaxUnavailable, MaxUnavailable } from './invariants/max-unavailable.ts';
+import { Pace } from './invariants/pace.ts';
 import { Receipts, StatedProof } from './invariants/proof.ts';
+import { RetoldStall } from './invariants/retold.ts';
 import { Incarnation, OneKillPerSlot, TargetRevision } from './invariants/revision.ts';
 import { SoundScaling } from './invariants/scaling.ts';
+import { ShownState } from './invariants/shown.ts';
 import { ExplainedStall, type StallOptions } from './invariants/stall.ts';
+import { StatedScaling } from './invariants/stated-scaling.ts';
+import { UnbuiltBudget } from './invariants/unbuilt-budget.ts';
 import { OwnDisruptions } from './own-disruptions.ts';
 import type { FleetCall } from './pod-fleet.ts';
 import { type Removal, removalOf, scaleDownOf } from './removal.ts';
 import { reportText } from './report.ts';
-import { type DisruptionStatement, StatementBook } from './statement.ts';
+import { type DisruptionStatement, type ScaleStatement, StatementBook } from './statement.ts';
+import type { Seen } from './stuck.ts';
 
 /** What is judged. Each part that is left out is not judged, and the report says so. */
 export interface JudgeOptions {
   /** Whether a user name is the operator's. */
   readonly ours: (user: string) => boolean;
-  /** The operator's statements of proof (D-7). Without them EXCL-2, MAXU-2 and D-7 are not judged. */
+  /** The operator's statements of proof (D-7). Without them EXCL-2, MAXU-2, SHOWN and D-7 are not judged. */
   readonly statements?: readonly DisruptionStatement[];
+  /** The same of writes of replicas. Without them D-7, EXCL-2 and SHOWN of down-scales are not judged. */
+  readonly scaleStatements?: readonly ScaleStatement[];
   /**
    * Whether the history knows what watches had delivered; against a real API server nobody does, and of D-7 only
    * the statement itself is judged. @default true
    */
   readonly areDeliveriesKnown?: boolean;
+  /**
+   * Where nobody knows what watches had delivered: after how long a commit counts as shown to a client whose watches
+   * are live. @default SHOWN is not judged there
+   */
+  readonly shownAfter?: Millis;
+  /** `-rollout.stuck-after`; 0: never. @default 30 min */
+  readonly stuckAfter?: Millis;
   /** A of reliability §2. @default 10 s (D-3) */
   readonly maxDecisionAge?: Millis;
   /** LIVE-1 or LIVE-3. */
@@ -72,7 +87,7 @@ export class Judge {
   readonly #receipts = new Receipts(this.history);
   readonly #invariants: readonly Invariant[];
   readonly #calls = new Map<number, Call>();
-  readonly #waiting = new Map<number, Removal[]>();
+  readonly #waiting = new Map<number, ((call: Call) => void)[]>();
 
   constructor(options: JudgeOptions) {
     this.#options = options;
@@ -116,7 +131,7 @@ export class Judge {
   called(call: Call): void {
     this.announce(call);
     for (const each of this.#invariants) each.onCall?.(call);
-    for (const removal of this.#waiting.get(call.callId) ?? []) this.#answered(removal, call);
+    for (const tell of this.#waiting.get(call.callId) ?? []) tell(call);
     this.#waiting.delete(call.callId);
   }
 
@@ -130,54 +145,94 @@ export class Judge {
     const { history } = this;
     const rests = { history, statements: this.#statements, ours, maxDecisionAge };
     return [
-      new GroupExclusion(this.#disruptions),
+      new GroupExclusion(history, this.#disruptions),
       new MaxUnavailable(this.#disruptions),
       new FreshExclusion({ history, disruptions: this.#disruptions, maxDecisionAge }),
-      new FreshMaxUnavailable(history, this.#disruptions),
+      new FreshMaxUnavailable({
+        history,
+        disruptions: this.#disruptions,
+        statements: this.#statements,
+        ...this.#stuckAfter,
+      }),
       new Incarnation(rests),
       new TargetRevision(rests),
       new OneKillPerSlot(history),
       new RespectedHolds(history),
       new SoundScaling({ ours, maxDecisionAge }),
+      new UnbuiltBudget(),
+      new Pace(ours),
     ];
   }
 
   #onRequest(): Invariant[] {
     const { ours, statements, completion, stalls, quiet, effort, podCalls } = this.#options;
     const found: Invariant[] = [];
-    if (statements !== undefined) {
-      const { areDeliveriesKnown = true } = this.#options;
-      found.push(new StatedProof(areDeliveriesKnown ? this.#receipts : undefined));
-    }
+    if (statements !== undefined) found.push(...this.#stated());
     if (completion !== undefined) found.push(new Completion(this.history, completion));
     if (stalls !== undefined) found.push(new ExplainedStall(this.history, { ...stalls, ours }));
+    if (stalls?.retold !== undefined) {
+      const { said, retold } = stalls;
+      found.push(new RetoldStall({ history: this.history, ours, said, ...retold }));
+    }
     if (quiet !== undefined) found.push(new Quiescence(ours, quiet, podCalls));
     if (effort !== undefined) found.push(new Effort(ours, effort));
     if (podCalls !== undefined) found.push(new KeptDelay({ ours, podCalls }));
     return found;
   }
 
+  /** Those that rest on what the operator says of its requests. */
+  #stated(): Invariant[] {
+    const { ours, scaleStatements, maxDecisionAge = seconds(10) } = this.#options;
+    const { history } = this;
+    const disruptions = this.#disruptions;
+    const { areDeliveriesKnown = true, shownAfter } = this.#options;
+    const receipts = areDeliveriesKnown ? this.#receipts : undefined;
+    const by = receipts ?? shownAfter;
+    const found: Invariant[] = [new StatedProof(receipts)];
+    if (scaleStatements !== undefined) {
+      found.push(new StatedScaling({ history, disruptions, receipts, maxDecisionAge }));
+    }
+    if (by !== undefined) {
+      const statements = this.#statements;
+      const said = { statements, scaleStatements: scaleStatements ?? [] };
+      found.push(new ShownState({ history, disruptions, ours, by, ...said, ...this.#stuckAfter }));
+    }
+    return found;
+  }
+
+  get #stuckAfter(): Pick<Seen, 'stuckAfter'> {
+    const { stuckAfter } = this.#options;
+    return stuckAfter === undefined ? {} : { stuckAfter };
+  }
+
   #judgeOwn(commit: Commit): void {
-    const evidence = { history: this.history, statements: this.#statements };
+    const { scaleStatements = [] } = this.#options;
+    const statements = this.#statements;
+    const evidence = { history: this.history, statements, scaleStatements, ...this.#stuckAfter };
     const removal = removalOf(commit, evidence);
     if (removal !== undefined) this.#removed(removal);
     const scaleDown = scaleDownOf(commit, evidence);
     if (scaleDown === undefined) return;
     for (const each of this.#invariants) each.onScaleDown?.(scaleDown);
     this.#disruptions.scaledDown(scaleDown);
+    this.#onAnswer(commit.callId, (call) => {
+      for (const each of this.#invariants) each.onScaleDownAnswered?.(scaleDown, call);
+    });
   }
 
   #removed(removal: Removal): void {
     for (const each of this.#invariants) each.onRemoval?.(removal);
     this.#disruptions.opened(removal);
-    const { callId } = removal.commit;
-    const call = this.#calls.get(callId);
-    if (call !== undefined) this.#answered(removal, call);
-    else this.#waiting.set(callId, [...(this.#waiting.get(callId) ?? []), removal]);
+    this.#onAnswer(removal.commit.callId, (call) => {
+      for (const each of this.#invariants) each.onAnswered?.(removal, call);
+    });
   }
 
-  #answered(removal: Removal, call: Call): void {
-    for (const each of this.#invariants) each.onAnswered?.(removal, call);
+  /** Lets `tell` hear of the call `callId`, at once where it is known. */
+  #onAnswer(callId: number, tell: (call: Call) => void): void {
+    const call = this.#calls.get(callId);
+    if (call !== undefined) tell(call);
+    else this.#waiting.set(callId, [...(this.#waiting.get(callId) ?? []), tell]);
   }
 }
 

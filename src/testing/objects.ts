@@ -23,6 +23,8 @@ export interface RawStatefulSetOptions {
   readonly updateStrategy?: string;
   /** @default 0 */
   readonly minReadySeconds?: number;
+  /** @default 'Parallel' */
+  readonly podManagementPolicy?: 'OrderedReady' | 'Parallel';
   /** @default 'last-hash' */
   readonly currentRevision?: string;
   /** @default 'last-hash' */
@@ -42,7 +44,7 @@ export function rawStatefulSet(options: RawStatefulSetOptions = {}): JsonObject 
     spec: {
       replicas,
       serviceName: name,
-      podManagementPolicy: 'Parallel',
+      podManagementPolicy: options.podManagementPolicy ?? 'Parallel',
       ...(minReadySeconds === 0 ? {} : { minReadySeconds }),
       updateStrategy: { type: updateStrategy },
       selector: { matchLabels: { name } },
@@ -95,36 +97,95 @@ export interface RawPodOptions {
   readonly revision?: string;
   /** Since when it is ready; `false`: it runs and is not ready. @default an hour before T0 */
   readonly ready?: Instant | false;
+  /** When its Ready condition changed last, where it is not ready. @default an hour before T0, as it was made */
+  readonly unreadySince?: Instant;
+  /** When it was made, and its kubelet took it over. @default an hour before T0 */
+  readonly createdAt?: Instant;
+  /** What its container waits for, such as `CrashLoopBackOff`. @default it runs */
+  readonly waiting?: string;
+  /** Its node is not heard of: the Ready condition is Unknown, where it is not ready. @default false */
+  readonly isUnknown?: boolean;
+  /** Says nothing of when its Ready condition changed. @default false */
+  readonly isTimeless?: boolean;
+  /** Its container has a start-up probe, which has not succeeded yet. @default false */
+  readonly isStartingUp?: boolean;
   /** @default 'Running' */
   readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   /** When its deletion began. @default it is not being deleted */
   readonly terminatingSince?: Instant;
   /** @default '1' */
   readonly resourceVersion?: string;
+  /** Members of `status` that take the place of what follows from the rest. */
+  readonly status?: JsonObject;
 }
 
 /** A Pod of a StatefulSet as the API server shows it, running and ready. */
 export function rawPod(options: RawPodOptions = {}): JsonObject {
-  const { ready = readySince, phase = 'Running' } = options;
-  const isReady = ready !== false && phase === 'Running';
-  const since = formatRfc3339(ready === false ? readySince : ready);
   return Object.freeze({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: podMetadata(options),
-    spec: { containers: [{ name: 'ingester', image: 'ingester:1' }] },
-    status: {
-      phase,
-      conditions: [
-        { type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: since },
-      ],
-      containerStatuses:
-        phase === 'Pending'
-          ? []
-          : [{ name: 'ingester', ready: isReady, state: { running: { startedAt: since } } }],
-    },
+    spec: { containers: [container(options)] },
+    status: { ...podStatus(options), ...options.status },
   });
 }
+
+function podStatus(options: RawPodOptions): JsonObject {
+  const { ready = readySince, phase = 'Running', createdAt = readySince } = options;
+  const isReady = ready !== false && phase === 'Running';
+  const since = formatRfc3339(ready === false ? (options.unreadySince ?? createdAt) : ready);
+  return {
+    phase,
+    startTime: formatRfc3339(createdAt),
+    conditions: [readyCondition(options, isReady, since)],
+    containerStatuses: phase === 'Pending' ? [] : [containerStatus(options, isReady, since)],
+  };
+}
+
+function readyCondition(
+  { isUnknown = false, isTimeless = false }: RawPodOptions,
+  isReady: boolean,
+  since: string,
+): JsonObject {
+  const unready = isUnknown ? 'Unknown' : 'False';
+  const time = isTimeless ? {} : { lastTransitionTime: since };
+  return { type: 'Ready', status: isReady ? 'True' : unready, ...time };
+}
+
+function container({ isStartingUp = false }: RawPodOptions): JsonObject {
+  const probe = isStartingUp ? { startupProbe: { exec: { command: ['true'] } } } : {};
+  return { name: 'ingester', image: 'ingester:1', ...probe };
+}
+
+function containerStatus(
+  { waiting, isStartingUp }: RawPodOptions,
+  isReady: boolean,
+  since: string,
+): JsonObject {
+  const isWaiting = waiting !== undefined;
+  return {
+    name: 'ingester',
+    ready: isReady,
+    ...(isStartingUp === true && { started: false }),
+    state: isWaiting ? { waiting: { reason: waiting } } : { running: { startedAt: since } },
+  };
+}
+
+/** The status of a pod that was never ready since it was made, and whose container ends again and again. */
+export const crashLoop: JsonObject = Object.freeze({
+  startTime: formatRfc3339(readySince),
+  conditions: [
+    {
+      type: 'Ready',
+      status: 'False',
+      reason: 'ContainersNotReady',
+      lastTransitionTime: formatRfc3339(readySince),
+    },
+  ],
+  containerStatuses: [
+    { name: 'ingester', ready: false, state: { waiting: { reason: 'CrashLoopBackOff' } } },
+  ],
+});
 
 function podMetadata(options: RawPodOptions): JsonObject {
   const set = options.set ?? 'ingester-zone-a';
@@ -135,7 +196,7 @@ function podMetadata(options: RawPodOptions): JsonObject {
     namespace: options.namespace ?? 'test',
     uid: options.uid ?? `${name}-uid`,
     resourceVersion: options.resourceVersion ?? '1',
-    creationTimestamp: formatRfc3339(readySince),
+    creationTimestamp: formatRfc3339(options.createdAt ?? readySince),
     ...(terminatingSince === undefined
       ? {}
       : { deletionTimestamp: formatRfc3339(terminatingSince) }),

@@ -3,10 +3,16 @@ import type { Commit } from '#embedded-cluster/event-log.ts';
 import { isAvailable, podFacts, type SetFacts } from './facts.ts';
 import { type Domain, domainOf, type History, latestView, type View } from './history.ts';
 import type { Removal, ScaleDown } from './removal.ts';
+import type { DisruptionStatement } from './statement.ts';
+import { stuckness } from './stuck.ts';
 
-/** An available slot that we took away (reliability §2, own disruption). */
+/** A slot that we emptied. */
 export interface OwnDisruption {
-  readonly kind: 'removal' | 'scale-down';
+  /**
+   * `removal`, `scale-down`: an available slot that we took away (reliability §2, own disruption). `replacement`: a
+   * stuck pod that we replaced (D-48), which costs nothing by itself.
+   */
+  readonly kind: 'removal' | 'scale-down' | 'replacement';
   readonly domain: Domain;
   readonly namespace: string;
   readonly setName: string;
@@ -16,18 +22,22 @@ export interface OwnDisruption {
   readonly podUid: string;
   readonly at: Instant;
   readonly revision: number;
+  /** Of a removal or replacement, where the operator said what it rests on. */
+  readonly statement: DisruptionStatement | undefined;
 }
 
 /**
  * Our disruptions, and which are open: until the slot has an available pod with another uid, or is gone, or
- * (scale-down) is wanted again and still has its pod. That a slot was whole for a moment counts, even when it
+ * (scale-down) is wanted again and still has its pod, or (replacement) the new pod is stuck itself. That a slot was whole for a moment counts, even when it
  * broke again later; so each version of a pod is looked at once more when it ends.
  */
 export class OwnDisruptions {
   readonly #history: History;
   readonly #open = new Map<Domain, OwnDisruption[]>();
   readonly #all = new Map<Domain, OwnDisruption[]>();
+  readonly #overSince = new Map<OwnDisruption, number>();
   #openCount = 0;
+  #revision = 0;
 
   constructor(history: History) {
     this.#history = history;
@@ -35,21 +45,25 @@ export class OwnDisruptions {
 
   /** Opens what `removal` takes away, if anything. */
   opened(removal: Removal): void {
-    const { commit, set, ordinal, takes } = removal;
-    if (!takes || set === undefined || ordinal === undefined) return;
-    this.#add(set, { kind: 'removal', ordinal, podUid: commit.uid, commit });
+    const { commit, set, ordinal, takes, stuck, statement } = removal;
+    if (set === undefined || ordinal === undefined) return;
+    if (!takes && stuck === undefined) return;
+    const kind = stuck === undefined ? 'removal' : 'replacement';
+    this.#add(set, { kind, ordinal, podUid: commit.uid, commit, statement });
   }
 
   /** Opens the slots that `scaleDown` takes away. */
   scaledDown(scaleDown: ScaleDown): void {
     for (const ordinal of scaleDown.ordinals) {
       const { set, commit } = scaleDown;
-      this.#add(set, { kind: 'scale-down', ordinal, podUid: '', commit });
+      const kind = 'scale-down';
+      this.#add(set, { kind, ordinal, podUid: '', commit, statement: undefined });
     }
   }
 
   /** To be called with each commit while the history still ends before it. */
   before(commit: Commit): void {
+    this.#revision = commit.revision;
     if (this.#openCount === 0) return;
     if (commit.resource === 'pods') this.#closeByPod(commit);
     else if (commit.resource === 'statefulsets.apps') this.#sweepAll(commit.at);
@@ -68,9 +82,20 @@ export class OwnDisruptions {
     return this.#all.get(domain) ?? [];
   }
 
+  /** Whether `disruption` was open as `view` shows it: it had not ended before, and its slot is not whole there. */
+  wasOpenAt(disruption: OwnDisruption, view: View): boolean {
+    const { kind, setName, revision } = disruption;
+    const shown = kind === 'scale-down' ? view.sets(setName) : view.pods(setName);
+    const overSince = this.#overSince.get(disruption);
+    if (revision > shown || (overSince !== undefined && overSince <= shown)) return false;
+    return !this.#isOver(disruption, view);
+  }
+
   #add(
     set: SetFacts,
-    what: Pick<OwnDisruption, 'kind' | 'ordinal' | 'podUid'> & { readonly commit: Commit },
+    what: Pick<OwnDisruption, 'kind' | 'ordinal' | 'podUid' | 'statement'> & {
+      readonly commit: Commit;
+    },
   ): void {
     const domain = domainOf(set);
     const disruption: OwnDisruption = {
@@ -83,6 +108,7 @@ export class OwnDisruptions {
       podUid: what.podUid,
       at: what.commit.at,
       revision: what.commit.revision,
+      statement: what.statement,
     };
     push(this.#open, domain, disruption);
     push(this.#all, domain, disruption);
@@ -95,9 +121,15 @@ export class OwnDisruptions {
     const view = latestView(commit.at);
     const set =
       pod.controllerUid === undefined ? undefined : this.#history.setByUid(pod.controllerUid, view);
-    if (set === undefined || !isAvailable(pod, set, commit.at)) return;
+    if (set === undefined) return;
+    const isFilled = isAvailable(pod, set, commit.at);
+    const isStuck = !isFilled && stuckness(pod, { history: this.#history, view }) !== undefined;
+    if (!isFilled && !isStuck) return;
     for (const [domain, open] of this.#open) {
-      this.#keep(domain, open, (each) => !isFilledBy(each, pod.name, pod.uid));
+      this.#keep(domain, open, (each) => {
+        const isOver = isFilled || each.kind === 'replacement';
+        return !isOver || !isFilledBy(each, pod.name, pod.uid);
+      });
     }
   }
 
@@ -113,6 +145,9 @@ export class OwnDisruptions {
     const kept = open.filter(isKept);
     if (kept.length === open.length) return open;
     this.#openCount -= open.length - kept.length;
+    for (const each of open) {
+      if (!kept.includes(each)) this.#overSince.set(each, this.#revision);
+    }
     this.#open.set(domain, kept);
     return kept;
   }
@@ -126,13 +161,16 @@ export class OwnDisruptions {
       return false;
     }
     const pod = this.#history.slotPod(set, ordinal, view);
-    return pod !== undefined && pod.uid !== disruption.podUid && isAvailable(pod, set, view.now);
+    if (pod === undefined || pod.uid === disruption.podUid) return false;
+    if (isAvailable(pod, set, view.now)) return true;
+    if (disruption.kind !== 'replacement') return false;
+    return stuckness(pod, { history: this.#history, view }) !== undefined;
   }
 }
 
 function isFilledBy(disruption: OwnDisruption, podName: string, podUid: string): boolean {
   return (
-    disruption.kind === 'removal' &&
+    disruption.kind !== 'scale-down' &&
     disruption.podUid !== podUid &&
     podName === `${disruption.setName}-${disruption.ordinal}`
   );

@@ -31,7 +31,7 @@ function commit(before: JsonObject, after?: JsonObject): Commit {
 }
 
 function isRemoval(of: Commit): boolean {
-  const evidence = { history: new History(), statements: new StatementBook() };
+  const evidence = { history: new History(), statements: new StatementBook(), scaleStatements: [] };
   return removalOf(of, evidence) !== undefined;
 }
 

@@ -1,15 +1,15 @@
+import type { Millis } from '#base/units.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
-import {
-  isAvailable,
-  ordinalIn,
-  type PodFacts,
-  podFacts,
-  type SetFacts,
-  setFacts,
-} from './facts.ts';
+import { ordinalIn, type PodFacts, podFacts, type SetFacts, setFacts } from './facts.ts';
 import { type History, latestView, type View, viewAt } from './history.ts';
 import { valueAt } from './json-path.ts';
-import { type DisruptionStatement, type StatementBook, viewOf } from './statement.ts';
+import {
+  type DisruptionStatement,
+  type ScaleStatement,
+  type StatementBook,
+  viewOf,
+} from './statement.ts';
+import { isOutdated, type Seen, type Stuck, stuckness } from './stuck.ts';
 
 /** A commit by which we removed a pod: a first deletion, or a further one of a terminating pod. */
 export interface Removal {
@@ -25,9 +25,11 @@ export interface Removal {
   readonly statement: DisruptionStatement | undefined;
   /** Without a statement: by how many milliseconds one of this pod follows, where one does. */
   readonly statementLateBy: number | undefined;
-  /** Whether it takes an available slot away: available just before the commit, and at r(d). */
+  /** Why it need not wait for the other zones: the view showed this pod as stuck (D-48). */
+  readonly stuck: Stuck | undefined;
+  /** Whether it takes an available slot away: it costs one, and was available at any time of the last minute (D-57). */
   readonly takes: boolean;
-  /** Whether it costs one of the limit: the view did not show this pod as unavailable (D-11). */
+  /** Whether it costs one of the limit: a set owns the pod, and the view did not show it as stuck (D-48). */
   readonly costs: boolean;
 }
 
@@ -36,7 +38,9 @@ export interface ScaleDown {
   readonly commit: Commit;
   /** The set before. */
   readonly set: SetFacts;
-  /** The slots that go and had an available pod. */
+  /** What it rests on; undefined where the operator did not say. */
+  readonly statement: ScaleStatement | undefined;
+  /** The slots that go and had an available pod within the last minute (D-57). */
   readonly ordinals: readonly number[];
 }
 
@@ -44,6 +48,9 @@ export interface ScaleDown {
 export interface Evidence {
   readonly history: History;
   readonly statements: StatementBook;
+  readonly scaleStatements: readonly ScaleStatement[];
+  /** `-rollout.stuck-after`. @default 30 min */
+  readonly stuckAfter?: Millis;
 }
 
 /** The removal of a pod that `commit` stores; undefined when it removes none. */
@@ -59,9 +66,22 @@ export function removalOf(commit: Commit, evidence: Evidence): Removal | undefin
   const view = statement === undefined ? before : viewOf(statement);
   const set = ownerOf(pod, evidence.history, view);
   const ordinal = set === undefined ? undefined : ordinalIn(pod.name, set.name);
-  const costs = set !== undefined && !wasUnavailable(pod, set, { history: evidence.history, view });
-  const takes = costs && isAvailable(pod, set, commit.at);
-  return { commit, pod, set, ordinal, view, statement, statementLateBy, takes, costs };
+  const price = priceOf({ pod, set, ordinal, commit, view }, evidence);
+  return { commit, pod, set, ordinal, view, statement, statementLateBy, ...price };
+}
+
+/** What the removal takes away. */
+function priceOf(
+  removed: Pick<Removal, 'pod' | 'set' | 'ordinal' | 'commit' | 'view'>,
+  evidence: Evidence,
+): Pick<Removal, 'stuck' | 'takes' | 'costs'> {
+  const { pod, set, ordinal, commit, view } = removed;
+  if (set === undefined) return { stuck: undefined, takes: false, costs: false };
+  const stuck = seenStuck(pod, set, { ...evidence, view });
+  const costs = stuck === undefined;
+  const wasAvailable =
+    ordinal !== undefined && evidence.history.wasSlotAvailable(set, ordinal, commit.at);
+  return { stuck, costs, takes: costs && wasAvailable };
 }
 
 // A set that is gone, or not yet in the view, still owns its pods: what we take away counts all the same.
@@ -73,14 +93,11 @@ function ownerOf(pod: PodFacts, history: History, view: View): SetFacts | undefi
   );
 }
 
-// Only what the view really showed as unavailable is free: a pod that it did not contain is unknown (D-11).
-function wasUnavailable(
-  pod: PodFacts,
-  set: SetFacts,
-  seen: { readonly history: History; readonly view: View },
-): boolean {
+// Only what the view really showed as stuck is free: a pod that it did not contain is unknown (D-48).
+function seenStuck(pod: PodFacts, set: SetFacts, seen: Seen): Stuck | undefined {
   const found = seen.history.pod(pod.namespace, pod.name, seen.view.pods(set.name));
-  return found?.uid === pod.uid && !isAvailable(found, set, seen.view.now);
+  if (found?.uid !== pod.uid || !isOutdated(found, set)) return undefined;
+  return stuckness(found, seen);
 }
 
 /** A deletion at once is two commits: the pod is shown without grace, and that is the removal; then it goes. */
@@ -102,11 +119,14 @@ export function scaleDownOf(commit: Commit, evidence: Evidence): ScaleDown | und
   if (commit.before === undefined || commit.after === undefined) return undefined;
   const set = setFacts(commit.before);
   const wanted = setFacts(commit.after).replicas;
-  const view = latestView(commit.at);
+  if (wanted >= set.replicas) return undefined;
   const ordinals: number[] = [];
   for (let index = wanted; index < set.replicas; index += 1) {
     const ordinal = set.ordinalsStart + index;
-    if (evidence.history.isSlotAvailable(set, ordinal, view)) ordinals.push(ordinal);
+    if (evidence.history.wasSlotAvailable(set, ordinal, commit.at)) ordinals.push(ordinal);
   }
-  return wanted < set.replicas ? { commit, set, ordinals } : undefined;
+  const statement = evidence.scaleStatements.findLast(
+    ({ setUid, to, sentAt }) => setUid === set.uid && to === wanted && sentAt <= commit.at,
+  );
+  return { commit, set, statement, ordinals };
 }

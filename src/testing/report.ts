@@ -23,10 +23,13 @@ export function reportText(
 
 function notJudged(options: JudgeOptions): readonly string[] {
   const parts: readonly (readonly [isJudged: boolean, ids: string])[] = [
-    [options.statements !== undefined, 'EXCL-2, MAXU-2, D-7 (no statements)'],
+    [options.statements !== undefined, 'EXCL-2, MAXU-2, SHOWN, D-7 (no statements)'],
     [options.areDeliveriesKnown !== false, 'D-7: whether proofs had been delivered'],
+    [options.areDeliveriesKnown !== false || options.shownAfter !== undefined, 'SHOWN'],
+    [options.scaleStatements !== undefined, 'D-7, EXCL-2, SHOWN of down-scales (no statements)'],
     [options.completion !== undefined, 'LIVE-1 and LIVE-3'],
     [options.stalls !== undefined, 'LIVE-2'],
+    [options.stalls?.retold !== undefined, 'LIVE-2: telling again'],
     [options.quiet !== undefined, 'QUIE-1'],
     [options.effort !== undefined, 'WRITES'],
     [options.podCalls !== undefined, 'SCAL-1: delays of down-scales'],

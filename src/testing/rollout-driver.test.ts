@@ -45,6 +45,7 @@ test('judge() flags nothing in any rollout by a correct operator', () => {
 
 const mistakes: Record<Mistake, string> = {
   'removes in a second zone': 'EXCL-2',
+  'removes what is not ready just now': 'EXCL-2',
   'removes one too many': 'MAXU-2',
   'forgets the uid': 'REV-1',
   'forgets the resourceVersion': 'REV-1',

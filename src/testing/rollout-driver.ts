@@ -6,6 +6,7 @@ import { operatorUser, type RemovalOptions, Story } from './story.ts';
 /** One way in which the driver's operator goes wrong, once. */
 export type Mistake =
   | 'removes in a second zone'
+  | 'removes what is not ready just now'
   | 'removes one too many'
   | 'forgets the uid'
   | 'forgets the resourceVersion'
@@ -24,8 +25,9 @@ interface Slot {
 
 /**
  * A rollout of one group by a simple correct operator: it removes an outdated pod when every other zone is whole and
- * the limit of its zone has room, and any that is unready (D-11). Pods crash now and then. `choices` decide who acts next, on what, and how long that takes. With a
- * `mistake` the operator makes it as soon as the situation allows; `hasErred` says whether it did.
+ * the limit of its zone has room, an unready one before the others. Pods stop being ready now and then, none is stuck.
+ * `choices` decide who acts next, on what, and how long that takes. With a `mistake` the operator makes it as soon as
+ * the situation allows; `hasErred` says whether it did.
  */
 export class RolloutDriver {
   readonly story: Story;
@@ -49,7 +51,7 @@ export class RolloutDriver {
       return;
     }
     const broken = slots.filter((slot) => slot.state !== 'available');
-    const candidate = replaceable(slots) ?? candidates(slots)[0];
+    const candidate = candidates(slots)[0];
     const isEnvironment = candidate === undefined || (choice % 2 === 0 && broken.length > 0);
     if (!isEnvironment) this.story.remove(candidate.pod);
     else this.#environment(broken[choice % Math.max(1, broken.length)]);
@@ -104,6 +106,11 @@ export class RolloutDriver {
     switch (this.#mistake) {
       case 'removes in a second zone':
         return whole.find((slot) => slot.isOutdated && countBroken(slots, slot).elsewhere > 0);
+      case 'removes what is not ready just now':
+        return slots.find(
+          (slot) =>
+            slot.state === 'unready' && slot.isOutdated && countBroken(slots, slot).elsewhere > 0,
+        );
       case 'removes one too many':
         return whole.find((slot) => slot.isOutdated && isZoneFull(slots, slot));
       case 'removes an up-to-date pod':
@@ -131,13 +138,15 @@ export class RolloutDriver {
   }
 }
 
-/** An unready, outdated pod: replacing it costs nothing (D-11). */
-function replaceable(slots: readonly Slot[]): Slot | undefined {
-  return slots.find((slot) => slot.state === 'unready' && slot.isOutdated);
+/** What may go, unready pods first: they are among the unavailable ones already. */
+function candidates(slots: readonly Slot[]): readonly Slot[] {
+  const unready = slots.filter((slot) => slot.isOutdated && isReplaceable(slots, slot));
+  return [...unready, ...slots.filter((slot) => slot.isOutdated && isAllowed(slots, slot))];
 }
 
-function candidates(slots: readonly Slot[]): readonly Slot[] {
-  return slots.filter((slot) => slot.isOutdated && isAllowed(slots, slot));
+function isReplaceable(slots: readonly Slot[], slot: Slot): boolean {
+  const { here, elsewhere } = countBroken(slots, slot);
+  return slot.state === 'unready' && elsewhere === 0 && here <= slot.set.limit;
 }
 
 function isAllowed(slots: readonly Slot[], slot: Slot): boolean {

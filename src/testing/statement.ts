@@ -24,23 +24,72 @@ export interface DisruptionStatement {
   readonly views?: Revisions;
 }
 
+/** What the operator says about one write of replicas that takes pods away (D-7), as it logs it. */
+export interface ScaleStatement extends Omit<DisruptionStatement, 'podUid'> {
+  readonly setUid: string;
+  readonly namespace: string;
+  readonly setName: string;
+  readonly from: number;
+  readonly to: number;
+  /** The client that sends it, as deliveries name it; undefined where nobody knows. */
+  readonly client?: string;
+}
+
+/** What is known of a log event besides its fields. */
+export interface Utterance {
+  readonly at: Instant;
+  readonly namespace: string;
+  readonly client?: string;
+}
+
+/**
+ * What the operator's log event `scaling statefulset` says about one write of replicas; undefined where it does not
+ * say what it rests on.
+ */
+export function scaleStatementOf(
+  { at, namespace, client }: Utterance,
+  fields: Readonly<Record<string, unknown>>,
+): ScaleStatement | undefined {
+  const text = textOf(fields);
+  if (text('uid') === '' || text('view_pods') === '') return undefined;
+  return {
+    ...rests(at, fields),
+    setUid: text('uid'),
+    namespace,
+    setName: text('statefulset') || text('name'),
+    from: Number(text('from') || text('currentReplicas')),
+    to: Number(text('to') || text('replicas')),
+    ...(client !== undefined && { client }),
+  };
+}
+
 /** What the operator's log event `deleting pod` of the time `sentAt` says about one disruptive request (D-7). */
 export function statementOf(
   sentAt: Instant,
   fields: Readonly<Record<string, unknown>>,
 ): DisruptionStatement {
-  const text = (name: string): string => {
-    const value = fields[name];
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  };
+  return { ...rests(sentAt, fields), podUid: textOf(fields)('uid') };
+}
+
+function rests(
+  sentAt: Instant,
+  fields: Readonly<Record<string, unknown>>,
+): Pick<DisruptionStatement, 'sentAt' | 'proofs' | 'views'> {
+  const text = textOf(fields);
   return {
-    podUid: text('uid'),
     sentAt,
     proofs: { pods: Number(text('proof_pods')), statefulsets: Number(text('proof_statefulsets')) },
     views: {
       pods: revisions(text('view_pods')),
       statefulsets: revisions(text('view_statefulsets')),
     },
+  };
+}
+
+function textOf(fields: Readonly<Record<string, unknown>>): (name: string) => string {
+  return (name) => {
+    const value = fields[name];
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   };
 }
 
@@ -55,7 +104,7 @@ function revisions(text: string): RevisionBySet {
 }
 
 /** What a {@link DisruptionStatement} claims to have seen. */
-export function viewOf(statement: DisruptionStatement): View {
+export function viewOf(statement: Omit<DisruptionStatement, 'podUid'>): View {
   const revisions = statement.views ?? statement.proofs;
   return {
     pods: (set) => revisionFor(revisions.pods, set),
@@ -82,22 +131,37 @@ function revisionFor(revisions: RevisionBySet, set: string): number {
 /** All statements of a run, by pod. */
 export class StatementBook {
   readonly #byPod = new Map<string, DisruptionStatement[]>();
+  /** The place of each in the order in which they were made. */
+  readonly #order = new Map<DisruptionStatement, number>();
 
   constructor(statements: Iterable<DisruptionStatement> = []) {
     for (const statement of statements) this.add(statement);
   }
 
-  /** Takes in one more statement; any order. */
+  /** Takes in one more statement; any order, but those of one instant in the order in which they were made. */
   add(statement: DisruptionStatement): void {
+    this.#order.set(statement, this.#order.size);
     const known = this.#byPod.get(statement.podUid);
     if (known === undefined) this.#byPod.set(statement.podUid, [statement]);
     else known.push(statement);
+  }
+
+  /** Whether what `one` states was sent before what `other` states. */
+  isSentBefore(one: DisruptionStatement, other: DisruptionStatement): boolean {
+    if (one.sentAt !== other.sentAt) return one.sentAt < other.sentAt;
+    return (this.#order.get(one) ?? 0) < (this.#order.get(other) ?? 0);
   }
 
   /** By how many milliseconds the earliest statement about `podUid` follows `at`; undefined when none does. */
   lateBy(podUid: string, at: Instant): number | undefined {
     const late = (this.#byPod.get(podUid) ?? []).map(({ sentAt }) => sentAt - at);
     return late.length === 0 ? undefined : Math.min(...late);
+  }
+
+  /** The statements of the same instant as {@link find} has, in the order in which they were made; empty without any. */
+  findAll(podUid: string, at: Instant): readonly DisruptionStatement[] {
+    const sentAt = this.find(podUid, at)?.sentAt;
+    return (this.#byPod.get(podUid) ?? []).filter((each) => each.sentAt === sentAt);
   }
 
   /** The last statement about `podUid` that was sent no later than `at`; undefined when there is none. */

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { after, type Instant, type Millis, millis } from '#base/units.ts';
 import type { Call, Commit, Delivery } from '#embedded-cluster/event-log.ts';
+import { podFacts, setFacts } from './facts.ts';
 import { textAt, valueAt } from './json-path.ts';
 import type { Group, RawPodOptions } from './objects.ts';
 import { rawPod } from './objects.ts';
-import type { DisruptionStatement } from './statement.ts';
+import type { DisruptionStatement, ScaleStatement } from './statement.ts';
 import { T0 } from './views.ts';
 
 /** The user that the stories' operator is. */
@@ -30,9 +31,14 @@ export interface RemovalOptions {
   readonly outcome?: Call['outcome'];
   /** Without a grace period: the pod is deleted at once. @default false */
   readonly isFinal?: boolean;
+  /** Has no effect, or none yet. @default false; a refusal has none either */
+  readonly isUnheard?: boolean;
   /** @default {@link operatorUser} */
   readonly user?: string;
 }
+
+/** How a story's operator lowers replicas. */
+export type ScaleOptions = Pick<RemovalOptions, 'seen' | 'proof' | 'isSilent'>;
 
 /**
  * Writes a history by hand: a group of StatefulSets, one event a line, no rule of any kind. What the operator's
@@ -43,6 +49,7 @@ export class Story {
   readonly calls: Call[] = [];
   readonly deliveries: Delivery[] = [];
   readonly statements: DisruptionStatement[] = [];
+  readonly scaleStatements: ScaleStatement[] = [];
   now: Instant = T0;
   #revision = 0;
   #callId = 0;
@@ -113,17 +120,50 @@ export class Story {
     if (options.isSilent !== true && user === operatorUser) this.#state(pod, options);
     const callId = this.#call({
       user,
-      verb: options.isEviction === true ? 'create' : 'delete',
-      subresource: options.isEviction === true ? 'eviction' : '',
+      ...wayOf(options),
       resource: 'pods',
       name,
-      outcome: options.outcome ?? 200,
+      startedAt: after(this.now, millis(0 - (options.sentBefore ?? 0))),
       ...preconditions(pod, options),
     });
+    if (options.outcome === 409 || options.isUnheard === true) return this;
     if (options.isFinal === true) return this.#end(name, { user, callId });
     const metadata = { ...metadataOf(pod), deletionTimestamp: '2026-01-01T00:00:00Z' };
     this.#store('pods', { ...pod, metadata }, { user, callId });
     return this;
+  }
+
+  /** The operator writes the replicas of a set, with a statement of what that rests on. */
+  scale(name: string, to: number, options: ScaleOptions = {}): this {
+    const { seen = this.#revision, proof = seen } = options;
+    const { uid, replicas } = setFacts(this.set(name));
+    if (options.isSilent !== true) {
+      this.scaleStatements.push({
+        setUid: uid,
+        namespace: 'test',
+        setName: name,
+        from: replicas,
+        to,
+        client: 'operator-1',
+        sentAt: this.now,
+        proofs: { pods: proof, statefulsets: proof },
+        views: { pods: seen, statefulsets: seen },
+      });
+    }
+    return this.changeSet(name, { spec: { replicas: to } }, operatorUser);
+  }
+
+  /** Somebody stores an object of any other type, whole. */
+  put(resource: string, object: JsonObject, user: string): this {
+    this.#store(resource, object, author(user));
+    return this;
+  }
+
+  /** The operator writes an Event about a set, or writes it again. */
+  event(set: string): this {
+    const metadata = { name: `${set}.event`, namespace: 'test' };
+    const involvedObject = { kind: 'StatefulSet', namespace: 'test', name: set };
+    return this.put('events', { metadata, involvedObject }, operatorUser);
   }
 
   /** The kubelet has ended the pod: it is deleted for good. */
@@ -148,17 +188,41 @@ export class Story {
       ordinal: Number(name.slice(cut + 1)),
       uid: `${name}-uid-${this.#incarnation}`,
       ready: false,
+      createdAt: this.now,
       ...options,
     });
     this.#store('pods', pod, author('statefulset-controller'));
     return this;
   }
 
+  /** The pod's containers wait for `reason` from now on; it is not ready. */
+  fails(name: string, reason = 'CrashLoopBackOff'): this {
+    const { ready, readyChangedAt = this.now } = podFacts(this.pod(name));
+    const unreadySince = ready === 'True' ? this.now : readyChangedAt;
+    return this.turn(name, { ready: false, unreadySince, waiting: reason });
+  }
+
   /** The pod becomes ready now, or stops being ready. */
   ready(name: string, isReady = true): this {
+    return this.turn(
+      name,
+      isReady ? { ready: this.now } : { ready: false, unreadySince: this.now },
+    );
+  }
+
+  /** The kubelet writes the status of a pod that `options` describe. */
+  turn(name: string, options: RawPodOptions): this {
     const pod = this.pod(name);
-    const { status } = rawPod({ ready: isReady ? this.now : false });
-    this.#store('pods', { ...pod, ...(status === undefined ? {} : { status }) }, author('kubelet'));
+    const createdAt = podFacts(pod).createdAt ?? this.now;
+    const { status, spec } = rawPod({ createdAt, ...options });
+    const parts = { ...(status !== undefined && { status }), ...(spec !== undefined && { spec }) };
+    this.#store('pods', { ...pod, ...parts }, author('kubelet'));
+    return this;
+  }
+
+  /** Several pods stop being ready at once, such as in a hiccup of their probes, or are ready again. */
+  allReady(names: readonly string[], isReady: boolean): this {
+    for (const name of names) this.ready(name, isReady);
     return this;
   }
 
@@ -268,6 +332,15 @@ function author(user: string): Author {
 function metadataOf(object: JsonObject): JsonObject {
   const metadata = valueAt(object, 'metadata');
   return isJsonObject(metadata) ? metadata : {};
+}
+
+function wayOf({
+  isEviction,
+  outcome = 200,
+}: RemovalOptions): Pick<Call, 'verb' | 'subresource' | 'outcome'> {
+  return isEviction === true
+    ? { verb: 'create', subresource: 'eviction', outcome }
+    : { verb: 'delete', subresource: '', outcome };
 }
 
 function preconditions(pod: JsonObject, options: RemovalOptions): Pick<Call, 'preconditions'> {

@@ -1,5 +1,15 @@
 import type { Instant } from '#base/units.ts';
 
+/** One version of a value. */
+export interface Version<Value> {
+  /** Undefined: there was none. */
+  readonly value: Value | undefined;
+  readonly from: Instant;
+  /** When the next one came; undefined while none did. */
+  readonly until: Instant | undefined;
+  readonly revision: number;
+}
+
 /** One value over time: which version held at which revision. Revisions only grow. */
 export class Track<Value> {
   readonly #revisions: number[] = [];
@@ -27,6 +37,23 @@ export class Track<Value> {
   hasLater(revision: number, at: Instant): boolean {
     const time = this.#times[this.#countUpTo(revision) - 1];
     return time !== undefined && time > at;
+  }
+
+  /** The revision of the newest version that began by `at`; 0 when there was none. */
+  revisionAt(at: Instant): number {
+    const index = this.#times.findLastIndex((time) => time <= at);
+    return this.#revisions[index] ?? 0;
+  }
+
+  /** The versions up to `revision` that had not ended by `since`, newest first; `until` is undefined for the newest of all. */
+  *back(revision: number, since: Instant): Generator<Version<Value>> {
+    for (let index = this.#countUpTo(revision) - 1; index >= 0; index -= 1) {
+      const until = this.#times[index + 1];
+      if (until !== undefined && until <= since) return;
+      const [from, first] = [this.#times[index], this.#revisions[index]];
+      if (from === undefined || first === undefined) return;
+      yield { value: this.#values[index], from, until, revision: first };
+    }
   }
 
   #countUpTo(revision: number): number {

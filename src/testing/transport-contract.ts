@@ -206,6 +206,17 @@ function sending(subject: Get): void {
       assert.deepEqual(seen, [count]);
     });
   }
+  test('request() fails with "timeout" when the deadline passes while the body arrives', async () => {
+    const { transport, arrived, advance } = subject();
+    const here = arrived('/quiet');
+    const sent = transport.request({ method: 'GET', path: '/quiet', timeout: seconds(5) });
+    const outcome = assert.rejects(sent, failure('timeout'));
+    await here;
+    // Its first bytes are here by then.
+    await transport.request({ method: 'GET', path: '/hello' });
+    advance(seconds(5));
+    await outcome;
+  });
 }
 
 function closing(make: () => Promise<TransportUnderTest>): void {

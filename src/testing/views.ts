@@ -1,5 +1,5 @@
 import { after, type Instant, instant, millis, seconds } from '#base/units.ts';
-import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { PodView, StatefulSetView, Unready } from '#statefulset/view.ts';
 
 /** The instant at which every test begins: 2026-01-01T00:00:00Z. */
 export const T0: Instant = instant(1_767_225_600_000);
@@ -32,6 +32,8 @@ export function statefulSetView(overrides: StatefulSetOverrides = {}): StatefulS
     spec: {
       replicas: 3,
       updateStrategy: 'OnDelete',
+      partition: 0,
+      isOrdered: false,
       minReady: millis(0),
       ordinalsStart: 0,
       serviceName: name,
@@ -50,12 +52,26 @@ export function statefulSetView(overrides: StatefulSetOverrides = {}): StatefulS
   });
 }
 
+/** What a pod tells that was ready for an hour until {@link T0} and is not any more, its containers running, unless overridden. */
+export function unready(overrides: Partial<Unready> = {}): Unready {
+  return Object.freeze({
+    condition: 'False',
+    since: T0,
+    isUnscheduled: false,
+    isBackingOff: false,
+    isStartingUp: false,
+    isOutOfReach: false,
+    ...overrides,
+  });
+}
+
 /**
  * A running and ready pod `ingester-zone-a-0` on `last-hash`, unless overridden. Its uid follows `name`, its owner
- * is the set that the name begins with.
+ * is the set that the name begins with. One whose `readySince` is overridden with nothing is not ready.
  */
 export function podView(overrides: Partial<PodView> = {}): PodView {
   const name = overrides.name ?? 'ingester-zone-a-0';
+  const isUnready = 'readySince' in overrides && overrides.readySince === undefined;
   return Object.freeze({
     namespace: 'test',
     uid: `${name}-uid`,
@@ -65,6 +81,7 @@ export function podView(overrides: Partial<PodView> = {}): PodView {
     isTerminating: false,
     phase: 'Running',
     readySince,
+    unready: isUnready ? unready() : undefined,
     unreadyAfter: undefined,
     areContainersReady: true,
     trouble: undefined,

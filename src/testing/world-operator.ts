@@ -1,4 +1,4 @@
-import type { Instant } from '#base/units.ts';
+import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import { readConfig } from '#config/read-config.ts';
 import type { Plan } from '#control/decision.ts';
 import type { ClusterTransport } from '#embedded-cluster/cluster.ts';
@@ -11,6 +11,7 @@ import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { type CallOfPod, FakePodHttp } from './fake-pod-http.ts';
 import { MortalClock } from './mortal-clock.ts';
 import type { PodFleet } from './pod-fleet.ts';
+import { SkewedClock } from './skewed-clock.ts';
 import { NAMESPACE } from './world-group.ts';
 import { EntryLog, type LogEntry } from './world-log.ts';
 
@@ -37,11 +38,28 @@ export interface OperatorRun {
   readonly ended: { readonly error: unknown } | undefined;
   /** Whether it was neither killed nor ended by itself. */
   readonly isAlive: boolean;
-  /** As `kill -9`: nothing that it sends arrives any more, none of its timers fires. */
-  kill(): void;
+  /**
+   * As `kill -9`: nothing that it would send is sent any more, none of its timers fires. What it had sent is void,
+   * unless `options` say that it is still on its way.
+   */
+  kill(options?: KillOptions): void;
+  /** Steps the wall clock that it reads by `span`, back by a negative one; no other time moves. */
+  stepWallClock(span: Millis): void;
   /** As SIGTERM; resolves when it has ended. */
   stop(): Promise<void>;
 }
+
+/** How a process ends. */
+export interface KillOptions {
+  /**
+   * So much later the requests that it had sent arrive (D-57); `seeded`: each some time within 120 s. @default they
+   * never do
+   */
+  readonly late?: Millis | 'seeded';
+}
+
+/** The longest that a request may be on its way after its sender died (D-50). */
+const horizon = seconds(120);
 
 /** What the operator of a world is given. */
 export interface WorldOperatorOptions {
@@ -69,6 +87,7 @@ export class WorldOperator implements OperatorRun {
   readonly plans: PassedPlan[] = [];
   #ended: { readonly error: unknown } | undefined;
   readonly #options: WorldOperatorOptions;
+  readonly #wallClock: SkewedClock;
   readonly #clock: MortalClock;
   readonly #stop = new AbortController();
   #podHttp: FakePodHttp | undefined;
@@ -84,7 +103,8 @@ export class WorldOperator implements OperatorRun {
       client,
       ...(delivery !== undefined && { delivery }),
     });
-    this.#clock = new MortalClock(options.clock);
+    this.#wallClock = new SkewedClock(options.clock);
+    this.#clock = new MortalClock(this.#wallClock);
     this.#run = this.#start();
   }
 
@@ -96,11 +116,21 @@ export class WorldOperator implements OperatorRun {
     return !this.#isKilled && this.#ended === undefined;
   }
 
-  kill(): void {
+  kill({ late }: KillOptions = {}): void {
     this.#isKilled = true;
     this.#clock.kill();
-    this.transport.revoke();
+    this.transport.revoke(late === undefined ? undefined : this.#lateBy(late));
     this.#podHttp?.kill();
+  }
+
+  stepWallClock(span: Millis): void {
+    this.#wallClock.step(span);
+  }
+
+  #lateBy(late: Millis | 'seeded'): () => Millis {
+    if (late !== 'seeded') return () => late;
+    const random = this.#options.cluster.random.derive(`late requests of ${this.client}`);
+    return () => millis(random.fraction() * horizon);
   }
 
   async stop(): Promise<void> {
@@ -110,13 +140,13 @@ export class WorldOperator implements OperatorRun {
   }
 
   async #start(): Promise<void> {
-    const { client, flags, logged, planned, fleet, podCalled } = this.#options;
+    const { client, flags, logged, planned, fleet, podCalled, clock: truth } = this.#options;
     const outcome = readConfig([`-kubernetes.namespace=${NAMESPACE}`, ...flags]);
     if (outcome.kind === 'exit') throw new Error(outcome.stderr);
     const clock = this.#clock;
     const { clientTimeout } = outcome.config.pods;
     const log = new EntryLog((entry) => {
-      if (!this.#isKilled) logged({ at: clock.now(), client, ...entry });
+      if (!this.#isKilled) logged({ at: truth.now(), client, ...entry });
     });
     this.#podHttp = new FakePodHttp({
       fleet,
@@ -137,7 +167,7 @@ export class WorldOperator implements OperatorRun {
           transport: this.transport,
           podHttp: this.#podHttp,
           onPlan: (key, plan) => {
-            const passed = { at: clock.now(), key, plan };
+            const passed = { at: truth.now(), key, plan };
             this.plans.push(passed);
             planned(passed);
           },

@@ -28,12 +28,15 @@ function leaderOf({ set }: ZoneTruth, zones: readonly ZoneTruth[]): ZoneTruth | 
  * The reasons of the operator's catalogue that the judge does not know by itself, as predicates over the truth (LIVE-2).
  *
  * Where a reason rests on what is not in the StatefulSets (another resource, a ConfigMap, the word of a pod), the
- * predicate asks for the part that is: that somebody asked for what is held up. Two speak of the operator's own view
+ * predicate asks for the part that is: that somebody asked for what is held up. Some speak of the operator's own view
  * and its requests, which no state of the cluster refutes; a run in which one of them lasts does not end, and LIVE-1
  * tells.
  */
 export const worldReasons: Readonly<Record<string, ReasonPredicate>> = {
   ZoneOrder: isOutdatedSomewhere,
+  StuckPodKept: (zones) => zones.some((zone) => zone.unavailable.length > 0),
+  SetTooLarge: (zones) =>
+    zones.some(({ set }) => Math.max(set.replicas, set.statusReplicas) > 20_000),
   AwaitingPredecessor: isOutdatedSomewhere,
   AwaitingAnswer: isOutdatedSomewhere,
   LeaderNotFound: (zones) =>
@@ -59,6 +62,7 @@ export const worldReasons: Readonly<Record<string, ReasonPredicate>> = {
   PodNotPrepared: carries(delay),
   InvalidDelayedDownscale: carries(delay, prepareUrl),
   ZoneBeingChanged: (zones) => zones.some(({ unavailable }) => unavailable.length > 0),
+  AwaitingOwnWrite: () => true,
   ViewNotFresh: () => true,
   RequestRefused: () => true,
 };

@@ -1,6 +1,13 @@
 import { primaryHold } from '#control/primary-hold.ts';
+import type { Telling } from './invariants/retold.ts';
 import type { StallStatement } from './reasons.ts';
-import { type DisruptionStatement, statementOf } from './statement.ts';
+import {
+  type DisruptionStatement,
+  type ScaleStatement,
+  scaleStatementOf,
+  statementOf,
+} from './statement.ts';
+import { NAMESPACE } from './world-group.ts';
 import type { LogEntry } from './world-log.ts';
 import type { PassedPlan } from './world-operator.ts';
 
@@ -9,14 +16,27 @@ export class WorldRecord {
   readonly log: LogEntry[] = [];
   /** What they logged before they deleted a pod. */
   readonly statements: DisruptionStatement[] = [];
+  /** What they logged before they lowered replicas, where that says what it rests on. */
+  readonly scaleStatements: ScaleStatement[] = [];
+  /** What they logged of sets, deeds left out. */
+  readonly tellings: Telling[] = [];
   /** The reasons that they gave for standing still, as their gauge of blocked groups had them. */
   readonly stalls: StallStatement[] = [];
 
   /** An operator logged `entry`. */
   logged(entry: LogEntry): void {
     this.log.push(entry);
-    if (entry.message !== 'deleting pod') return;
-    this.statements.push(statementOf(entry.at, entry.fields));
+    const { at, message, fields } = entry;
+    if (message === 'deleting pod') this.statements.push(statementOf(at, fields));
+    else if (message === 'scaling statefulset') this.#scaling(entry);
+    else if (typeof fields['statefulset'] === 'string' && fields['reason'] !== undefined) {
+      this.tellings.push({ at, namespace: NAMESPACE, set: fields['statefulset'] });
+    }
+  }
+
+  #scaling({ at, client, fields }: LogEntry): void {
+    const statement = scaleStatementOf({ at, namespace: NAMESPACE, client }, fields);
+    if (statement !== undefined) this.scaleStatements.push(statement);
   }
 
   /** An operator passed over a group. */

@@ -32,6 +32,7 @@ import {
   setName,
   setOf,
 } from './world-group.ts';
+import type { LogEntry } from './world-log.ts';
 import { OPERATOR_USER, type OperatorRun, WorldOperator } from './world-operator.ts';
 import { WorldRecord } from './world-record.ts';
 
@@ -71,6 +72,8 @@ export class World {
   readonly operators: OperatorRun[] = [];
   /** Told of each call of a pod by an operator before it arrives, and once the pod has acted on it. */
   readonly onPodCall = new Set<(call: OperatorPodCall, moment: 'before' | 'after') => void>();
+  /** Told of each event of an operator's log, as it is said. */
+  readonly onLog = new Set<(entry: LogEntry) => void>();
   readonly #controllers: Controllers;
   readonly #state = new Map<string, JsonObject>();
 
@@ -151,7 +154,10 @@ export class World {
       podCalled: (call, moment) => {
         for (const told of this.onPodCall) told({ client, ...call }, moment);
       },
-      logged: (entry) => this.record.logged(entry),
+      logged: (entry) => {
+        this.record.logged(entry);
+        for (const told of this.onLog) told(entry);
+      },
       planned: (passed) => this.record.planned(passed),
     });
     this.operators.push(operator);
@@ -169,6 +175,19 @@ export class World {
   async setImage(image: string, zones: readonly string[] = this.zones): Promise<void> {
     const document = templateOf(image);
     await this.run(Promise.all(zones.map((zone) => this.#patch(setName(zone), document))));
+  }
+
+  /** As {@link setImage} of every zone, for what happens while time moves: returns before it is done. */
+  setImageNow(image: string): void {
+    this.patchSetsNow(templateOf(image));
+  }
+
+  /** As {@link patchSet} of every zone, for what happens while time moves: returns before it is done. */
+  patchSetsNow(document: JsonObject): void {
+    for (const zone of this.zones) {
+      // A set that is not there cannot be changed.
+      this.#patch(setName(zone), document).catch(() => undefined);
+    }
   }
 
   /** Gives every zone of another group a new image. */
@@ -226,6 +245,10 @@ export class World {
     return judge(this.cluster.eventLog, {
       ours: (user) => user === OPERATOR_USER,
       statements: this.record.statements,
+      // Where an operator says of one down-scale what it rests on, it has to of all.
+      ...(this.record.scaleStatements.length > 0 && {
+        scaleStatements: this.record.scaleStatements,
+      }),
       podCalls: this.fleet.calls,
       end: this.clock.now(),
       ...options,

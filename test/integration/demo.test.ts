@@ -103,8 +103,38 @@ describe('the demo as a process', () => {
       demo.lines.some((line) => stuck.test(line)),
       demo.lines.join('\n'),
     );
-    const replaced = demo.lines.find((line) => line.endsWith('(UnavailablePodOutdated)'));
+    const replaced = demo.lines.find((line) => line.endsWith('(StuckPodReplaced)'));
     assert.match(replaced ?? '', /ingester-zone-a-0 {2}deleted by the operator/);
+  });
+
+  test('demo deletes nothing while all readiness probes fail, says why it waits, and goes on', async () => {
+    const demo = new Program(['demo', '--scenario=hiccup', ...fast], folder);
+    const output = (): string => demo.lines.join('\n');
+    assert.equal(await demo.exitCode(), 0, output());
+    const [time, kept, zones, pods] = demo.lines.slice(-4);
+    assert.match(
+      time ?? '',
+      new RegExp(`^the rollout took ${seconds}; for ${seconds} of them no pod was ready$`),
+    );
+    assert.deepEqual(
+      [kept, zones, pods],
+      [
+        'no pod was deleted while all readiness probes failed',
+        `apart from that ${neverTwo}`,
+        mostPods,
+      ],
+    );
+    const from = demo.lines.indexOf('all readiness probes fail');
+    const to = demo.lines.indexOf('the probes succeed again, and the rollout goes on');
+    const during = demo.lines.slice(from, to);
+    assert.match(
+      during.join('\n'),
+      /waits: \d zones have unavailable pods, .* \(not ready\).* \(MultipleZonesUnavailable\)/,
+    );
+    assert.equal(during.filter((line) => line.endsWith('no longer ready')).length, 5);
+    const deletions = demo.lines.filter((line) => line.includes('deleted by the operator'));
+    assert.equal(deletions.length, 6, output());
+    assert.deepEqual(await readdir(folder), []);
   });
 
   test('demo shrinks three zones one after the other, and no pod before its delay', async () => {

@@ -40,6 +40,20 @@ test('a pod with a broken image waits with ImagePullBackOff, and starts once it 
   await env.close();
 });
 
+test('a pod whose start-up probe takes 20 minutes runs, has not started, and is not ready until then', async () => {
+  const env = await startEnvironment();
+  env.kubelet.behaviours.add({ match: { name: 'db-*' }, behave: 'slowStart', by: minutes(20) });
+  await env.createSet({ replicas: 1 });
+  await env.clock.advance(minutes(19));
+  assert.equal(textAt(env.stored('pods').get('db-0'), 'status', 'phase'), 'Running');
+  assert.equal(containerOf(env, 'db-0')['started'], false);
+  assert.equal(env.isReady('db-0'), false);
+  await env.clock.advance(minutes(2));
+  assert.equal(containerOf(env, 'db-0')['started'], true);
+  assert.equal(env.isReady('db-0'), true);
+  await env.close();
+});
+
 test('a crash-looping pod counts its restarts and waits 10 s, 20 s, 40 s', async () => {
   const env = await startEnvironment();
   env.kubelet.behaviours.add({ match: { name: 'db-*' }, behave: 'crashLoop' });

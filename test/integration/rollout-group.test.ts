@@ -76,6 +76,59 @@ test('[scenario 38] pods in a crash loop are replaced once the template is corre
   await world.close();
 });
 
+test('no pod is deleted while all readiness probes fail for a minute in the middle of a rollout (D-48)', async () => {
+  const world = await World.create(small);
+  const operator = await world.readyOperator();
+  await world.setImage(images.new);
+  await world.clock.advance(seconds(4));
+  const before = deletedPods(world).length;
+  assert.ok(before > 0 && before < 4, `${before} pods were deleted`);
+  const probes = world.kubelet.behaviours.add({ behave: 'neverReady', match: {} });
+  await world.clock.advance(seconds(2));
+  const during = deletedPods(world).length;
+  await world.clock.advance(seconds(58));
+  assert.equal(deletedPods(world).length, during);
+  assert.equal(await blockedBy(world, operator), 'MultipleZonesUnavailable');
+  probes.remove();
+  await world.untilRolled(images.new);
+  assert.equal(deletedPods(world).length, 4);
+  await world.close();
+});
+
+test('LIVE-3 a pod that runs and is never ready is replaced by the corrected template after 30 minutes (D-48)', async () => {
+  const world = await World.create(small);
+  await world.readyOperator();
+  world.kubelet.behaviours.add({ behave: 'neverReady', match: { image: images.new } });
+  await world.setImage(images.new);
+  await world.clock.advance(minutes(1));
+  await world.setImage(images.next);
+  await world.clock.advance(minutes(28));
+  assert.deepEqual(deletedPods(world), ['ingester-zone-a-0']);
+  await world.clock.advance(minutes(2));
+  assert.deepEqual(deletedPods(world).slice(0, 2), ['ingester-zone-a-0', 'ingester-zone-a-0']);
+  await world.untilRolled(images.next);
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('a process that has just begun waits the 30 minutes anew, as it has not seen the pod before (D-48)', async () => {
+  const world = await World.create(small);
+  const first = await world.readyOperator();
+  world.kubelet.behaviours.add({ behave: 'neverReady', match: { image: images.new } });
+  await world.setImage(images.new);
+  await world.clock.advance(minutes(1));
+  await world.setImage(images.next);
+  await world.clock.advance(minutes(20));
+  await world.run(first.stop());
+  await world.readyOperator();
+  await world.clock.advance(minutes(29));
+  assert.deepEqual(deletedPods(world), ['ingester-zone-a-0']);
+  await world.clock.advance(minutes(2));
+  await world.untilRolled(images.next);
+  await assertAtRest(world);
+  await world.close();
+});
+
 test('[scenario 33] a paused zone is left alone while the others roll, and rolls when it is released', async () => {
   const world = await World.create(small);
   const operator = await world.readyOperator();

@@ -3,19 +3,27 @@ import type { WatchSession } from '#embedded-cluster/watch/watch-session.ts';
 import type { World } from '#testing/world.ts';
 import { NAMESPACE } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
-import { awayFor, type EventEffect, type Fault, lostFor, matchOf, staleFor } from './fault.ts';
-
-/** A fault that waits in a world. */
-export interface ArmedFault {
-  /** When it struck; undefined until then. */
-  struckAt(): number | undefined;
-}
+import { type ArmedFault, armHostile, killAndReplace } from './arm-hostile.ts';
+import {
+  awayFor,
+  type EventEffect,
+  type Fault,
+  isHostile,
+  lostFor,
+  matchOf,
+  type PlainFault,
+  staleFor,
+} from './fault.ts';
 
 /**
  * Lets `fault` strike in `world`, once. Faults of calls are armed before the first operator starts, those of events
  * when it is ready: that is where their numbers begin.
  */
 export function arm(world: World, fault: Fault): ArmedFault {
+  return isHostile(fault) ? armHostile(world, fault) : armPlain(world, fault);
+}
+
+function armPlain(world: World, fault: PlainFault): ArmedFault {
   switch (fault.kind) {
     case 'answer':
       return armAnswer(world, fault);
@@ -88,15 +96,6 @@ function armStale(world: World, fault: Extract<Fault, { kind: 'stale' }>): Armed
     killAndReplace(world, at.client);
   });
   return { struckAt: () => state.struckAt };
-}
-
-function killAndReplace(world: World, client: string): void {
-  world.operators.find((operator) => operator.client === client)?.kill();
-  const replace = (): void => {
-    // Without a Lease there is never more than one; the story may have started it already.
-    if (!world.operators.some(({ isAlive }) => isAlive)) world.startOperator();
-  };
-  world.clock.timer(awayFor, replace, { owner: 'restart of the operator' });
 }
 
 // A commit is heard of when watches have its event already: so each event is struck right after the one before it.

@@ -1,7 +1,8 @@
-import { type Millis, millis, seconds } from '#base/units.ts';
+import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { Call } from '#embedded-cluster/event-log.ts';
 import type { FaultAction, FaultMatch } from '#embedded-cluster/faults.ts';
 import type { OperatorPodCall } from '#testing/world.ts';
+import { type Change, changes } from './change.ts';
 
 /** One call of an operator: the `nth` of its kind that this process sends. */
 export interface CallPoint {
@@ -53,6 +54,41 @@ export type Fault =
       readonly at: CallPoint;
       readonly moment: 'before' | 'after';
     }
+  /** The operator dies before the write arrives, which it does `late` after. */
+  | {
+      readonly kind: 'late-kill';
+      readonly test: 'LATE';
+      readonly at: CallPoint;
+      readonly late: Millis;
+    }
+  /** A read takes 30 s, and 2 s after it was sent the world changes. */
+  | {
+      readonly kind: 'slow-read';
+      readonly test: 'SLOW';
+      readonly at: CallPoint;
+      readonly change: Change;
+    }
+  /** All probes fail for 2 s just after a write took effect. */
+  | {
+      readonly kind: 'hiccup';
+      readonly test: 'HICCUP';
+      readonly at: CallPoint;
+      readonly where: 'one zone' | 'all zones';
+    }
+  /** The world changes right after the `nth` deletion (from 1) was sent. */
+  | {
+      readonly kind: 'change';
+      readonly test: 'CHANGE';
+      readonly nth: number;
+      readonly change: Change;
+    }
+  /** The wall clock of the operator is set after a write took effect. */
+  | {
+      readonly kind: 'clock';
+      readonly test: 'CLOCK';
+      readonly at: CallPoint;
+      readonly step: Millis;
+    }
   | {
       readonly kind: 'pod-kill';
       readonly test: 'T55';
@@ -71,6 +107,19 @@ export const lostFor: Millis = seconds(60);
 /** How long a killed operator is away. */
 export const awayFor: Millis = seconds(1);
 
+/** How late what a killed operator had sent arrives, where it does. */
+const latenesses: readonly Millis[] = [seconds(3), seconds(60), seconds(119)];
+/** How long a slow read takes, and how long after its sending the world changes. */
+export const slowFor: Millis = seconds(30);
+export const changeAfter: Millis = seconds(2);
+/** How long a change lasts: so long that the slow read ends in the middle of it; and otherwise. */
+export const lastingBeyondRead: Millis = seconds(45);
+export const lastingChange: Millis = seconds(20);
+/** How far wall clocks are set. */
+const clockSteps: readonly Millis[] = [minutes(60), millis(0 - minutes(60))];
+/** An answer that never comes is given up by its client within this time (D-53). */
+const givenUpAfter: Millis = seconds(60);
+
 const writeVerbs = new Set(['create', 'update', 'patch', 'delete']);
 
 /** What may happen to the answer of a call of each sort. */
@@ -78,7 +127,7 @@ const onEveryCall: Readonly<Record<string, FaultAction>> = {
   '500': { kind: 'error', code: 500 },
   '429': { kind: 'throttle', retryAfterSeconds: 1 },
   'reset before': { kind: 'drop', when: 'before' },
-  'delay 30 s': { kind: 'delay', delay: seconds(30) },
+  'delay 30 s': { kind: 'delay', delay: slowFor },
 };
 const onWrites: Readonly<Record<string, FaultAction>> = {
   ...onEveryCall,
@@ -90,6 +139,10 @@ const onReads: Readonly<Record<string, FaultAction>> = {
   ...onEveryCall,
   'reset after': { kind: 'drop', when: 'after' },
 };
+const onOneRead: Readonly<Record<string, FaultAction>> = {
+  ...onReads,
+  'never answered': { kind: 'delay', delay: minutes(600) },
+};
 const onWatches: Readonly<Record<string, FaultAction>> = {
   ...onEveryCall,
   '410': { kind: 'watch', action: 'expireHttp' },
@@ -97,8 +150,51 @@ const onWatches: Readonly<Record<string, FaultAction>> = {
 
 const eventEffects: readonly EventEffect[] = ['break', 'expire', 'garbage', 'split', 'skip'];
 
+/** What a hostile world does (D-57). */
+export type HostileFault = Extract<
+  Fault,
+  { test: 'LATE' | 'SLOW' | 'HICCUP' | 'CHANGE' | 'CLOCK' }
+>;
+
+/** Any other fault. */
+export type PlainFault = Exclude<Fault, HostileFault>;
+
+const hostileTests: ReadonlySet<Fault['test']> = new Set([
+  'LATE',
+  'SLOW',
+  'HICCUP',
+  'CHANGE',
+  'CLOCK',
+]);
+
+/** Whether `fault` is one of a hostile world. */
+export function isHostile(fault: Fault): fault is HostileFault {
+  return hostileTests.has(fault.test);
+}
+
 /** What a fault is called; the same fault has the same name in every run of its scenario. */
 export function faultName(fault: Fault): string {
+  return isHostile(fault) ? hostileName(fault) : plainName(fault);
+}
+
+function hostileName(fault: HostileFault): string {
+  switch (fault.kind) {
+    case 'late-kill':
+      return `${callName(fault.at)}: killed before, arrives ${fault.late / 1_000} s late`;
+    case 'slow-read':
+      return `${callName(fault.at)}: takes 30 s, ${fault.change} meanwhile`;
+    case 'hiccup':
+      return `${callName(fault.at)}: hiccup of ${fault.where} after`;
+    case 'clock':
+      return `${callName(fault.at)}: clock set by ${fault.step / 1_000} s after`;
+    case 'change':
+      return `#${fault.nth} deletion: ${fault.change}`;
+    default:
+      return fault satisfies never;
+  }
+}
+
+function plainName(fault: PlainFault): string {
   switch (fault.kind) {
     case 'answer':
       return `${callName(fault.at)}: ${fault.effect}`;
@@ -147,7 +243,7 @@ export function callPoints(calls: readonly Call[]): readonly CallPoint[] {
 /** All that can go wrong at `point`. */
 export function callFaults(point: CallPoint): readonly Fault[] {
   const isWrite = writeVerbs.has(point.verb);
-  const actions = isWrite ? onWrites : point.verb === 'watch' ? onWatches : onReads;
+  const actions = isWrite ? onWrites : point.verb === 'watch' ? onWatches : onOneRead;
   const answers = Object.entries(actions).map(
     ([effect, action]): Fault => ({ kind: 'answer', test: 'T53', at: point, effect, action }),
   );
@@ -158,6 +254,36 @@ export function callFaults(point: CallPoint): readonly Fault[] {
     { kind: 'kill', test: 'T55', at: point, moment: 'after' },
     { kind: 'stale', test: 'T56', at: point },
   ];
+}
+
+/**
+ * What a hostile world does at `point` (D-57): a killed operator's request arrives late, probes fail all at once, the
+ * clock is set; and while a read is slow, the world changes.
+ */
+export function hostileFaults(at: CallPoint): readonly Fault[] {
+  if (at.verb === 'get' || at.verb === 'list') {
+    return changes.map((change) => ({ kind: 'slow-read', test: 'SLOW', at, change }));
+  }
+  if (!isDeed(at)) return [];
+  return [
+    ...latenesses.map((late): Fault => ({ kind: 'late-kill', test: 'LATE', at, late })),
+    ...(['one zone', 'all zones'] as const).map(
+      (where): Fault => ({ kind: 'hiccup', test: 'HICCUP', at, where }),
+    ),
+    ...clockSteps.map((step): Fault => ({ kind: 'clock', test: 'CLOCK', at, step })),
+  ];
+}
+
+/** Whether a call changes what is rolled: not an Event, nor a question about permissions. */
+function isDeed({ verb, resource }: CallPoint): boolean {
+  return ['update', 'patch', 'delete'].includes(verb) && resource !== 'events';
+}
+
+/** Each change right after each of `count` deletions. */
+export function changeFaults(count: number): readonly Fault[] {
+  return Array.from({ length: count }, (_, index) => index + 1).flatMap((nth) =>
+    changes.map((change): Fault => ({ kind: 'change', test: 'CHANGE', nth, change })),
+  );
 }
 
 /** Numbers the calls of pods, in the order in which they were made. */
@@ -203,10 +329,31 @@ export function isRoutine(fault: Fault): boolean {
 
 /** When a fault at `now` no longer has any effect. */
 export function faultEnd(fault: Fault, now: number): Millis {
+  return isHostile(fault) ? hostileEnd(fault, now) : plainEnd(fault, now);
+}
+
+function hostileEnd(fault: HostileFault, now: number): Millis {
+  switch (fault.kind) {
+    case 'late-kill':
+      return millis(now + Math.max(awayFor, fault.late));
+    case 'slow-read':
+      return millis(now + changeAfter + lastingBeyondRead);
+    case 'hiccup':
+      return millis(now + seconds(3));
+    case 'change':
+      return millis(now + lastingChange);
+    case 'clock':
+      return millis(now);
+    default:
+      return fault satisfies never;
+  }
+}
+
+function plainEnd(fault: PlainFault, now: number): Millis {
   if (fault.kind === 'stale') return millis(now + awayFor + staleFor);
   if (fault.kind === 'kill' || fault.kind === 'pod-kill') return millis(now + awayFor);
   if (fault.test === 'T57') return millis(now + lostFor);
   return fault.kind === 'answer' && fault.action.kind === 'delay'
-    ? millis(now + fault.action.delay)
+    ? millis(now + Math.min(fault.action.delay, givenUpAfter))
     : millis(now);
 }

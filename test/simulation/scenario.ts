@@ -6,6 +6,7 @@ import { completionBound } from '#testing/invariants/completion.ts';
 import { delayAnnotations, forceAnnotation, mirrorAnnotations } from '#testing/scaling.ts';
 import type { World, WorldOptions } from '#testing/world.ts';
 import { GROUP, images, NAMESPACE, setName, setOf } from '#testing/world-group.ts';
+import { OPERATOR_USER } from '#testing/world-operator.ts';
 import {
   annotateSet,
   autoscale,
@@ -19,8 +20,12 @@ import {
 export interface Scenario {
   readonly name: string;
   readonly world: WorldOptions;
+  /** What is arranged before the operator starts. */
+  prepare?(world: World): Promise<void>;
   /** What people do once the operator is ready; returns when they have done all. */
   play(world: World): Promise<void>;
+  /** The groups that have to be complete in the end. @default the usual one */
+  readonly groups?: readonly string[];
   /** What every pod runs in the end. */
   readonly image: string;
   /** B of LIVE-1, counted from the last deed or fault. */
@@ -30,6 +35,11 @@ export interface Scenario {
    * for stories in which a late operator finds another world than an early one.
    */
   readonly removals: 'reference' | number;
+  /**
+   * Whether it is nothing but a rollout from the old image to the new one, into which the world may break: a rollback,
+   * a pause and so on, each taken back (D-57). @default false
+   */
+  readonly isPlainRollout?: boolean;
 }
 
 /** Small delays, so that a run is mostly decisions; one node, and no controller that takes no part. */
@@ -59,6 +69,89 @@ export const reference: Scenario = {
   image: images.new,
   bound: boundOf(4),
   removals: 'reference',
+  isPlainRollout: true,
+};
+
+/** A deletion whose effect comes 3 s after it was sent. */
+const slowDelete = { kind: 'delay', delay: seconds(3) } as const;
+
+/** A rollout of three zones of three pods, two at a time. */
+const threeZones: Scenario = {
+  ...reference,
+  name: 'three-zones',
+  world: { ...swift, replicas: 3, maxUnavailable: '2' },
+  bound: boundOf(6),
+};
+
+/** {@link threeZones} where each deletion takes 3 s, so that a batch is long under way. */
+export const slowDeletions: Scenario = {
+  ...threeZones,
+  name: 'slow-deletions',
+  prepare: async (world) => {
+    const match = { user: OPERATOR_USER, verb: 'delete', resource: 'pods' };
+    world.cluster.faults.add({ match, action: slowDelete });
+    await Promise.resolve();
+  },
+  bound: boundOf(12),
+};
+
+/** {@link threeZones} where the client of the operator lets one request a second go. */
+export const limitedClient: Scenario = {
+  ...threeZones,
+  name: 'limited-client',
+  world: {
+    ...threeZones.world,
+    flags: [...(swift.flags ?? []), '-kubernetes.client-qps=1', '-kubernetes.client-burst=1'],
+  },
+  bound: boundOf(20),
+};
+
+/** Two groups of one namespace are rolled at once: the deletions of each keep the cache of both proven young. */
+export const twoGroups: Scenario = {
+  ...reference,
+  name: 'two-groups',
+  groups: [GROUP, 'store'],
+  world: { ...small, zones: ['a', 'b', 'c'] },
+  prepare: (world) => world.addGroup('store'),
+  play: async (world) => {
+    await world.setImageOf('store', images.new);
+    await world.setImage(images.new);
+  },
+  bound: boundOf(6),
+};
+
+/** Three zones mirror a resource while they are rolled: each pass reads its count first. */
+export const mirroredRollout: Scenario = {
+  ...reference,
+  name: 'mirrored-rollout',
+  world: { ...small, zones: ['a', 'b', 'c'] },
+  play: async (world) => {
+    await createTemplate(world, 'ingester', 2);
+    for (const zone of world.zones) await annotateSet(world, zone, mirrorAnnotations('ingester'));
+    await world.setImage(images.new);
+  },
+  bound: boundOf(6),
+};
+
+/**
+ * {@link mirroredRollout} beside a group that is rolled for long: its deletions keep proving the cache of pods, while a
+ * pass over the first group waits for the count that it mirrors just when it may begin.
+ */
+export const mirroredBesideAnother: Scenario = {
+  ...mirroredRollout,
+  name: 'mirrored-beside-another',
+  groups: [GROUP, 'store'],
+  prepare: (world) => world.addGroup('store', { replicas: 14, maxUnavailable: '1' }),
+  play: async (world) => {
+    await world.setImageOf('store', images.new);
+    world.patchSetsNow(pause('true'));
+    await mirroredRollout.play(world);
+    await world.clock.advance(seconds(1));
+    // The pass that reads the count is the one that may begin to roll.
+    world.patchSetsNow(pause(null));
+    await touchTemplate(world, 1);
+  },
+  bound: boundOf(42),
 };
 
 /** About when the second pod of the first zone goes, when nothing is late. */
@@ -67,158 +160,174 @@ const middle = seconds(1.2);
 /** The stories of `npm run sweep`; {@link reference} is the one of `npm test`. */
 export const scenarios: readonly Scenario[] = [
   reference,
-  {
-    ...reference,
-    name: 'three-zones',
-    world: { ...swift, replicas: 3, maxUnavailable: '2' },
-    bound: boundOf(6),
-  },
-  {
-    ...reference,
-    name: 'rollback',
-    play: async (world) => {
-      await world.setImage(images.new);
-      await world.clock.advance(middle);
-      await world.setImage(images.old);
-    },
-    image: images.old,
-    removals: 2,
-  },
-  {
-    ...reference,
-    name: 'broken-then-fixed',
-    play: async (world) => {
-      world.kubelet.behaviours.add({ behave: 'neverReady', match: { image: images.new } });
-      await world.setImage(images.new);
-      await world.clock.advance(seconds(20));
-      await world.setImage(images.next);
-    },
-    image: images.next,
-    removals: 2,
-  },
-  {
-    ...reference,
-    name: 'paused-zone',
-    play: async (world) => {
-      await world.patchSet('a', pause('true'));
-      await world.setImage(images.new);
-      await world.clock.advance(seconds(20));
-      await world.patchSet('a', pause(null));
-    },
-  },
-  {
-    ...reference,
-    name: 'scaled-up',
-    play: async (world) => {
-      await world.setImage(images.new);
-      await world.clock.advance(middle);
-      await world.patchSet('b', { spec: { replicas: 3 } });
-    },
-    bound: boundOf(5),
-    removals: 1,
-  },
-  {
-    ...reference,
-    name: 'recreated-set',
-    world: { ...small, controllers: { only: ['statefulset', 'garbage-collector'] } },
-    play: async (world) => {
-      await world.setImage(images.new);
-      await world.clock.advance(middle);
-      await recreate(world, 'b');
-      await world.setImage(images.new);
-    },
-    removals: 2,
-  },
-  {
-    ...reference,
-    name: 'follower-shrinks',
-    world: { ...swift, replicas: 2, maxUnavailable: '1' },
-    play: async (world) => {
-      for (const zone of ['b', 'c']) await annotateSet(world, zone, follow('a'));
-      await autoscaleSet(world, 'a', 1);
-      // Between two sets the world looks complete.
-      await untilScaled(world, [1, 1, 1]);
-    },
-    image: images.old,
-    removals: 0,
-  },
-  {
-    ...reference,
-    name: 'follower-shrinks-while-rolled',
-    play: async (world) => {
-      await annotateSet(world, 'b', follow('a'));
-      await world.setImage(images.new);
-      await world.clock.advance(middle);
-      await autoscaleSet(world, 'a', 1);
-      await untilScaled(world, [1, 1]);
-    },
-    removals: 1,
-  },
-  {
-    ...reference,
-    name: 'rolled-back-then-shrinks',
-    play: async (world) => {
-      await annotateSet(world, 'b', follow('a'));
-      await world.setImage(images.new, ['a']);
-      await world.clock.advance(seconds(0.05));
-      await world.setImage(images.old, ['a']);
-      await annotateSet(world, 'b', forceAnnotation(1));
-      await untilScaled(world, [2, 1]);
-    },
-    image: images.old,
-    removals: 2,
-  },
-  {
-    ...reference,
-    name: 'mirrors-shrink',
-    play: async (world) => {
-      await createTemplate(world, 'ingester', 2);
-      for (const zone of world.zones) await annotateSet(world, zone, mirrorAnnotations('ingester'));
-      await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 1);
-      await untilScaled(world, [1, 1]);
-    },
-    image: images.old,
-    removals: 0,
-  },
-  {
-    ...reference,
-    name: 'mirrors-shrink-delayed',
-    play: async (world) => {
-      // One pod takes long to answer, so that an operator may die while it waits.
-      const slow = { kind: 'late', after: seconds(2), behaves: { kind: 'application' } } as const;
-      world.fleet.behave(slow, 'ingester-zone-b-1');
-      await mirrorDelayed(world, '20s');
-      await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 1);
-      await untilScaled(world, [1, 1]);
-    },
-    image: images.old,
-    removals: 0,
-  },
-  {
-    ...reference,
-    name: 'delayed-count-returns',
-    play: async (world) => {
-      await mirrorDelayed(world, '1h');
-      const template = { type: replicaTemplates, name: 'ingester' };
-      await autoscale(world, template, 1);
-      await world.clock.advance(seconds(10));
-      await autoscale(world, template, 2);
-      await world.clock.advance(seconds(10));
-    },
-    image: images.old,
-    removals: 0,
-  },
-  {
-    ...reference,
-    name: 'hand-over',
-    play: async (world) => {
-      await world.setImage(images.new);
-      await world.clock.advance(middle);
-      for (const operator of world.operators) operator.kill();
-      world.startOperator();
-    },
-  },
+  threeZones,
+  slowDeletions,
+  limitedClient,
+  twoGroups,
+  mirroredRollout,
+  mirroredBesideAnother,
+  ...otherStories(),
 ];
+
+/** Stories in which people do more than start one rollout. */
+function otherStories(): readonly Scenario[] {
+  const story = { ...reference, isPlainRollout: false };
+  return [
+    {
+      ...story,
+      name: 'rollback',
+      play: async (world) => {
+        await world.setImage(images.new);
+        await world.clock.advance(middle);
+        await world.setImage(images.old);
+      },
+      image: images.old,
+      removals: 2,
+    },
+    {
+      ...story,
+      name: 'broken-then-fixed',
+      play: async (world) => {
+        world.kubelet.behaviours.add({ behave: 'neverReady', match: { image: images.new } });
+        await world.setImage(images.new);
+        await world.clock.advance(seconds(20));
+        await world.setImage(images.next);
+      },
+      image: images.next,
+      removals: 2,
+    },
+    {
+      ...story,
+      name: 'paused-zone',
+      play: async (world) => {
+        await world.patchSet('a', pause('true'));
+        await world.setImage(images.new);
+        await world.clock.advance(seconds(20));
+        await world.patchSet('a', pause(null));
+      },
+    },
+    {
+      ...story,
+      name: 'scaled-up',
+      play: async (world) => {
+        await world.setImage(images.new);
+        await world.clock.advance(middle);
+        await world.patchSet('b', { spec: { replicas: 3 } });
+      },
+      bound: boundOf(5),
+      removals: 1,
+    },
+    {
+      ...story,
+      name: 'recreated-set',
+      world: { ...small, controllers: { only: ['statefulset', 'garbage-collector'] } },
+      play: async (world) => {
+        await world.setImage(images.new);
+        await world.clock.advance(middle);
+        await recreate(world, 'b');
+        await world.setImage(images.new);
+      },
+      removals: 2,
+    },
+    {
+      ...story,
+      name: 'follower-shrinks',
+      world: { ...swift, replicas: 2, maxUnavailable: '1' },
+      play: async (world) => {
+        for (const zone of ['b', 'c']) await annotateSet(world, zone, follow('a'));
+        await autoscaleSet(world, 'a', 1);
+        // Between two sets the world looks complete.
+        await untilScaled(world, [1, 1, 1]);
+      },
+      image: images.old,
+      removals: 0,
+    },
+    {
+      ...story,
+      name: 'follower-shrinks-while-rolled',
+      play: async (world) => {
+        await annotateSet(world, 'b', follow('a'));
+        await world.setImage(images.new);
+        await world.clock.advance(middle);
+        await autoscaleSet(world, 'a', 1);
+        await untilScaled(world, [1, 1]);
+      },
+      removals: 1,
+    },
+    {
+      ...story,
+      name: 'rolled-back-then-shrinks',
+      play: async (world) => {
+        await annotateSet(world, 'b', follow('a'));
+        await world.setImage(images.new, ['a']);
+        await world.clock.advance(seconds(0.05));
+        await world.setImage(images.old, ['a']);
+        await annotateSet(world, 'b', forceAnnotation(1));
+        await untilScaled(world, [2, 1]);
+      },
+      image: images.old,
+      removals: 2,
+    },
+    {
+      ...story,
+      name: 'mirrors-shrink',
+      play: async (world) => {
+        await createTemplate(world, 'ingester', 2);
+        for (const zone of world.zones)
+          await annotateSet(world, zone, mirrorAnnotations('ingester'));
+        await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 1);
+        await untilScaled(world, [1, 1]);
+      },
+      image: images.old,
+      removals: 0,
+    },
+    {
+      ...story,
+      name: 'mirrors-shrink-delayed',
+      play: async (world) => {
+        // One pod takes long to answer, so that an operator may die while it waits.
+        const slow = { kind: 'late', after: seconds(2), behaves: { kind: 'application' } } as const;
+        world.fleet.behave(slow, 'ingester-zone-b-1');
+        await mirrorDelayed(world, '20s');
+        await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 1);
+        await untilScaled(world, [1, 1]);
+      },
+      image: images.old,
+      removals: 0,
+    },
+    {
+      ...story,
+      name: 'delayed-count-returns',
+      play: async (world) => {
+        await mirrorDelayed(world, '1h');
+        const template = { type: replicaTemplates, name: 'ingester' };
+        await autoscale(world, template, 1);
+        await world.clock.advance(seconds(10));
+        await autoscale(world, template, 2);
+        await world.clock.advance(seconds(10));
+      },
+      image: images.old,
+      removals: 0,
+    },
+    {
+      ...story,
+      name: 'hand-over',
+      play: async (world) => {
+        await world.setImage(images.new);
+        await world.clock.advance(middle);
+        for (const operator of world.operators) operator.kill();
+        world.startOperator();
+      },
+    },
+  ];
+}
+
+/** Changes the template that is mirrored, but not its count: it has to be read anew. */
+async function touchTemplate(world: World, touches: number): Promise<void> {
+  const at = { namespace: NAMESPACE, name: 'ingester' };
+  const document = { metadata: { annotations: { touches: String(touches) } } };
+  await world.run(world.admin.patch(replicaTemplates, at, { body: { kind: 'merge', document } }));
+}
 
 /** Every zone mirrors one template that asks for two, and asks pods `delay` before they go. */
 async function mirrorDelayed(world: World, delay: string): Promise<void> {

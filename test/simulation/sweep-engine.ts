@@ -2,19 +2,23 @@ import { instant, minutes, seconds } from '#base/units.ts';
 import type { Violation } from '#testing/invariants/invariant.ts';
 import type { Judgement } from '#testing/judge.ts';
 import { type OperatorPodCall, World } from '#testing/world.ts';
-import { NAMESPACE } from '#testing/world-group.ts';
+import { GROUP, NAMESPACE } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
 import { worldReasons } from '#testing/world-reasons.ts';
-import { type ArmedFault, arm } from './arm.ts';
+import { arm } from './arm.ts';
+import type { ArmedFault } from './arm-hostile.ts';
 import { endState } from './end-state.ts';
 import { isClaimed } from './exemptions.ts';
 import {
+  type CallPoint,
   callFaults,
   callPoints,
+  changeFaults,
   eventFaults,
   type Fault,
   faultEnd,
   faultName,
+  hostileFaults,
   podCallFaults,
   podCallPoints,
 } from './fault.ts';
@@ -69,13 +73,40 @@ export async function tellReference(scenario: Scenario): Promise<Reference> {
         commit.revision > stage.readyRevision &&
         commit.at <= stage.completeAt,
     ).length;
+  const deeds = callPoints(own);
   const ownPodCalls = podCalls.filter(({ at }) => at <= stage.completeAt + settleFor);
   const faults = [
     ...podCallPoints(ownPodCalls).flatMap(podCallFaults),
-    ...callPoints(own).flatMap(callFaults),
+    ...deeds.flatMap(callFaults),
+    ...hostile(stage, deeds, run.removals.size),
     ...watched.flatMap((resource) => eventFaults(resource, events(resource))),
   ];
   return { run, faults };
+}
+
+/** What a hostile world may do; what it changes and takes back only to a story that is nothing but a rollout. */
+function hostile(
+  { scenario, world, readyAt }: Stage,
+  points: readonly CallPoint[],
+  deletions: number,
+): readonly Fault[] {
+  const { isPlainRollout = false } = scenario;
+  const own = world.cluster.eventLog.calls.filter(({ user }) => user === OPERATOR_USER);
+  const early = new Set(
+    callPoints(own.filter(({ startedAt }) => startedAt < readyAt)).map((point) => keyOf(point)),
+  );
+  const calls = points
+    .filter((point) => isPlainRollout || !isRead(point))
+    .filter((point) => !isRead(point) || !early.has(keyOf(point)));
+  return [...calls.flatMap(hostileFaults), ...(isPlainRollout ? changeFaults(deletions) : [])];
+}
+
+function isRead({ verb }: CallPoint): boolean {
+  return verb === 'get' || verb === 'list';
+}
+
+function keyOf(point: CallPoint): string {
+  return Object.values(point).join(' ');
 }
 
 /** Tells the story again, with `fault`, and holds it against the reference. */
@@ -132,11 +163,13 @@ interface Stage {
   readonly world: World;
   readonly armed: ArmedFault | undefined;
   readonly readyRevision: number;
+  readonly readyAt: number;
   completeAt: number;
 }
 
 async function newStage(scenario: Scenario, fault: Fault | undefined): Promise<Stage> {
   const world = await World.create(scenario.world);
+  await scenario.prepare?.(world);
   const early = fault === undefined || fault.kind === 'event' ? undefined : arm(world, fault);
   world.startOperator();
   await world.clock.runUntil(() => world.operators.some(({ readiness }) => readiness.isReady()), {
@@ -144,7 +177,15 @@ async function newStage(scenario: Scenario, fault: Fault | undefined): Promise<S
   });
   const late = fault?.kind === 'event' ? arm(world, fault) : undefined;
   const readyRevision = world.cluster.eventLog.commits.at(-1)?.revision ?? 0;
-  return { scenario, fault, world, armed: early ?? late, readyRevision, completeAt: 0 };
+  return {
+    scenario,
+    fault,
+    world,
+    armed: early ?? late,
+    readyRevision,
+    readyAt: world.clock.now(),
+    completeAt: 0,
+  };
 }
 
 async function tell(stage: Stage, reference?: Reference): Promise<Run> {
@@ -152,12 +193,13 @@ async function tell(stage: Stage, reference?: Reference): Promise<Run> {
   await scenario.play(world);
   const playedAt = world.clock.now();
   const isOver = (): boolean => world.clock.now() > deadlineOf(stage, playedAt);
+  const isEachComplete = (): boolean =>
+    (scenario.groups ?? [GROUP]).every((group) => world.isComplete(scenario.image, group));
   // What a fault holds back, such as a deletion that arrives late, belongs to the story.
-  const isDone = (): boolean =>
-    world.clock.now() > faultEndOf(stage) && world.isComplete(scenario.image);
+  const isDone = (): boolean => world.clock.now() > faultEndOf(stage) && isEachComplete();
   await world.clock.runUntil(() => isDone() || isOver());
   stage.completeAt = world.clock.now();
-  const isComplete = world.isComplete(scenario.image);
+  const isComplete = isEachComplete();
   await world.clock.advance(settleFor);
   const quietFrom = world.clock.now();
   await world.freezeEnvironment();
@@ -165,7 +207,11 @@ async function tell(stage: Stage, reference?: Reference): Promise<Run> {
   const judgement = world.judge({
     completion: { by: instant(stage.completeAt) },
     quiet: { from: quietFrom },
-    stalls: { said: world.record.stalls, predicates: worldReasons },
+    stalls: {
+      said: world.record.stalls,
+      predicates: worldReasons,
+      retold: { logged: world.record.tellings },
+    },
   });
   const removals = removalsOf(world);
   const run = { scenario, fault, world, judgement, removals, endState: endState(world) };
@@ -215,23 +261,37 @@ function removalsOf(world: World): ReadonlyMap<string, number> {
 
 /** What the run did otherwise than the story without faults, and where it ended otherwise (SWEEP-2 a, b). */
 function differences(
-  run: Pick<Run, 'removals' | 'endState'>,
+  run: Pick<Run, 'removals' | 'endState' | 'fault'>,
   { run: reference }: Reference,
 ): readonly string[] {
-  return [...otherRemovals(run, reference), ...otherEnd(run, reference)];
+  const isChanged = run.fault?.kind === 'change' || run.fault?.kind === 'slow-read';
+  // What the world does to the wanted state in between, it takes back: only the count of its generations stays.
+  const shown = (text: string): string =>
+    isChanged ? text.replace(/"observedGeneration":\d+,/, '') : text;
+  return [...otherRemovals(run, reference), ...otherEnd(run, reference, shown)];
 }
 
-function otherEnd(run: Pick<Run, 'endState'>, reference: Run): readonly string[] {
+/** How often each pod may go where the world changes in between: forth, back and forth again; or once. */
+function mostRemovals(fault: Fault | undefined): number | undefined {
+  if (fault?.kind !== 'change' && fault?.kind !== 'slow-read') return undefined;
+  return fault.change === 'rollback' ? 3 : 1;
+}
+
+function otherEnd(
+  run: Pick<Run, 'endState'>,
+  reference: Run,
+  shown: (text: string) => string,
+): readonly string[] {
   const names = new Set([...run.endState.keys(), ...reference.endState.keys()]);
   return [...names].flatMap((name) => {
-    const ended = run.endState.get(name) ?? 'not there';
-    const expected = reference.endState.get(name) ?? 'not there';
+    const ended = shown(run.endState.get(name) ?? 'not there');
+    const expected = shown(reference.endState.get(name) ?? 'not there');
     return ended === expected ? [] : [`${name} ended as ${ended}, without faults as ${expected}`];
   });
 }
 
-function otherRemovals(run: Pick<Run, 'removals'>, reference: Run): readonly string[] {
-  const { removals } = reference.scenario;
+function otherRemovals(run: Pick<Run, 'removals' | 'fault'>, reference: Run): readonly string[] {
+  const removals = mostRemovals(run.fault) ?? reference.scenario.removals;
   const names = new Set([...run.removals.keys(), ...reference.removals.keys()]);
   return [...names].flatMap((name) => {
     const count = run.removals.get(name) ?? 0;

@@ -1,11 +1,12 @@
 import { type GivenOptions, numberOption, parseArguments } from './arguments.ts';
 
 /** What is played. */
-export type Scenario = 'rollout' | 'broken-image' | 'delayed-downscale' | 'no-downscale';
+export type Scenario = 'rollout' | 'broken-image' | 'hiccup' | 'delayed-downscale' | 'no-downscale';
 
 const scenarios: readonly Scenario[] = [
   'rollout',
   'broken-image',
+  'hiccup',
   'delayed-downscale',
   'no-downscale',
 ];
@@ -38,6 +39,8 @@ on it, changes the pod template and shows how the zones roll: one after the othe
                          (so it is anyway when the output is no terminal)
   --scenario NAME        rollout (default);
                          broken-image: an image that cannot be pulled, and the recovery;
+                         hiccup: all readiness probes fail for some seconds in the middle of the
+                         rollout, and nothing is deleted for that;
                          delayed-downscale: an autoscaler takes pods away from the three zones of
                          examples/ingester-delayed-downscale/, zone by zone, and each pod is asked first;
                          no-downscale: kubectl scales the zones of examples/ingester-webhooks/ down, and
@@ -68,7 +71,7 @@ export function parseDemoArguments(args: readonly string[]): DemoArguments {
   const scenario = options.get('scenario') ?? 'rollout';
   const known = scenarios.find((name) => name === scenario);
   if (known === undefined) {
-    const wanted = 'rollout, broken-image, delayed-downscale or no-downscale';
+    const wanted = 'rollout, broken-image, hiccup, delayed-downscale or no-downscale';
     return refused(`--scenario must be ${wanted}: got "${scenario}"`);
   }
   if (isScaling(known) && options.has('max-unavailable')) {

@@ -14,7 +14,9 @@ export interface ZoneRecord {
  */
 export class DisruptionProof {
   #hasBegun = false;
+  #isSuspended = false;
   #mostZones = 0;
+  #deletions = 0;
   readonly #zones = new Map<string, ZoneRecord>();
   /** Names of pods that were created with an image, by image and by name of the set. */
   readonly #reached = new Map<string, Map<string, Set<string>>>();
@@ -29,6 +31,11 @@ export class DisruptionProof {
     return this.#mostZones;
   }
 
+  /** Pods that the operator deleted. */
+  get deletions(): number {
+    return this.#deletions;
+  }
+
   /** By name of the set. */
   get zones(): readonly ZoneRecord[] {
     return [...this.#zones.values()];
@@ -37,7 +44,7 @@ export class DisruptionProof {
   /** Counts the state after a commit. @param isComplete whether no pod of any zone is unavailable */
   observe(zones: readonly ZoneView[], isComplete: boolean): void {
     if (isComplete) this.#hasBegun = true;
-    if (!this.#hasBegun) return;
+    if (!this.#hasBegun || this.#isSuspended) return;
     const down = zones.filter(({ unavailable }) => unavailable > 0).length;
     this.#mostZones = Math.max(this.#mostZones, down);
     for (const { set, zone, limit, unavailable } of zones) {
@@ -48,6 +55,21 @@ export class DisruptionProof {
       const mostUnavailable = Math.max(unavailable, before?.mostUnavailable ?? 0);
       this.#zones.set(set, { zone, limit, mostUnavailable });
     }
+  }
+
+  /** Counts a pod that the operator deleted. */
+  deleted(): void {
+    this.#deletions += 1;
+  }
+
+  /** What is unavailable from now on is nobody's doing. */
+  suspend(): void {
+    this.#isSuspended = true;
+  }
+
+  /** Counts again what is unavailable. */
+  resume(): void {
+    this.#isSuspended = false;
   }
 
   /** Counts a pod that was created with `image`. */
@@ -66,6 +88,7 @@ export class DisruptionProof {
   /** Starts anew, for a further rollout. */
   reset(): void {
     this.#mostZones = 0;
+    this.#deletions = 0;
     this.#zones.clear();
     this.#reached.clear();
   }

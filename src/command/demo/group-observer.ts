@@ -3,7 +3,7 @@ import type { Millis } from '#base/units.ts';
 import { numberAt, objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import { DisruptionProof } from './disruption-proof.ts';
-import type { Fact, FactDetail } from './facts.ts';
+import { type Fact, type FactDetail, operatorUser } from './facts.ts';
 import { imageOf, isReady, isTerminating, revisionOf, troubleOf } from './pod-state.ts';
 import { isComplete, isSettled, type ZoneView, zoneView } from './zone-view.ts';
 
@@ -106,6 +106,7 @@ export class GroupObserver {
     }
     if (before === undefined || isTerminating(before)) return [];
     if (after === undefined || isTerminating(after)) {
+      if (by === operatorUser) this.proof.deleted();
       return [{ kind: 'deleted', pod, by, because: undefined }];
     }
     return isReady(after) === isReady(before)

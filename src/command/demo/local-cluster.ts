@@ -10,6 +10,7 @@ import { millis } from '#base/units.ts';
 import type { Listener, User } from '#embedded-cluster/cluster.ts';
 import { startControllers } from '#embedded-cluster/controllers/start-controllers.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import type { Behaviours } from '#embedded-cluster/kubelet/behaviours.ts';
 import type { Delays } from '#embedded-cluster/kubelet/delays.ts';
 import { startKubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import { staticCredentials, withCredentials } from '#kubernetes/bearer-token.ts';
@@ -34,6 +35,8 @@ export interface LocalCluster {
   readonly eventLog: EmbeddedCluster['eventLog'];
   /** Webhooks of this process. */
   readonly webhooks: EmbeddedCluster['webhooks'];
+  /** How its pods depart from a smooth life. */
+  readonly behaviours: Pick<Behaviours, 'add'>;
   readonly url: string;
   /** Path of the kubeconfig; mode 0600, gone after {@link close}. */
   readonly kubeconfig: string;
@@ -74,7 +77,17 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     const client = createClient({ transport, clock, timeout: millis(10_000), userAgent: 'demo' });
     const { url } = listener;
     const { eventLog, webhooks } = cluster;
-    return { eventLog, webhooks, url, kubeconfig: file.path, connect: open, client, close };
+    const { behaviours } = kubelet;
+    return {
+      eventLog,
+      webhooks,
+      behaviours,
+      url,
+      kubeconfig: file.path,
+      connect: open,
+      client,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

@@ -10,7 +10,7 @@ const set = { namespace: 'demo', name: 'a', uid: 'u-a' };
 
 function plan(...decisions: readonly Decision[]): Plan {
   const requeue = { kind: 'await-change' } as const;
-  return { decisions, requeue, outcome: { kind: 'succeeded' }, progress: [] };
+  return { decisions, requeue, failure: undefined, progress: [] };
 }
 
 function hold(reason: Reason, message: string): Decision {
@@ -113,7 +113,8 @@ test('PlanNarrator gives a scaling the reason of its plan', () => {
   it.happened({ at: millis(0), zone: 'a', ...fact });
   assert.deepEqual(told, []);
   const because = { reason: 'ScaledToReference', message: '4 are asked for' } as const;
-  it.planned(plan({ kind: 'scale', set, from: 6, to: 4, takes: 2, because }), millis(1));
+  const scale = { kind: 'scale', set, from: 6, to: 4, takes: 2, revision: '1', because } as const;
+  it.planned(plan(scale), millis(1));
   assert.deepEqual(told, [
     'from 6 to 4 replicas, by the operator: 4 are asked for (ScaledToReference)',
   ]);

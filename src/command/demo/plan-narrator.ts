@@ -13,13 +13,15 @@ export interface PlanNarratorOptions {
 }
 
 /**
- * Joins what happened with why: a deletion by the operator waits for the plan that it came from, and a hold is told
- * when its reason changes.
+ * Joins what happened with why: a deletion by the operator has its reason from the plan that it came from, which is told
+ * before or after it happens; and a hold is told when its reason changes.
  */
 export class PlanNarrator {
   readonly #options: PlanNarratorOptions;
   /** Facts from the first deletion without a plan on: they stay in their order. */
   #untold: Fact[] = [];
+  /** What plans do, by name of the pod or set; until it has happened. */
+  readonly #actions = new Map<string, Because>();
   #reason: Because | undefined;
   /** What was last told of a wait, by uid of the set; for the group under the empty text. */
   readonly #lastHolds = new Map<string, string>();
@@ -40,8 +42,10 @@ export class PlanNarrator {
 
   /** Takes in a fact from the server's side. */
   happened(fact: Fact): void {
-    if (isUnexplained(fact) || this.#untold.length > 0) this.#untold.push(fact);
-    else this.#options.onFact(fact);
+    if (this.#untold.length > 0) this.#untold.push(fact);
+    else if (!isUnexplained(fact)) this.#options.onFact(fact);
+    else if (this.#actions.has(subjectOf(fact))) this.#options.onFact(this.#explained(fact));
+    else this.#untold.push(fact);
   }
 
   /** Takes in the plan of a pass that has ended. */
@@ -51,7 +55,8 @@ export class PlanNarrator {
       if (decision.kind === 'delete-pod') actions.set(decision.pod.name, decision.because);
       if (decision.kind === 'scale') actions.set(decision.set.name, decision.because);
     }
-    this.#explain(actions);
+    for (const [subject, why] of actions) this.#actions.set(subject, why);
+    this.#explain();
     const hold = primaryHold(decisions);
     const [first] = actions.values();
     this.#reason = first ?? hold?.because;
@@ -64,7 +69,7 @@ export class PlanNarrator {
 
   /** Tells what has no plan yet; nothing more will come. */
   flush(): void {
-    this.#explain(new Map());
+    this.#explain();
   }
 
   #tellEach(decisions: readonly Decision[], at: Millis): void {
@@ -93,13 +98,17 @@ export class PlanNarrator {
     this.#options.onFact({ at, zone, kind: 'waits', because: hold.because });
   }
 
-  #explain(becauseOf: ReadonlyMap<string, Because>): void {
+  #explain(): void {
     for (const fact of this.#untold.splice(0)) {
-      const told = isUnexplained(fact)
-        ? { ...fact, because: becauseOf.get(subjectOf(fact)) }
-        : fact;
-      this.#options.onFact(told);
+      this.#options.onFact(isUnexplained(fact) ? this.#explained(fact) : fact);
     }
+  }
+
+  #explained(fact: Unexplained): Fact {
+    const subject = subjectOf(fact);
+    const why = this.#actions.get(subject);
+    this.#actions.delete(subject);
+    return { ...fact, because: why };
   }
 }
 
@@ -115,7 +124,7 @@ function subjectOf(fact: Unexplained): string {
 }
 
 /** Pods on their way, in the words of the operator. */
-const underWay = /\((?:terminating|pending|not ready|does not exist)/;
+const underWay = /\((?:terminating|leaving|pending|not ready|does not exist)/;
 
 /** What has to change about a hold to make it news: whom it is about, its reason, or that only broken pods are left. */
 function holdKey({ set, because }: Hold): string {

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { type Millis, millis } from '#base/units.ts';
 import type { Scenario } from './demo-options.ts';
+import { playHiccup } from './hiccup.ts';
 import { nextImage, withTag } from './manifest.ts';
 import { patienceFor, type Stage } from './stage.ts';
 import { type Summary, summarize } from './summary.ts';
@@ -49,13 +50,15 @@ export class Play {
     const what = brokenImage === undefined ? 'rolling out' : 'rolling out the fix';
     onPhase(`${what} ${this.#image}`, startedAt);
     await stage.changeImage(this.#image);
+    const until = (why: string, test: () => boolean): Promise<Millis> => this.#until(why, test);
+    const hiccup = scenario === 'hiccup' ? await playHiccup(this.#options, until) : undefined;
     const rolledAt = await this.#until('the rollout is done', () =>
       stage.observer.areAll(isRolled),
     );
     await this.#until('every status says so', () => stage.observer.areAll(isSettled));
     onPhase(`${this.#image} runs everywhere`, undefined);
     const took = millis(rolledAt - startedAt);
-    return summarize({ took, limit, proof: stage.observer.proof, brokenImage });
+    return summarize({ took, limit, proof: stage.observer.proof, brokenImage, hiccup });
   }
 
   async #breakImage(): Promise<string> {

@@ -5,6 +5,7 @@ import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { Plan } from '#control/decision.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
+import type { ActiveRule } from '#embedded-cluster/kubelet/behaviours.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createAll, install, readManifests } from './apply-manifests.ts';
@@ -178,6 +179,12 @@ export class Stage {
       const body = { kind: 'strategic', document: imagePatch(set, image) } as const;
       await this.#cluster.client.patch(resourceTypes.statefulSets, key, { body });
     }
+  }
+
+  /** Lets the readiness probes of all pods fail until the rule is removed. */
+  failProbes(): ActiveRule {
+    const match = { namespace: demoNamespace };
+    return this.#cluster.behaviours.add({ behave: 'neverReady', match });
   }
 
   /**

@@ -8,15 +8,17 @@ interface Seen {
   readonly mostUnavailable?: number;
   readonly reach?: readonly number[];
   readonly brokenImage?: string;
+  readonly hiccup?: Outcome['hiccup'];
 }
 
-function outcome({ zonesDown = 1, mostUnavailable = 2, reach = [], brokenImage }: Seen): Outcome {
+function outcome(seen: Seen): Outcome {
+  const { zonesDown = 1, mostUnavailable = 2, reach = [], brokenImage, hiccup } = seen;
   const zones = [
     { zone: 'zone-a', limit: 2, mostUnavailable },
     { zone: 'zone-b', limit: 2, mostUnavailable: 1 },
   ];
   const proof = { mostZonesDown: zonesDown, zones, reach: () => reach };
-  return { took: millis(9_450), limit: millis(9_000), proof, brokenImage };
+  return { took: millis(9_450), limit: millis(9_000), proof, brokenImage, hiccup };
 }
 
 const cases: Record<string, { seen: Seen; isKept: boolean; want: readonly string[] }> = {
@@ -45,6 +47,26 @@ const cases: Record<string, { seen: Seen; isKept: boolean; want: readonly string
       'the rollout took 9.45 s: 5.0 % over the physical limit of 9.00 s',
       'never two zones were down: at most 1 zone had unavailable pods at any time',
       'broken promise: pods unavailable at once: zone-a 3 of 2 allowed, zone-b 1 of 2 allowed',
+    ],
+  },
+  'says that nothing was deleted while all probes failed': {
+    seen: { hiccup: { lasted: millis(3_000), deleted: 0 } },
+    isKept: true,
+    want: [
+      'the rollout took 9.45 s; for 3.00 s of them no pod was ready',
+      'no pod was deleted while all readiness probes failed',
+      'apart from that never two zones were down: at most 1 zone had unavailable pods at any time',
+      'most pods unavailable at once: zone-a 2 of 2 allowed, zone-b 1 of 2 allowed',
+    ],
+  },
+  'says so when pods were deleted while all probes failed': {
+    seen: { hiccup: { lasted: millis(3_000), deleted: 8 } },
+    isKept: false,
+    want: [
+      'the rollout took 9.45 s; for 3.00 s of them no pod was ready',
+      'broken promise: 8 pods deleted while all readiness probes failed',
+      'apart from that never two zones were down: at most 1 zone had unavailable pods at any time',
+      'most pods unavailable at once: zone-a 2 of 2 allowed, zone-b 1 of 2 allowed',
     ],
   },
   'says how far a broken image came': {

@@ -1,6 +1,7 @@
 import type { Millis } from '#base/units.ts';
 import type { DisruptionProof } from './disruption-proof.ts';
 import { secondsText } from './facts.ts';
+import type { Hiccup } from './hiccup.ts';
 
 /** What a finished scenario comes to. */
 export interface Outcome {
@@ -10,6 +11,8 @@ export interface Outcome {
   readonly proof: Pick<DisruptionProof, 'mostZonesDown' | 'zones' | 'reach'>;
   /** The image that could not be pulled, in the scenario `broken-image`. */
   readonly brokenImage: string | undefined;
+  /** When all probes failed, in the scenario `hiccup`; the proof does not count that time. */
+  readonly hiccup: Hiccup | undefined;
 }
 
 /** The last lines of a run, and whether every promise was kept. */
@@ -20,7 +23,12 @@ export interface Summary {
 
 /** Sums up a rollout that has ended. */
 export function summarize(outcome: Outcome): Summary {
-  const verdicts = [zonesVerdict(outcome), podsVerdict(outcome), ...brokenVerdict(outcome)];
+  const verdicts = [
+    ...hiccupVerdict(outcome),
+    zonesVerdict(outcome),
+    podsVerdict(outcome),
+    ...brokenVerdict(outcome),
+  ];
   return {
     isKept: verdicts.every(({ isKept }) => isKept),
     lines: [timeLine(outcome), ...verdicts.map(({ line }) => line)],
@@ -32,18 +40,31 @@ interface Verdict {
   readonly line: string;
 }
 
-function timeLine({ took, limit, brokenImage }: Outcome): string {
+function timeLine({ took, limit, brokenImage, hiccup }: Outcome): string {
+  if (hiccup !== undefined) {
+    return `the rollout took ${secondsText(took)}; for ${secondsText(hiccup.lasted)} of them no pod was ready`;
+  }
   const what = brokenImage === undefined ? 'the rollout took' : 'the rollout of the fix took';
   const percent = ((took / limit - 1) * 100).toFixed(1);
   const more = Number(percent) > 0 ? `${percent} % over` : 'at';
   return `${what} ${secondsText(took)}: ${more} the physical limit of ${secondsText(limit)}`;
 }
 
-function zonesVerdict({ proof }: Outcome): Verdict {
+function hiccupVerdict({ hiccup }: Outcome): readonly Verdict[] {
+  if (hiccup === undefined) return [];
+  const { deleted } = hiccup;
+  const isKept = deleted === 0;
+  const line = isKept
+    ? 'no pod was deleted while all readiness probes failed'
+    : `broken promise: ${podsText(deleted)} deleted while all readiness probes failed`;
+  return [{ isKept, line }];
+}
+
+function zonesVerdict({ proof, hiccup }: Outcome): Verdict {
   const count = proof.mostZonesDown;
   const isKept = count <= 1;
   const line = isKept
-    ? `never two zones were down: at most ${count} zone had unavailable pods at any time`
+    ? `${hiccup === undefined ? '' : 'apart from that '}never two zones were down: at most ${count} zone had unavailable pods at any time`
     : `broken promise: ${count} zones had unavailable pods at the same time`;
   return { isKept, line };
 }

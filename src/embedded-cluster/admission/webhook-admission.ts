@@ -149,7 +149,8 @@ export class WebhookAdmission implements Admission {
   /** Awaits webhooks without counting the request meanwhile: they may wait for virtual time (CK-3). */
   async #waiting<T>({ call }: AdmissionAttributes, work: Promise<T>): Promise<T> {
     const result = await this.#context.activity.parked(requestsOf(call.request.client), work);
-    if (!call.request.isAlive())
+    const { isAlive, lateness } = call.request;
+    if (!isAlive() && lateness?.() === undefined)
       throw new DroppedError('the client left while webhooks were asked');
     return result;
   }

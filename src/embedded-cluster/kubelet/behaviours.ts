@@ -23,6 +23,8 @@ export type Behaviour =
   | { readonly behave: 'neverReady' }
   /** Ready `by` later than otherwise. */
   | { readonly behave: 'slow'; readonly by: Millis }
+  /** Its start-up probe takes `by`: runs, but has not started, and is not Ready; as a store that replays its log. */
+  | { readonly behave: 'slowStart'; readonly by: Millis }
   /** Each run ends after `runsFor` (default 1 s); the backoff is 10 s and doubles up to 5 min. */
   | { readonly behave: 'crashLoop'; readonly runsFor?: Millis }
   /** Stays Pending; containers wait with `ImagePullBackOff`. */

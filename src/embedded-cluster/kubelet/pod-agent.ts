@@ -240,7 +240,8 @@ export class PodAgent {
   async #write(life: PodLife, kind: StepKind): Promise<boolean> {
     if (!this.#isAlive(life)) return false;
     if (kind === 'bind') return this.#bind(life);
-    await this.#writer.writeStatus(life, kind);
+    const hasStartupProbe = this.#options.behaviours.of(life.pod)?.behave === 'slowStart';
+    await this.#writer.writeStatus(life, kind, hasStartupProbe);
     if (kind === 'stop') await this.#writer.remove(life);
     return true;
   }

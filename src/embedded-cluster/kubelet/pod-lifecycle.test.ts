@@ -86,6 +86,10 @@ const cases: Record<string, { readonly given: Given; readonly want: string }> = 
     given: { stage: 'started', behaviour: { behave: 'slow', by: seconds(10) } },
     want: 'become-ready 11400',
   },
+  'makes a pod ready when its slow start is over': {
+    given: { stage: 'started', behaviour: { behave: 'slowStart', by: seconds(60) } },
+    want: 'become-ready 61400',
+  },
   'crashes a crashLoop pod after 1 s': {
     given: { stage: 'started', behaviour: { behave: 'crashLoop' } },
     want: 'crash 1000',
@@ -152,6 +156,7 @@ test('statusPatch() names the uid that the step was decided on', () => {
     ...input,
     now: instant(1_767_225_600_000),
     startedAt: undefined,
+    isStarting: false,
   });
   assert.equal(textAt(patch, 'metadata', 'uid'), 'uid-0');
   assert.equal(textAt(patch, 'status', 'phase'), 'Running');
@@ -163,6 +168,7 @@ test('statusPatch() leaves conditions alone whose status stays', () => {
     ...input,
     now: instant(1_767_225_600_000),
     startedAt: undefined,
+    isStarting: false,
   });
   assert.deepEqual(objectsAt(patch, 'status', 'conditions'), []);
 });

@@ -86,6 +86,7 @@ function afterStart({ behaviour, delays, restarts }: PodState): Step | undefined
     case 'failAfter':
       return step('fail', behaviour.after);
     case 'slow':
+    case 'slowStart':
       return step('become-ready', millis(delays.ready + behaviour.by));
     case 'startThenDie':
       return restarts > 0 ? step('crash', briefRun) : step('become-ready', delays.ready);

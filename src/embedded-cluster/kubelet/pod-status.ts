@@ -16,6 +16,8 @@ export interface StatusInput {
   readonly now: Instant;
   /** When the containers that run now were started; undefined before. */
   readonly startedAt: Instant | undefined;
+  /** Whether a start-up probe of its containers still runs after the step; it ends before they are ready. */
+  readonly isStarting: boolean;
 }
 
 type StatusStep = Exclude<StepKind, 'bind'>;
@@ -76,7 +78,7 @@ function containerStatuses(step: StatusStep, input: StatusInput): readonly JsonO
     image,
     imageID: '',
     ready: isReady,
-    started: 'running' in state,
+    started: 'running' in state && !input.isStarting,
     restartCount: input.restarts,
     state,
     lastState: lastState ?? {},

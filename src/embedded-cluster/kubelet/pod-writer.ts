@@ -23,6 +23,8 @@ export interface WrittenPod {
   startedAt: Instant | undefined;
 }
 
+type StatusStep = Exclude<StepKind, 'bind'>;
+
 /** Writes what a kubelet writes: the status of a pod at each step, and its removal (KU-3). */
 export class PodWriter {
   readonly #clock: Clock;
@@ -35,7 +37,11 @@ export class PodWriter {
   }
 
   /** Writes the status of the step `kind`, and keeps in `written` what later ones tell again. @throws {ApiError} */
-  async writeStatus(written: WrittenPod, kind: Exclude<StepKind, 'bind'>): Promise<void> {
+  async writeStatus(
+    written: WrittenPod,
+    kind: StatusStep,
+    hasStartupProbe: boolean,
+  ): Promise<void> {
     const { pod, stage, node } = written;
     if (written.podIP === '') written.podIP = this.#address();
     const restarts = kind === 'restart' ? written.restarts + 1 : written.restarts;
@@ -48,6 +54,7 @@ export class PodWriter {
       hostIP: this.#host.hostIP(node),
       now,
       startedAt: written.startedAt,
+      isStarting: hasStartupProbe && (kind === 'start' || kind === 'restart'),
     });
     const body = { kind: 'strategic', document } as const;
     const client = this.#host.clientOf(node);

@@ -1,3 +1,4 @@
+import type { Millis } from '#base/units.ts';
 import type { User } from '#embedded-cluster/cluster.ts';
 import type { WatchSession } from '#embedded-cluster/watch/watch-session.ts';
 
@@ -19,8 +20,13 @@ export interface ApiRequest {
   readonly user: User;
   /** Identifies the connection in the event log. */
   readonly client: string;
-  /** False once the client is gone: nothing that it sent may have an effect any more (D-43). */
+  /** False once the client is gone: nobody reads an answer, and what it sent has no effect any more (D-43) unless it is late. */
   readonly isAlive: () => boolean;
+  /**
+   * How much longer it is on its way once its client is gone; undefined: it never arrives. A killed process takes
+   * nothing back that it had sent (D-57).
+   */
+  readonly lateness?: () => Millis | undefined;
 }
 
 /** A whole answer; `body` is written piece by piece. */

@@ -8,6 +8,7 @@ import type { ApiAnswer, ApiRequest } from './api-request.ts';
 import { discover, versionDocument } from './discovery.ts';
 import { dispatch } from './dispatch.ts';
 import {
+  arrivesLate,
   DroppedError,
   suffer,
   sufferBeforeWatch,
@@ -141,7 +142,7 @@ export class ApiServer {
     const { request, route } = call;
     const isWrite = WRITE_VERBS.has(route.verb);
     if (isWrite) this.faults.hook('before', target);
-    if (!request.isAlive()) return DROPPED;
+    if (!request.isAlive() && !(await arrivesLate(this.context, call))) return DROPPED;
     try {
       const answer = await this.#executed(call, action);
       if (action !== undefined) await suffer(this.context, call, { action, moment: 'after' });

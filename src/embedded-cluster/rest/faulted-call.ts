@@ -49,6 +49,14 @@ async function waitFor(context: ServerContext, call: ApiCall, delay: Millis): Pr
   await context.activity.parked(requestsOf(call.request.client), sleep);
 }
 
+/** Waits for a request whose client is gone. @returns whether it arrives at all */
+export async function arrivesLate(context: ServerContext, call: ApiCall): Promise<boolean> {
+  const late = call.request.lateness?.();
+  if (late === undefined) return false;
+  await waitFor(context, call, late);
+  return true;
+}
+
 const REASONS: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',

@@ -1,17 +1,22 @@
 import type { Millis } from '#base/units.ts';
 import type { SetFacts } from '../facts.ts';
-import { type Domain, domainOf, type History } from '../history.ts';
+import { type Domain, domainOf, type History, latestView } from '../history.ts';
 import type { OwnDisruption, OwnDisruptions } from '../own-disruptions.ts';
 import type { Removal, ScaleDown } from '../removal.ts';
 import { type DisruptionStatement, oldest } from '../statement.ts';
 import { Findings, type Invariant, type Point, type Violation } from './invariant.ts';
 
-/** EXCL-1: while a disruption of ours is open in one zone, we open none in another zone of the domain. Strict. */
+/**
+ * EXCL-1: while a disruption of ours is open in one zone, we open none in another zone of the domain; and while we
+ * replace stuck pods of one zone, we replace none of another (D-48), paused zones passed over. Strict.
+ */
 export class GroupExclusion implements Invariant {
+  readonly #history: History;
   readonly #disruptions: OwnDisruptions;
   readonly #findings = new Findings();
 
-  constructor(disruptions: OwnDisruptions) {
+  constructor(history: History, disruptions: OwnDisruptions) {
+    this.#history = history;
     this.#disruptions = disruptions;
   }
 
@@ -20,8 +25,10 @@ export class GroupExclusion implements Invariant {
   }
 
   onRemoval(removal: Removal): void {
-    const { set, takes, pod, commit } = removal;
-    if (takes && set !== undefined) this.#judge(set, commit, `took pod ${pod.name}`);
+    const { set, takes, stuck, pod, commit } = removal;
+    if (set === undefined) return;
+    if (takes) this.#judge(set, commit, `took pod ${pod.name}`);
+    if (stuck !== undefined) this.#judgeReplacement(set, commit, pod.name);
   }
 
   onScaleDown(scaleDown: ScaleDown): void {
@@ -31,7 +38,7 @@ export class GroupExclusion implements Invariant {
 
   #judge(set: SetFacts, point: Point, deed: string): void {
     for (const open of this.#disruptions.openIn(domainOf(set), point.at)) {
-      if (open.setUid === set.uid) continue;
+      if (open.setUid === set.uid || open.kind === 'replacement') continue;
       const slot = `${open.setName}-${open.ordinal}`;
       this.#findings.add(
         'EXCL-1',
@@ -40,6 +47,20 @@ export class GroupExclusion implements Invariant {
       );
       return;
     }
+  }
+
+  #judgeReplacement(set: SetFacts, point: Point, pod: string): void {
+    const view = latestView(point.at);
+    const other = this.#disruptions.openIn(domainOf(set), point.at).find((open) => {
+      if (open.setUid === set.uid || open.kind !== 'replacement') return false;
+      return this.#history.setByUid(open.setUid, view)?.isPaused === false;
+    });
+    if (other === undefined) return;
+    this.#findings.add(
+      'EXCL-1',
+      point,
+      `We replaced stuck pod ${set.namespace}/${pod} while our replacement of ${other.setName}-${other.ordinal} (revision ${other.revision}) was under way`,
+    );
   }
 }
 
@@ -109,7 +130,8 @@ export class FreshExclusion implements Invariant {
     const { view, commit, set } = removal;
     return this.#options.disruptions.in(domain).findLast((other) => {
       if (other.revision >= commit.revision || other.setUid === set?.uid) return false;
-      const seen = other.kind === 'removal' ? view.pods(other.setName) : view.sets(other.setName);
+      const seen =
+        other.kind === 'scale-down' ? view.sets(other.setName) : view.pods(other.setName);
       return other.revision > seen;
     });
   }
@@ -120,7 +142,10 @@ export class FreshExclusion implements Invariant {
  * still the truth. A view is outdated from the first later commit of a type that it rests on, not from its own
  * revision: nothing may have happened for hours.
  */
-export function decisionAge(statement: DisruptionStatement, history: History): number {
+export function decisionAge(
+  statement: Omit<DisruptionStatement, 'podUid'>,
+  history: History,
+): number {
   const { pods, statefulsets } = statement.views ?? statement.proofs;
   const next = [history.nextPodCommit(oldest(pods)), history.nextSetCommit(oldest(statefulsets))];
   return Math.max(0, ...next.map((at) => (at === undefined ? 0 : statement.sentAt - at)));

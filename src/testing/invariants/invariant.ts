@@ -2,7 +2,9 @@ import type { Instant } from '#base/units.ts';
 import type { Call, Commit } from '#embedded-cluster/event-log.ts';
 import type { Removal, ScaleDown } from '../removal.ts';
 
-/** The predicates of reliability §3 that are judged here; `D-7` is the statement of proof itself, `WRITES` is D-16, `RC-…` are rules of spec rollout-groups. */
+/**
+ * The predicates of reliability §3 that are judged here; `D-7` is the statement of proof itself, `WRITES` is D-16, `RC-…` are rules of
+ * spec rollout-groups, `SHOWN` is the second half of D-57, `D-13` holds a group whose budgets are not built yet. */
 export type InvariantId =
   | 'EXCL-1'
   | 'EXCL-2'
@@ -15,8 +17,11 @@ export type InvariantId =
   | 'LIVE-2'
   | 'LIVE-3'
   | 'QUIE-1'
+  | 'QUIE-2'
   | 'SCAL-1'
+  | 'SHOWN'
   | 'WRITES'
+  | 'D-13'
   | 'D-7'
   | 'RC-23'
   | 'RC-40';
@@ -49,6 +54,8 @@ export interface Invariant {
   onRemoval?(removal: Removal): void;
   /** A commit by which we lowered a set's replicas. */
   onScaleDown?(scaleDown: ScaleDown): void;
+  /** A lowering of replicas whose call is known. */
+  onScaleDownAnswered?(scaleDown: ScaleDown, call: Call): void;
   /** A removal whose call is known. */
   onAnswered?(removal: Removal, call: Call): void;
   /** The history is over; `end.at` may be later than its last commit. */

@@ -1,7 +1,9 @@
 import type { SetFacts } from '../facts.ts';
 import { domainOf, type History } from '../history.ts';
-import type { OwnDisruptions } from '../own-disruptions.ts';
+import type { OwnDisruption, OwnDisruptions } from '../own-disruptions.ts';
 import type { Removal } from '../removal.ts';
+import type { DisruptionStatement, StatementBook } from '../statement.ts';
+import { isWhollyBroken, type Seen, slotsUnderWay } from '../stuck.ts';
 import { Findings, type Invariant, type Violation } from './invariant.ts';
 
 /** MAXU-1: our open disruptions in a set, with the new one, are at most its limit. Strict; scale-downs do not count (D-17). */
@@ -33,18 +35,26 @@ export class MaxUnavailable implements Invariant {
   }
 }
 
+/** What MAXU-2 rests on. */
+export interface FreshMaxUnavailableOptions extends Pick<Seen, 'stuckAfter'> {
+  readonly history: History;
+  readonly disruptions: OwnDisruptions;
+  readonly statements: StatementBook;
+}
+
 /**
  * MAXU-2: slots unavailable at r(d), those that we took since, and this one are together at most the limit.
- * A slot counts once. Replacing a pod that was already unavailable at r(d) costs nothing (D-11). Fresh.
+ * A slot counts once. Since r(d) is what was sent before this one: a request that was sent later and overtook this one
+ * had to count it, and this one could not count that. Replacing a pod that was stuck at r(d) counts only what is under
+ * way, and has no limit where no pod of the set is ready and all outdated ones are broken (D-48). Fresh.
  */
 export class FreshMaxUnavailable implements Invariant {
-  readonly #history: History;
-  readonly #disruptions: OwnDisruptions;
+  readonly #options: FreshMaxUnavailableOptions;
   readonly #findings = new Findings();
+  readonly #stated: (readonly [Removal, DisruptionStatement])[] = [];
 
-  constructor(history: History, disruptions: OwnDisruptions) {
-    this.#history = history;
-    this.#disruptions = disruptions;
+  constructor(options: FreshMaxUnavailableOptions) {
+    this.#options = options;
   }
 
   get violations(): readonly Violation[] {
@@ -52,26 +62,53 @@ export class FreshMaxUnavailable implements Invariant {
   }
 
   onAnswered(removal: Removal): void {
-    const { set, ordinal, costs, commit, view, statement } = removal;
-    if (!costs || statement === undefined || set === undefined || ordinal === undefined) return;
-    const slots = new Set(this.#history.unavailableSlots(set, view));
+    const { statement } = removal;
+    if (statement !== undefined) this.#stated.push([removal, statement]);
+  }
+
+  // What was sent before a request may take its pod after it: only the whole history tells.
+  onEnd(): void {
+    for (const [removal, statement] of this.#stated) this.#judge(removal, statement);
+  }
+
+  #judge(removal: Removal, statement: DisruptionStatement): void {
+    const { set, ordinal, commit } = removal;
+    if (set === undefined || ordinal === undefined) return;
+    const spent = this.#spentBefore(removal, set);
+    if (spent === undefined) return;
+    const slots = new Set(spent);
     const unavailable = slots.size;
-    for (const slot of this.#takenSince(removal, set)) slots.add(slot);
+    const isNew = !slots.has(ordinal);
+    for (const slot of this.#takenSince(removal, set, statement)) slots.add(slot);
     slots.add(ordinal);
     if (slots.size <= set.limit) return;
     this.#findings.add(
       'MAXU-2',
       commit,
-      `We took pod ${commit.namespace}/${commit.name}: with ${unavailable} slots unavailable in our view and ${slots.size - unavailable - 1} taken since, the limit ${set.limit} of ${set.name} was spent`,
+      `We took pod ${commit.namespace}/${commit.name}: with ${unavailable} slots unavailable in our view and ${slots.size - unavailable - (isNew ? 1 : 0)} taken since, the limit ${set.limit} of ${set.name} was spent`,
     );
   }
 
-  #takenSince(removal: Removal, set: SetFacts): readonly number[] {
+  /** The slots that the view shows as spent; undefined where there is no limit. */
+  #spentBefore(removal: Removal, set: SetFacts): Iterable<number> | undefined {
+    const { costs, view } = removal;
+    const { history, stuckAfter } = this.#options;
+    if (costs) return history.unavailableSlots(set, view);
+    const seen: Seen = { history, view, ...(stuckAfter !== undefined && { stuckAfter }) };
+    return isWhollyBroken(set, seen) ? undefined : slotsUnderWay(set, seen);
+  }
+
+  #takenSince(removal: Removal, set: SetFacts, statement: DisruptionStatement): readonly number[] {
+    const { disruptions, statements } = this.#options;
     const seen = removal.view.pods(set.name);
-    return this.#disruptions
+    const isSentBefore = (own: OwnDisruption): boolean =>
+      own.statement === undefined
+        ? own.revision < removal.commit.revision
+        : statements.isSentBefore(own.statement, statement);
+    return disruptions
       .in(domainOf(set))
-      .filter((own) => own.kind === 'removal' && own.setUid === set.uid)
-      .filter((own) => own.revision > seen && own.revision < removal.commit.revision)
+      .filter((own) => own.kind !== 'scale-down' && own.setUid === set.uid)
+      .filter((own) => own.revision > seen && isSentBefore(own))
       .map((own) => own.ordinal);
   }
 }

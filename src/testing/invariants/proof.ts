@@ -5,10 +5,17 @@ import type { Removal } from '../removal.ts';
 import { type DisruptionStatement, newest, type Revisions } from '../statement.ts';
 import { Findings, type Invariant, type Violation } from './invariant.ts';
 
+interface Receipt {
+  readonly at: Instant;
+  readonly revision: number;
+  /** The newest revision up to here. */
+  readonly top: number;
+}
+
 /** What clients had been given, by watch or by an answered read. */
 export class Receipts {
   readonly #history: History;
-  readonly #watched = new Map<string, { readonly at: Instant; readonly revision: number }[]>();
+  readonly #watched = new Map<string, Receipt[]>();
   readonly #reads = new Map<string, Instant[]>();
 
   constructor(history: History) {
@@ -18,7 +25,15 @@ export class Receipts {
   /** Takes in what a watch delivered. */
   delivered(delivery: Delivery): void {
     const { at, revision } = delivery;
-    append(this.#watched, `${delivery.client} ${delivery.resource}`, { at, revision });
+    const key = `${delivery.client} ${delivery.resource}`;
+    const top = Math.max(revision, this.#watched.get(key)?.at(-1)?.top ?? 0);
+    append(this.#watched, key, { at, revision, top });
+  }
+
+  /** The newest revision of `resource` that watches had delivered to `client` by `at`; 0 when there was none. */
+  shown(client: string, resource: string, at: Instant): number {
+    const last = this.#watched.get(`${client} ${resource}`)?.findLast((each) => each.at <= at);
+    return last?.top ?? 0;
   }
 
   /** Takes in a call; only answered reads count. */
@@ -75,23 +90,40 @@ export class StatedProof implements Invariant {
     statement: DisruptionStatement,
     sent: { readonly removal: Removal; readonly client: string },
   ): string | undefined {
-    const views = statement.views ?? statement.proofs;
-    if (isOlder(views, statement.proofs)) return 'on a view that is older than its own proof';
-    const receipts = this.#receipts;
-    if (receipts === undefined) return undefined;
-    const wanted = [
-      { resource: 'pods', revision: newest(views.pods) },
-      { resource: 'statefulsets.apps', revision: newest(views.statefulsets) },
-    ];
-    const { revision } = sent.removal.commit;
-    const missing = wanted.find((each) => {
-      // Within one instant times do not tell what came first; that a removal rests on itself they cannot hide.
-      if (each.revision >= revision) return true;
-      return !receipts.hasReached(sent.client, { ...each, at: statement.sentAt });
+    return proofComplaint(statement, {
+      receipts: this.#receipts,
+      client: sent.client,
+      revision: sent.removal.commit.revision,
     });
-    if (missing === undefined) return undefined;
-    return `on revision ${missing.revision} of ${missing.resource}, which client ${sent.client} had not been given`;
   }
+}
+
+/** What is wrong with what `statement` says it rests on; undefined when nothing is. */
+export function proofComplaint(
+  statement: Omit<DisruptionStatement, 'podUid'>,
+  sent: {
+    /** Undefined where nobody knows what was delivered. */
+    readonly receipts: Receipts | undefined;
+    readonly client: string;
+    /** Of the commit that it led to. */
+    readonly revision: number;
+  },
+): string | undefined {
+  const views = statement.views ?? statement.proofs;
+  if (isOlder(views, statement.proofs)) return 'on a view that is older than its own proof';
+  const { receipts, client, revision } = sent;
+  if (receipts === undefined) return undefined;
+  const wanted = [
+    { resource: 'pods', revision: newest(views.pods) },
+    { resource: 'statefulsets.apps', revision: newest(views.statefulsets) },
+  ];
+  const missing = wanted.find((each) => {
+    // Within one instant times do not tell what came first; that a removal rests on itself they cannot hide.
+    if (each.revision >= revision) return true;
+    return !receipts.hasReached(client, { ...each, at: statement.sentAt });
+  });
+  if (missing === undefined) return undefined;
+  return `on revision ${missing.revision} of ${missing.resource}, which client ${client} had not been given`;
 }
 
 function lateText({ statementLateBy }: Removal): string {

@@ -1,8 +1,6 @@
-import type { JsonObject } from '#base/json.ts';
-import { type Instant, instant, type Millis, seconds } from '#base/units.ts';
+import { after, type Instant, type Millis, minutes, seconds } from '#base/units.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
-import { type PodFacts, podFacts, type SetFacts, setFacts } from '../facts.ts';
-import { type Domain, domainOf, type History, latestView } from '../history.ts';
+import { type Domain, type History, latestView } from '../history.ts';
 import {
   type ReasonPredicate,
   reasonPredicates,
@@ -11,6 +9,8 @@ import {
 } from '../reasons.ts';
 import { incompleteness } from './completion.ts';
 import { Findings, type Invariant, type Point, type Violation } from './invariant.ts';
+import { domainMovedBy } from './movement.ts';
+import type { Telling } from './retold.ts';
 
 /** What LIVE-2 is judged by. */
 export interface StallOptions {
@@ -20,18 +20,29 @@ export interface StallOptions {
   readonly predicates?: Readonly<Record<string, ReasonPredicate>>;
   /** How long a group may stand still unexplained. @default 60 s */
   readonly patience?: Millis;
+  /** Judges also whether it is told again while the stall lasts (D-54). @default not judged */
+  readonly retold?: {
+    /** What the operator logged of sets, in order of time; undefined: log lines are not judged. */
+    readonly logged?: readonly Telling[];
+    /** @default true */
+    readonly areEventsJudged?: boolean;
+  };
 }
 
+/** How long after one look at a stall the next one follows. */
+const again = minutes(10);
+
 /**
- * LIVE-2: a group that is not complete and has not moved for 60 s has a reason, and the reason is true at that time.
- * It moves when its pods come, go or change readiness or revision, and when its sets' spec or revisions change.
+ * LIVE-2: a group that is not complete and has not moved for 60 s has a reason, and the reason is true at that time,
+ * and every 10 minutes from then on while it lasts.
  */
 export class ExplainedStall implements Invariant {
   readonly #history: History;
   readonly #ours: (user: string) => boolean;
   readonly #options: StallOptions;
   readonly #findings = new Findings();
-  readonly #movedAt = new Map<Domain, Instant>();
+  /** When each group moved last, and when it is looked at next. */
+  readonly #looks = new Map<Domain, { readonly movedAt: Instant; readonly at: Instant }>();
   #lastRevision = 0;
 
   constructor(
@@ -50,8 +61,9 @@ export class ExplainedStall implements Invariant {
   onCommit(commit: Commit): void {
     this.#judgeAll(commit.at);
     this.#lastRevision = commit.revision;
-    const domain = this.#domainMovedBy(commit);
-    if (domain !== undefined) this.#movedAt.set(domain, commit.at);
+    const domain = domainMovedBy(commit, { history: this.#history, ours: this.#ours });
+    if (domain !== undefined)
+      this.#looks.set(domain, { movedAt: commit.at, at: this.#firstLook(commit.at) });
   }
 
   onEnd(end: Point): void {
@@ -59,16 +71,21 @@ export class ExplainedStall implements Invariant {
   }
 
   #judgeAll(now: Instant): void {
-    const patience = this.#options.patience ?? seconds(60);
-    for (const [domain, movedAt] of this.#movedAt) {
-      if (now - movedAt < patience) continue;
-      this.#movedAt.delete(domain);
-      const at = instant(movedAt + patience);
-      const complaint = this.#complaint(domain, at);
-      if (complaint === undefined) continue;
-      const message = `The ${domain} stood still for ${patience} ms ${complaint}`;
-      this.#findings.add('LIVE-2', { at, revision: this.#lastRevision }, message);
+    for (const [domain, { movedAt, at: first }] of this.#looks) {
+      for (let at = first; at <= now; at = after(at, again)) {
+        this.#looks.set(domain, { movedAt, at: after(at, again) });
+        const complaint = this.#complaint(domain, at);
+        if (complaint === undefined) continue;
+        this.#looks.delete(domain);
+        const message = `The ${domain} stood still for ${at - movedAt} ms ${complaint}`;
+        this.#findings.add('LIVE-2', { at, revision: this.#lastRevision }, message);
+        break;
+      }
     }
+  }
+
+  #firstLook(movedAt: Instant): Instant {
+    return after(movedAt, this.#options.patience ?? seconds(60));
   }
 
   #complaint(domain: Domain, at: Instant): string | undefined {
@@ -86,51 +103,4 @@ export class ExplainedStall implements Invariant {
     const zones = sets.map((set) => zoneTruth(set, this.#history, view));
     return predicate(zones, said) ? undefined : `for ${said.reason}, which was not true`;
   }
-
-  #domainMovedBy(commit: Commit): Domain | undefined {
-    if (commit.resource === 'statefulsets.apps') return this.#movedSet(commit);
-    return commit.resource === 'pods' ? this.#movedPod(commit) : undefined;
-  }
-
-  #movedPod(commit: Commit): Domain | undefined {
-    const { after: pod, old } = versions(commit, podFacts);
-    if (pod !== undefined && old !== undefined && isSamePod(pod, old)) return undefined;
-    const uid = (pod ?? old)?.controllerUid;
-    if (uid === undefined) return undefined;
-    const set = this.#history.setByUid(uid, latestView(commit.at));
-    return set?.group === undefined ? undefined : domainOf(set);
-  }
-
-  #movedSet(commit: Commit): Domain | undefined {
-    const { after: set, old } = versions(commit, setFacts);
-    if (set?.group === undefined) return undefined;
-    const isSame = old !== undefined && isSameSet(set, old) && !this.#ours(commit.user);
-    return isSame ? undefined : domainOf(set);
-  }
-}
-
-function versions<Facts>(
-  commit: Commit,
-  read: (object: JsonObject) => Facts,
-): { readonly after: Facts | undefined; readonly old: Facts | undefined } {
-  return {
-    after: commit.after === undefined ? undefined : read(commit.after),
-    old: commit.before === undefined ? undefined : read(commit.before),
-  };
-}
-
-function isSamePod(one: PodFacts, other: PodFacts): boolean {
-  return (
-    one.readySince === other.readySince &&
-    one.isTerminating === other.isTerminating &&
-    one.revision === other.revision
-  );
-}
-
-function isSameSet(one: SetFacts, other: SetFacts): boolean {
-  return (
-    one.target === other.target &&
-    one.replicas === other.replicas &&
-    one.isPaused === other.isPaused
-  );
 }

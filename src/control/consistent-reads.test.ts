@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KubernetesObject } from '#kubernetes/object.ts';
+import { GroupWorld } from '#testing/group-world.ts';
+import { ingesterGroup, rawPod, rawStatefulSet } from '#testing/objects.ts';
+import { ConsistentReads, type ReadSets } from './consistent-reads.ts';
+import { readSets } from './group-sets.ts';
+
+const KEY = 'test/ingester';
+const everything = { pods: true, statefulSets: true };
+const { signal } = new AbortController();
+
+class Bench {
+  readonly world = new GroupWorld(ingesterGroup({ zones: ['a', 'b'] }));
+  readonly reads = new ConsistentReads({
+    client: this.world.client,
+    clock: this.world.clock,
+    pods: this.world.pods.freshness,
+    statefulSets: this.world.statefulSets.freshness,
+  });
+
+  /** What is known of the group now. */
+  over(): ReadSets {
+    const { pods, statefulSets } = this.world;
+    return this.reads.over(
+      KEY,
+      readSets(KEY, { statefulSets: statefulSets.lister, pods: pods.lister }),
+    );
+  }
+
+  async read(wish = everything): Promise<void> {
+    const cached = this.over().sets.map(({ set }) => set);
+    await this.reads.read(KEY, { wish, cached }, signal);
+  }
+
+  /** Names of the pods that are known of zone a, with their revisions. */
+  pods(): readonly string[] {
+    const zone = this.over().sets.find(({ set }) => set.name === 'ingester-zone-a');
+    return (zone?.pods ?? []).map(({ name, revision }) => `${name} ${revision}`).toSorted();
+  }
+
+  repin(ordinal: number, revision: string): KubernetesObject {
+    return this.world.put('pods', rawPod({ ordinal, revision }));
+  }
+}
+
+const unchanged = ['ingester-zone-a-0 last-hash', 'ingester-zone-a-1 last-hash'];
+
+test('ConsistentReads show what was read, where the cache does not show it yet (D-49)', async () => {
+  const bench = new Bench();
+  bench.repin(2, 'read-hash');
+  await bench.read();
+  assert.deepEqual(bench.pods(), [...unchanged, 'ingester-zone-a-2 read-hash']);
+});
+
+test('ConsistentReads show a newer cached change over what was read (D-49)', async () => {
+  const bench = new Bench();
+  bench.repin(2, 'read-hash');
+  await bench.read();
+  bench.world.pods.show(bench.repin(2, 'newer-hash'));
+  assert.deepEqual(bench.pods(), [...unchanged, 'ingester-zone-a-2 newer-hash']);
+});
+
+test('ConsistentReads show no older cached state over what was read', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  bench.repin(2, 'older-hash');
+  bench.repin(2, 'read-hash');
+  await bench.read();
+  world.show('pods', 1);
+  assert.deepEqual(bench.pods(), [...unchanged, 'ingester-zone-a-2 read-hash']);
+});
+
+test('ConsistentReads take a pod for gone that the read lacks and the cache still has', async () => {
+  const bench = new Bench();
+  bench.world.drop('pods', 'ingester-zone-a-2');
+  await bench.read();
+  assert.deepEqual(bench.pods(), unchanged);
+});
+
+test('ConsistentReads leave it to the cache once that has passed the read, also what is gone since', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  bench.repin(2, 'read-hash');
+  await bench.read();
+  world.drop('pods', 'ingester-zone-a-2');
+  world.show();
+  world.bookmark();
+  assert.deepEqual(bench.pods(), unchanged);
+});
+
+test('ConsistentReads are proven by the read from its sending while it stands, then by the cache that it proves', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  await world.clock.advance(1_000);
+  const sentAt = world.clock.monotonic();
+  world.put('statefulsets', rawStatefulSet({ name: 'of-another-group', group: 'other' }));
+  world.after = () => world.clock.advance(300);
+  await bench.read();
+  const { proof } = bench.over();
+  assert.deepEqual(proof.statefulSets, { view: '109', proof: '109', provenAt: sentAt });
+  assert.equal(proof.pods?.provenAt, sentAt + 300);
+  assert.deepEqual(proof.pods.view, { 'ingester-zone-a': '109', 'ingester-zone-b': '109' });
+  world.bookmark();
+  assert.equal(bench.over().proof.statefulSets?.provenAt, sentAt);
+  assert.equal(bench.over().proof.pods?.view, '109');
+});
+
+test('ConsistentReads read one type alone, and leave the other to its cache', async () => {
+  const bench = new Bench();
+  await bench.read({ pods: false, statefulSets: true });
+  assert.deepEqual(bench.world.taken(), ['list statefulsets rollout-group=ingester']);
+  await bench.read({ pods: true, statefulSets: false });
+  const pods = ['list pods name=ingester-zone-a', 'list pods name=ingester-zone-b'];
+  assert.deepEqual(bench.world.taken(), pods);
+});
+
+test('ConsistentReads read the pods of a set that only the list of sets shows', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  world.put('statefulsets', rawStatefulSet({ name: 'ingester-zone-c', replicas: 1 }));
+  world.put('pods', rawPod({ set: 'ingester-zone-c' }));
+  await bench.read();
+  const zone = bench.over().sets.find(({ set }) => set.name === 'ingester-zone-c');
+  assert.deepEqual(
+    zone?.pods.map(({ name }) => name),
+    ['ingester-zone-c-0'],
+  );
+});
+
+test('ConsistentReads give a set the pods that it controls, whatever else its selector found', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  const former = [{ kind: 'StatefulSet', name: 'former', uid: 'former', controller: true }];
+  world.annotate('pods', 'ingester-zone-a-1', { ownerReferences: former });
+  world.annotate('pods', 'ingester-zone-a-2', { ownerReferences: [] });
+  await bench.read();
+  const zone = bench.over().sets.find(({ set }) => set.name === 'ingester-zone-a');
+  assert.deepEqual(
+    zone?.pods.map(({ name }) => name),
+    ['ingester-zone-a-0'],
+  );
+  assert.deepEqual(zone.orphans, ['ingester-zone-a-2']);
+});
+
+test('ConsistentReads end all trust when a list is older than what had been delivered before it was sent (D-6)', async () => {
+  const bench = new Bench();
+  bench.world.pods.freshness.delivered('5000');
+  await assert.rejects(bench.read(), { name: 'RevisionWentBackError' });
+});
+
+test('ConsistentReads take nothing from a list that is older than a write of ours that was answered before', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  const sentAt = world.clock.monotonic();
+  world.pods.freshness.ownWrite({ sentAt, before: '101', answered: '5000' });
+  await assert.rejects(bench.read(), {
+    name: 'LaggingReadError',
+    message:
+      'The API server answered a list of pods as of revision 108, although this operator had written revision 5000 before',
+  });
+  assert.equal(bench.over().proof.pods?.view, '108');
+});

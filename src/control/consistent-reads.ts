@@ -1,0 +1,257 @@
+import type { Clock } from '#base/clock.ts';
+import type { Monotonic } from '#base/units.ts';
+import type { Client, ListResult } from '#kubernetes/client.ts';
+import type { Freshness } from '#kubernetes/freshness.ts';
+import type { KubernetesObject } from '#kubernetes/object.ts';
+import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
+import { compareRevisions, newerRevision, RevisionWentBackError } from '#kubernetes/revision.ts';
+import { GROUP_LABEL, parseGroupKey } from '#statefulset/group.ts';
+import { parsePod } from '#statefulset/parse-pod.ts';
+import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { type SetProof, type TypeBasis, typeBasis } from './basis.ts';
+import { byName, type SetSnapshot } from './group-sets.ts';
+
+/** What consistent reads go through. */
+export interface ConsistentReadPorts {
+  readonly client: Client;
+  readonly clock: Clock;
+  /** Freshness of the caches; they learn of each read, and are proven by it once they have caught up. */
+  readonly pods: Freshness;
+  readonly statefulSets: Freshness;
+}
+
+/** One answered list without resourceVersion. */
+interface Read<View> {
+  /** The revision at which it was read. */
+  readonly revision: string;
+  readonly sentAt: Monotonic;
+  /** By uid. */
+  readonly objects: ReadonlyMap<string, View>;
+}
+
+interface GroupReads {
+  sets: Read<StatefulSetView> | undefined;
+  /** By uid of the set. */
+  readonly pods: Map<string, Read<PodView>>;
+}
+
+/** Which types of a group are to be read. */
+export interface ReadWish {
+  readonly pods: boolean;
+  readonly statefulSets: boolean;
+}
+
+/**
+ * A list is older than a write of ours that had been answered before it was sent: whatever serves it shows the past, so
+ * that it proves nothing. That may pass, unlike a view that went back (D-6).
+ */
+export class LaggingReadError extends Error {
+  override readonly name = 'LaggingReadError';
+
+  constructor(subject: string, revisions: { readonly read: string; readonly written: string }) {
+    super(
+      `The API server answered a list of ${subject} as of revision ${revisions.read}, although this operator had written revision ${revisions.written} before`,
+    );
+  }
+}
+
+/** The sets of a group, and by what the view of them is proven. */
+export interface ReadSets {
+  readonly sets: readonly SetSnapshot[];
+  readonly proof: SetProof;
+}
+
+/**
+ * Consistent reads of groups that are newer than the caches (D-4): a read that the caches do not show yet stands in for
+ * them, with whatever is newer in them over it, until they have reached it. So a decision never waits for a cache that
+ * lags, and never falls back behind one that is ahead.
+ */
+export class ConsistentReads {
+  readonly #ports: ConsistentReadPorts;
+  readonly #byKey = new Map<string, GroupReads>();
+
+  constructor(ports: ConsistentReadPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Reads the group `key`: its sets by group label, each set's pods by its own selector, all without resourceVersion.
+   *
+   * @throws what a list throws; RevisionWentBackError when an answer is older than what had been seen (D-6), and
+   * LaggingReadError when it is older than what we had written
+   */
+  async read(
+    key: string,
+    { wish, cached }: { readonly wish: ReadWish; readonly cached: readonly StatefulSetView[] },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const sets = wish.statefulSets ? await this.#readSets(key, signal) : cached;
+    if (!wish.pods) return;
+    await Promise.all(sets.map((set) => this.#readPods(key, set, signal)));
+  }
+
+  /** What is known of the group `key`, of which the caches show `cached`. Forgets the reads that they have reached. */
+  over(key: string, cached: readonly SetSnapshot[]): ReadSets {
+    const reads = this.#byKey.get(key);
+    if (reads !== undefined) this.#forgetReached(key, reads);
+    if (!this.#byKey.has(key) || reads === undefined) return this.#ofCaches(cached);
+    const shown = cached.map(({ set }) => set);
+    const sets = reads.sets === undefined ? shown : merged(reads.sets, shown).toSorted(byName);
+    const snapshots = sets.map((set) => withPods(set, { cached, reads }));
+    return { sets: snapshots, proof: this.#proofOf(sets, reads) };
+  }
+
+  /** The group `key` is gone. */
+  forget(key: string): void {
+    this.#byKey.delete(key);
+  }
+
+  #ofCaches(sets: readonly SetSnapshot[]): ReadSets {
+    const { pods, statefulSets } = this.#ports;
+    return { sets, proof: { pods: typeBasis(pods), statefulSets: typeBasis(statefulSets) } };
+  }
+
+  #forgetReached(key: string, reads: GroupReads): void {
+    const { pods, statefulSets } = this.#ports;
+    if (reads.sets !== undefined && statefulSets.hasSeen(reads.sets.revision)) {
+      reads.sets = undefined;
+    }
+    for (const [uid, { revision }] of reads.pods) {
+      if (pods.hasSeen(revision)) reads.pods.delete(uid);
+    }
+    if (reads.sets === undefined && reads.pods.size === 0) this.#byKey.delete(key);
+  }
+
+  #proofOf(sets: readonly StatefulSetView[], reads: GroupReads): SetProof {
+    const statefulSets =
+      reads.sets === undefined ? typeBasis(this.#ports.statefulSets) : readBasis(reads.sets);
+    return { statefulSets, pods: podBasis(sets, reads.pods, typeBasis(this.#ports.pods)) };
+  }
+
+  async #readSets(key: string, signal: AbortSignal): Promise<readonly StatefulSetView[]> {
+    const { namespace, group } = parseGroupKey(key);
+    const query = { namespace, labelSelector: `${GROUP_LABEL}=${group}` };
+    const { result, sentAt } = await this.#list(resourceTypes.statefulSets, query, signal);
+    const read = readOf({ result, sentAt }, parseStatefulSet);
+    this.#of(key).sets = read;
+    return [...read.objects.values()];
+  }
+
+  async #readPods(key: string, set: StatefulSetView, signal: AbortSignal): Promise<void> {
+    const query = { namespace: set.namespace, labelSelector: set.spec.selector };
+    const sent = await this.#list(resourceTypes.pods, query, signal);
+    this.#of(key).pods.set(set.uid, readOf(sent, parsePod));
+  }
+
+  async #list(
+    type: ResourceType,
+    query: { readonly namespace: string; readonly labelSelector: string },
+    signal: AbortSignal,
+  ): Promise<SentList> {
+    const { clock, client, pods, statefulSets } = this.#ports;
+    const freshness = type === resourceTypes.pods ? pods : statefulSets;
+    // A limiter may hold the request back: its age counts from when it is handed to the socket.
+    let sentAt = clock.monotonic();
+    let { seen, written } = freshness;
+    const beforeSend = (): void => {
+      sentAt = clock.monotonic();
+      ({ seen, written } = freshness);
+    };
+    const result = await client.list(type, query, { signal, beforeSend });
+    if (written !== undefined && compareRevisions(result.resourceVersion, written) < 0) {
+      throw new LaggingReadError(type.plural, { read: result.resourceVersion, written });
+    }
+    // What had been delivered before the request left had been stored: no consistent read is older than that.
+    if (seen !== undefined && compareRevisions(result.resourceVersion, seen) < 0) {
+      throw new RevisionWentBackError(type.plural, result.resourceVersion, seen);
+    }
+    freshness.consistentRead(result.resourceVersion, sentAt, newestOf(result));
+    return { sentAt, result };
+  }
+
+  #of(key: string): GroupReads {
+    const known = this.#byKey.get(key) ?? { sets: undefined, pods: new Map() };
+    this.#byKey.set(key, known);
+    return known;
+  }
+}
+
+/** The revision of the object that changed last; the cache is to show it soon. */
+function newestOf({ items }: ListResult): string | undefined {
+  let newest: string | undefined;
+  for (const { metadata } of items) newest = newerRevision(newest, metadata.resourceVersion);
+  return newest;
+}
+
+interface SentList {
+  readonly sentAt: Monotonic;
+  readonly result: ListResult;
+}
+
+function readOf<View extends { readonly uid: string }>(
+  { result, sentAt }: SentList,
+  parse: (object: KubernetesObject) => View,
+): Read<View> {
+  const objects = new Map(result.items.map(parse).map((view) => [view.uid, view]));
+  return { revision: result.resourceVersion, sentAt, objects };
+}
+
+/** The objects of `read`, each in its newest state, and those that were made after it; what it lacks is gone. */
+function merged<View extends { readonly uid: string; readonly resourceVersion: string }>(
+  read: Read<View>,
+  cached: readonly View[],
+): readonly View[] {
+  const found = new Map(read.objects);
+  for (const view of cached) {
+    const known = found.get(view.uid)?.resourceVersion ?? read.revision;
+    if (compareRevisions(view.resourceVersion, known) > 0) found.set(view.uid, view);
+  }
+  return [...found.values()];
+}
+
+function withPods(
+  set: StatefulSetView,
+  { cached, reads }: { readonly cached: readonly SetSnapshot[]; readonly reads: GroupReads },
+): SetSnapshot {
+  const shown = cached.find((each) => each.set.uid === set.uid);
+  const read = reads.pods.get(set.uid);
+  if (read === undefined) return { set, pods: shown?.pods ?? [], orphans: shown?.orphans ?? [] };
+  if (shown !== undefined && isShown(read, shown)) return { ...shown, set };
+  const all = merged(read, shown?.pods ?? []);
+  const orphans = all.filter(({ controllerUid }) => controllerUid === undefined);
+  return {
+    set,
+    pods: all.filter(({ controllerUid }) => controllerUid === set.uid),
+    orphans: orphans.map(({ name }) => name),
+  };
+}
+
+/** Whether the cache holds just what was read, so that its own lists may stand for it. */
+function isShown({ objects }: Read<PodView>, { pods, orphans }: SetSnapshot): boolean {
+  if (objects.size !== pods.length || orphans.length > 0) return false;
+  return pods.every((pod) => objects.get(pod.uid)?.resourceVersion === pod.resourceVersion);
+}
+
+function readBasis({ revision, sentAt }: Read<unknown>): TypeBasis {
+  return { view: revision, proof: revision, provenAt: sentAt };
+}
+
+/** As old as its oldest part; each set's pods are shown as of its own list, or as of the cache. */
+function podBasis(
+  sets: readonly StatefulSetView[],
+  reads: ReadonlyMap<string, Read<PodView>>,
+  cache: TypeBasis | undefined,
+): TypeBasis | undefined {
+  if (reads.size === 0) return cache;
+  let oldest: TypeBasis | undefined;
+  const view: Record<string, string> = {};
+  for (const { uid, name } of sets) {
+    const read = reads.get(uid);
+    const part = read === undefined ? cache : readBasis(read);
+    if (part === undefined || typeof part.view !== 'string') return undefined;
+    view[name] = part.view;
+    if (oldest === undefined || part.provenAt < oldest.provenAt) oldest = part;
+  }
+  return oldest === undefined ? cache : { ...oldest, view };
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '#base/clock.ts';
+import type { Instant, Monotonic } from '#base/units.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { Basis, SetProof } from './basis.ts';
+import type { BudgetProof, BudgetSight } from './budget-sight.ts';
+import type { ConsistentReads } from './consistent-reads.ts';
+import { readSets, type SetSnapshot } from './group-sets.ts';
+import type { OpenDisruptions } from './open-disruptions.ts';
+
+/**
+ * A group as one instant shows it: its sets, their pods, what is leaving, and by what the view is proven, all taken in
+ * one synchronous step (D-49). A proof vouches for nothing that was read before it, so a moment is never kept over an
+ * `await`: whoever has waited takes a new one.
+ */
+export interface GroupMoment {
+  /** The queue key of the group. */
+  readonly key: string;
+  readonly now: Instant;
+  readonly monotonic: Monotonic;
+  /** Its sets with their pods, sorted by name; empty when the group is gone. */
+  readonly sets: readonly SetSnapshot[];
+  /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
+  readonly leaving: ReadonlySet<string>;
+  /** By what each type of the view is proven. */
+  readonly proof: SetProof & { readonly budgets: BudgetProof };
+}
+
+/** What moments are made of. */
+export interface MomentPorts {
+  readonly clock: Clock;
+  readonly pods: Informer<PodView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly budgets: BudgetSight;
+  readonly open: OpenDisruptions;
+  readonly reads: ConsistentReads;
+}
+
+/**
+ * Returns the group `key` as it is now: what the caches show, and where a consistent read is newer than a cache, that
+ * read with every newer cached change over it (D-49).
+ */
+export function momentOf(key: string, ports: MomentPorts): GroupMoment {
+  const { clock, pods, statefulSets, budgets, open, reads } = ports;
+  const monotonic = clock.monotonic();
+  const cached = readSets(key, { statefulSets: statefulSets.lister, pods: pods.lister });
+  const { sets, proof } = reads.over(key, cached);
+  const leaving = open.leaving({
+    now: monotonic,
+    find: (pod) => pods.lister.get(pod.namespace, pod.name),
+    hasSeen: (revision) => pods.freshness.hasSeen(revision),
+  });
+  return {
+    key,
+    now: clock.now(),
+    monotonic,
+    sets,
+    leaving,
+    proof: { ...proof, budgets: budgets.proof(key) },
+  };
+}
+
+/** What a decision on `moment` rests on; undefined while a type of its view is not proven at all. */
+export function basisOf({ proof }: GroupMoment): Basis | undefined {
+  const { pods, statefulSets, budgets } = proof;
+  const isWhole = pods !== undefined && statefulSets !== undefined && budgets.kind !== 'unproven';
+  return isWhole ? { pods, statefulSets, budgets } : undefined;
+}

@@ -1,0 +1,384 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TransportError } from '#kubernetes/transport.ts';
+import { GroupBench } from '#testing/group-bench.ts';
+import { refusal, type WorldRequest } from '#testing/group-world.ts';
+import { crashLoop, rawPod, rawStatefulSet } from '#testing/objects.ts';
+import { T0 } from '#testing/views.ts';
+
+const DELETES = ['delete ingester-zone-a-0', 'delete ingester-zone-a-1'];
+const READS = [
+  'list statefulsets rollout-group=ingester',
+  'list pods name=ingester-zone-a',
+  'list pods name=ingester-zone-b',
+];
+const TOUCHES = ['a-0', 'a-1', 'a-2', 'b-0', 'b-1', 'b-2'].map(
+  (pod) => `patch ingester-zone-${pod}`,
+);
+
+function refuse(status: number, name: string): (request: WorldRequest) => void {
+  return (request) => {
+    if (request.name === name) throw refusal(status);
+  };
+}
+
+function loseAnswer(name: string): (request: WorldRequest) => void {
+  return (request) => {
+    if (request.name === name) throw new TransportError('no answer', 'timeout');
+  };
+}
+
+test('a group whose caches are proven fresh is disrupted without a read', async () => {
+  const bench = await new GroupBench().fenced();
+  await bench.pass();
+  assert.deepEqual(bench.world.taken(), DELETES);
+});
+
+test('a group whose caches are proven for more than 10 s is read once: its sets, then the pods of each (D-4)', async () => {
+  const bench = await new GroupBench().fenced();
+  await bench.world.clock.advance(10_001);
+  await bench.pass();
+  assert.deepEqual(bench.world.taken(), [...READS, ...DELETES]);
+});
+
+const lists = { pods: READS.slice(1), statefulSets: READS.slice(0, 1) } as const;
+for (const plural of ['pods', 'statefulSets'] as const) {
+  test(`of a group only the ${plural} are read when only their cache has no proof (D-3)`, async () => {
+    const bench = await new GroupBench().fenced();
+    const { freshness } = bench.world[plural];
+    const { seen } = freshness;
+    freshness.reset();
+    if (seen !== undefined) freshness.delivered(seen);
+    await bench.pass();
+    assert.deepEqual(bench.world.taken(), [...lists[plural], ...DELETES]);
+  });
+}
+
+test('a group with nothing to do is never read', async () => {
+  const bench = new GroupBench({ updateRevision: 'last-hash' });
+  await bench.world.clock.advance(60_000);
+  await bench.pass();
+  await bench.pass();
+  assert.deepEqual(bench.world.taken(), []);
+});
+
+test('a pod that the list shows terminating is not available, whatever the cache shows', async () => {
+  const bench = await new GroupBench().fenced();
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  bench.world.annotate('pods', 'ingester-zone-b-2', { deletionTimestamp });
+  await bench.world.clock.advance(10_001);
+  await bench.pass();
+  assert.deepEqual(bench.world.taken(), [...READS, 'delete ingester-zone-b-0']);
+});
+
+test('a pod that the list shows available is, although the cache shows another one terminating', async () => {
+  const bench = await new GroupBench({ maxUnavailable: '3' }).fenced();
+  const { world } = bench;
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  world.annotate('pods', 'ingester-zone-a-2', { deletionTimestamp });
+  world.show();
+  world.drop('pods', 'ingester-zone-a-2');
+  world.put('pods', rawPod({ ordinal: 2, uid: 'another', revision: 'new-hash' }));
+  await world.clock.advance(10_001);
+  await bench.pass();
+  assert.deepEqual(world.taken(), [...READS, ...DELETES]);
+});
+
+test('a group that cannot be read is not disrupted, and says why', async () => {
+  for (const failing of READS) {
+    const bench = await new GroupBench().fenced();
+    const [, , selector = ''] = failing.split(' ');
+    bench.world.before = refuse(503, selector);
+    await bench.world.clock.advance(10_001);
+    const result = await bench.pass();
+    assert.deepEqual(result, { kind: 'retry', retryAfter: undefined });
+    assert.equal(
+      bench.world.taken().some((request) => request.startsWith('delete')),
+      false,
+    );
+    assert.deepEqual(bench.holds(), ['RequestRefused']);
+  }
+});
+
+for (const plural of ['pods', 'statefulSets'] as const) {
+  test(`a list of ${plural} older than what had been seen when it was sent ends the program (D-6)`, async () => {
+    const bench = await new GroupBench().fenced();
+    bench.world[plural].freshness.delivered('5000');
+    await bench.world.clock.advance(10_001);
+    await assert.rejects(bench.pass(), { name: 'RevisionWentBackError' });
+  });
+}
+
+test('a pause that only the list shows forbids the rollout of its zone', async () => {
+  const bench = await new GroupBench().fenced();
+  const annotations = { 'grafana.com/rollout-paused': 'true' };
+  for (const zone of ['a', 'b']) {
+    bench.world.annotate('statefulsets', `ingester-zone-${zone}`, { annotations });
+  }
+  await bench.world.clock.advance(10_001);
+  await bench.pass();
+  assert.deepEqual(bench.world.taken(), READS);
+  assert.deepEqual(bench.holds(), ['Paused', 'Paused']);
+});
+
+const [SETS = ''] = READS;
+const slow = {
+  sets: { selector: 'rollout-group=ingester', requests: [...READS, SETS, ...READS] },
+  pods: { selector: 'name=ingester-zone-a', requests: [...READS, ...READS, ...READS] },
+};
+for (const [what, { selector, requests }] of Object.entries(slow)) {
+  test(`a list of ${what} that takes longer than 10 s disrupts nothing, and the group says that its view is not fresh`, async () => {
+    const bench = await new GroupBench().fenced();
+    bench.world.after = async ({ name }) => {
+      if (name === selector) await bench.world.clock.advance(10_001);
+    };
+    await bench.world.clock.advance(10_001);
+    assert.deepEqual(await bench.pass(), { kind: 'retry', retryAfter: undefined });
+    assert.deepEqual(bench.world.taken(), requests);
+    assert.deepEqual(bench.holds(), ['ViewNotFresh']);
+  });
+}
+
+test('before its first disruption a group is touched once, and then read (D-8)', async () => {
+  const bench = new GroupBench();
+  await bench.pass();
+  assert.deepEqual(bench.world.taken(), [...TOUCHES, ...READS, ...DELETES]);
+});
+
+test('what the touches found out counts, although the cache was proven just before them', async () => {
+  const bench = new GroupBench();
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  bench.world.annotate('pods', 'ingester-zone-b-0', { deletionTimestamp });
+  bench.world.annotate('pods', 'ingester-zone-b-1', { deletionTimestamp });
+  await bench.pass();
+  assert.deepEqual(bench.world.taken(), [...TOUCHES, ...READS]);
+  assert.deepEqual(bench.holds(), ['MaxUnavailableReached', 'ZoneOrder']);
+});
+
+test('a fence that could not be confirmed by a read is confirmed by the next pass, without touching again', async () => {
+  const bench = new GroupBench();
+  await bench.world.clock.advance(1);
+  bench.world.before = refuse(500, 'rollout-group=ingester');
+  await bench.pass();
+  bench.world.taken();
+  bench.world.before = () => undefined;
+  await bench.pass();
+  assert.deepEqual(bench.world.taken(), [...READS.slice(1), ...DELETES]);
+});
+
+test('pods of a set whose target is unknown are touched too, as any could have been outdated before', async () => {
+  const bench = new GroupBench({ podRevision: 'new-hash', currentRevision: 'new-hash' });
+  const { world } = bench;
+  world.annotate('statefulsets', 'ingester-zone-b', { generation: 2 });
+  world.put('pods', rawPod({ ordinal: 0, status: crashLoop }));
+  world.show();
+  await bench.pass();
+  assert.deepEqual(world.taken(), [
+    'patch ingester-zone-a-0',
+    'patch ingester-zone-b-0',
+    'patch ingester-zone-b-1',
+    'patch ingester-zone-b-2',
+    ...READS,
+    'delete ingester-zone-a-0',
+  ]);
+});
+
+test('a group that was up to date once is never touched', async () => {
+  const bench = new GroupBench({ podRevision: 'new-hash', currentRevision: 'new-hash' });
+  await bench.pass();
+  const { world } = bench;
+  world.put('pods', rawPod({ ordinal: 0, revision: 'last-hash' }));
+  world.show();
+  await bench.pass();
+  assert.deepEqual(world.taken(), ['delete ingester-zone-a-0']);
+});
+
+test('a set that only the list shows is touched, and read again, before it is disrupted', async () => {
+  const bench = await new GroupBench({ zones: ['b'] }).fenced();
+  const { world } = bench;
+  world.put('statefulsets', rawStatefulSet({ updateRevision: 'new-hash', replicas: 1 }));
+  world.put('pods', rawPod());
+  await world.clock.advance(10_001);
+  await bench.pass();
+  const [sets = '', ofA = '', ofB = ''] = READS;
+  assert.deepEqual(world.taken(), [
+    sets,
+    ofB,
+    ofA,
+    'patch ingester-zone-a-0',
+    sets,
+    ofB,
+    ofA,
+    'delete ingester-zone-a-0',
+  ]);
+});
+
+test('where pods may not be patched a group waits 120 s from the start, says so, and is looked at then (D-8)', async () => {
+  const bench = new GroupBench({ canTouchPods: false });
+  await bench.world.clock.advance(3_000);
+  const result = await bench.pass();
+  assert.deepEqual(result, { kind: 'ended', requeue: { kind: 'at', at: T0 + 120_000 } });
+  assert.deepEqual(bench.holds(), ['AwaitingPredecessor', 'ZoneOrder']);
+  assert.deepEqual(bench.world.taken(), []);
+  await bench.world.clock.advance(117_000);
+  await bench.pass();
+  assert.deepEqual(bench.world.taken(), [...READS, ...DELETES]);
+});
+
+test('a deletion without an answer is settled by touching its pod, each time anew (D-7)', async () => {
+  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+  const { world } = bench;
+  world.before = loseAnswer('ingester-zone-a-0');
+  await bench.pass();
+  assert.deepEqual(world.taken(), ['delete ingester-zone-a-0']);
+  world.before = () => undefined;
+  const before = world.object('pods', 'ingester-zone-a-0').metadata.resourceVersion;
+  await bench.pass();
+  assert.deepEqual(world.taken(), ['patch ingester-zone-a-0']);
+  assert.notEqual(world.object('pods', 'ingester-zone-a-0').metadata.resourceVersion, before);
+  world.show();
+  await world.clock.advance(200);
+  await bench.pass();
+  assert.deepEqual(world.taken(), ['delete ingester-zone-a-0']);
+});
+
+test('a deletion whose answer was lost but which happened is known by the touch', async () => {
+  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+  const { world } = bench;
+  world.after = loseAnswer('ingester-zone-a-0');
+  await bench.pass();
+  world.after = () => undefined;
+  world.taken();
+  for (let turn = 0; turn < 3; turn += 1) {
+    await bench.pass();
+    await world.clock.advance(1_000);
+  }
+  assert.deepEqual(world.taken(), ['patch ingester-zone-a-0']);
+  world.show();
+  await bench.pass();
+  assert.deepEqual(world.taken(), []);
+});
+
+test('a pod that is found gone by the touch counts until the cache shows that it is [MAXU-1]', async () => {
+  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+  const { world } = bench;
+  world.before = loseAnswer('ingester-zone-a-0');
+  await bench.pass();
+  world.before = () => undefined;
+  world.drop('pods', 'ingester-zone-a-0');
+  world.taken();
+  for (let turn = 0; turn < 3; turn += 1) {
+    await bench.pass();
+    await world.clock.advance(1_000);
+  }
+  assert.deepEqual(world.taken(), ['patch ingester-zone-a-0']);
+  world.show();
+  await bench.pass();
+  assert.deepEqual(world.taken(), []);
+});
+
+test('a deletion without an answer whose pod cannot be touched is an error, and the key is tried again', async () => {
+  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+  const { world } = bench;
+  world.before = loseAnswer('ingester-zone-a-0');
+  await bench.pass();
+  world.before = refuse(503, 'ingester-zone-a-0');
+  assert.deepEqual(await bench.pass(), { kind: 'retry', retryAfter: undefined });
+  assert.deepEqual(bench.holds(), ['RequestRefused']);
+});
+
+test('where pods may not be patched, a deletion without an answer holds its zone for 120 s, and says so (D-7)', async () => {
+  const bench = new GroupBench({ maxUnavailable: '1', canTouchPods: false });
+  const { world } = bench;
+  await world.clock.advance(120_000);
+  world.before = loseAnswer('ingester-zone-a-0');
+  await bench.pass();
+  world.taken();
+  world.before = () => undefined;
+  await world.clock.advance(1_000);
+  const result = await bench.pass();
+  assert.deepEqual(result, { kind: 'ended', requeue: { kind: 'at', at: T0 + 240_000 } });
+  assert.equal(bench.holds()[0], 'AwaitingAnswer');
+  assert.deepEqual(world.taken(), []);
+  await world.clock.advance(119_000);
+  await bench.pass();
+  assert.deepEqual(world.taken(), [...READS, 'delete ingester-zone-a-0']);
+});
+
+test('a set takes its unanswered deletions along to another group [MAXU-1]', async () => {
+  const bench = await new GroupBench({ maxUnavailable: '1', canTouchPods: false }).fenced();
+  const { world } = bench;
+  await world.clock.advance(120_000);
+  world.before = loseAnswer('ingester-zone-a-0');
+  await bench.pass();
+  world.taken();
+  world.before = () => undefined;
+  for (const zone of ['a', 'b']) {
+    world.annotate('statefulsets', `ingester-zone-${zone}`, {
+      labels: { 'rollout-group': 'moved' },
+    });
+  }
+  world.show();
+  world.prove();
+  await bench.pass();
+  await bench.pass('test/moved');
+  assert.deepEqual(world.taken(), []);
+  assert.equal(bench.holds()[0], 'AwaitingAnswer');
+});
+
+test('a pod that was made just like one that was taken is taken only after a read: its set may be rolled back [REV-3]', async () => {
+  const bench = await new GroupBench().fenced();
+  const { world } = bench;
+  await bench.pass();
+  assert.deepEqual(world.taken(), DELETES);
+  world.put('statefulsets', rawStatefulSet());
+  for (const ordinal of [0, 1]) {
+    world.put('pods', rawPod({ ordinal, uid: `new-${ordinal}`, status: crashLoop }));
+  }
+  world.show('pods');
+  world.prove();
+  await world.clock.advance(1);
+  await bench.pass();
+  assert.deepEqual(world.taken(), READS);
+});
+
+const ages: Readonly<Record<number, readonly string[]>> = {
+  10_000: ['delete ingester-zone-a-0'],
+  10_001: [],
+};
+for (const [age, requests] of Object.entries(ages)) {
+  const what = requests.length > 0 ? 'is' : 'is not';
+  test(`a deletion that waited until its view is ${age} ms old ${what} sent (D-3)`, async () => {
+    const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+    const { world } = bench;
+    world.atSend = () => world.clock.advance(Number(age));
+    await bench.pass();
+    assert.deepEqual(world.taken(), requests);
+  });
+}
+
+test('a pod that is lost in another zone while a deletion waits keeps it from being sent (D-49)', async () => {
+  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+  const { world } = bench;
+  world.atSend = () => {
+    world.atSend = () => undefined;
+    world.drop('pods', 'ingester-zone-b-0');
+    world.show();
+    world.prove();
+  };
+  await bench.pass();
+  assert.deepEqual(world.taken(), []);
+});
+
+test('a pod whose deletion got 404 counts until 120 s have passed while the cache says nothing, and is looked at then', async () => {
+  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+  const { world } = bench;
+  world.before = refuse(404, 'ingester-zone-a-0');
+  await bench.pass();
+  world.before = () => undefined;
+  world.taken();
+  await world.clock.advance(1_000);
+  const result = await bench.pass();
+  assert.deepEqual(result, { kind: 'ended', requeue: { kind: 'at', at: T0 + 120_001 } });
+  assert.deepEqual(world.taken(), []);
+});

@@ -1,0 +1,250 @@
+import type { Because } from '#base/because.ts';
+import { isRequestFailure } from '#kubernetes/api-error.ts';
+import { RevisionWentBackError } from '#kubernetes/revision.ts';
+import type { AwaitedRequests } from './awaited-requests.ts';
+import { ageOf, type Basis, StaleBasisError } from './basis.ts';
+import { LaggingReadError } from './consistent-reads.ts';
+import {
+  type Decision,
+  type DeletePod,
+  isDisruptive,
+  type Plan,
+  type Scale,
+  type SetRef,
+} from './decision.ts';
+import type { Carrying, GroupCapability, Need, Wrote } from './group-capability.ts';
+import { basisOf, type GroupMoment, type MomentPorts, momentOf } from './group-moment.ts';
+import { type GroupPlan, idlePlan, type PlanPart, planGroup } from './group-plan.ts';
+import { type HoldPorts, heldPlan, withHolds } from './hold-plan.ts';
+import { type EndedDeletion, OverruledError, type PodDeletions } from './pod-deletions.ts';
+import { unprovenFor } from './proof-demand.ts';
+import type { Reason } from './reasons.ts';
+import { because } from './refs.ts';
+import { askedWait } from './refusals.ts';
+import type { PassResult } from './run-controller.ts';
+import { needsOf, type SecurePorts, signOfLife } from './secure-plan.ts';
+
+/** What a pass came to. */
+export interface GroupPassEnd {
+  readonly result: PassResult;
+  /** The request that failed; undefined when none did. */
+  readonly error?: Error;
+  /** What was begun, and what is waited for, as of the last look. */
+  readonly plan: Plan;
+  /** What was decided on, and written, before the last look. */
+  readonly written: readonly Decision[];
+}
+
+/** What passes go through. */
+export interface PassPorts extends MomentPorts, SecurePorts, HoldPorts {
+  /** In the order in which they work on a group. */
+  readonly capabilities: readonly GroupCapability[];
+  readonly deletions: PodDeletions;
+  readonly awaited: AwaitedRequests;
+  /** Tells people one thing that was done. */
+  tell(set: SetRef, why: Because<Reason>): void;
+  /** A deletion that was begun has ended. */
+  readonly deletionEnded: (key: string, ended: EndedDeletion) => void;
+}
+
+/** A group in one moment, and what is done about it. */
+export interface Look {
+  readonly moment: GroupMoment;
+  readonly planned: GroupPlan;
+  /** All that is done, and what is held back for reasons that no capability knows. */
+  readonly plan: Plan;
+}
+
+/**
+ * How often one pass may find out that something has to be read or written first. Each ends its own need, so that more
+ * are a fault, or a world that moves faster than it can be looked at.
+ */
+const maxRounds = 16;
+
+/** How often one pass sees to needs that may be there again, such as a view that is proven fresh. */
+const maxAttempts = 3;
+
+/**
+ * One pass over a group: look (read the caches, plan), see to what the plan needs, look again, until nothing is missing;
+ * then send, in the same moment. After every wait it looks anew: what was planned before is not acted on (D-49).
+ */
+export class GroupPass {
+  readonly #key: string;
+  readonly #ports: PassPorts;
+  #attempts = 0;
+  /** Of the last look. */
+  #plan: Plan = idlePlan;
+  readonly #written: Decision[] = [];
+
+  constructor(key: string, ports: PassPorts) {
+    this.#key = key;
+    this.#ports = ports;
+  }
+
+  /** The group as it is now, and what is done about it. Synchronous, without effect. */
+  look(): Look {
+    const moment = momentOf(this.#key, this.#ports);
+    const planned = planGroup(moment, this.#ports.capabilities);
+    return { moment, planned, plan: withHolds(planned.whole, moment, this.#ports) };
+  }
+
+  /** Brings the group as far as it may go now. @throws a fault of this program, or a view that cannot be trusted (D-6) */
+  async run(signal: AbortSignal): Promise<GroupPassEnd> {
+    try {
+      await this.#prepare(signal);
+      for (let round = 0; round < maxRounds; round += 1) {
+        const look = this.#look();
+        const end = await this.#advance(look, signal);
+        if (end !== undefined) return end;
+      }
+      return this.#outrun();
+    } catch (error) {
+      if (error instanceof LaggingReadError) {
+        return this.#outrun(heldPlan(this.#plan, because('ViewNotFresh', error.message)));
+      }
+      if (error instanceof RevisionWentBackError || !isRequestFailure(error)) throw error;
+      const plan = heldPlan(this.#plan, because('RequestRefused', error.message));
+      const result = { kind: 'retry', retryAfter: askedWait(error) } as const;
+      return { plan, error, written: this.#written, result };
+    }
+  }
+
+  /** One step from `look`; undefined when the group has to be looked at anew. */
+  async #advance(look: Look, signal: AbortSignal): Promise<GroupPassEnd | undefined> {
+    const need = needsOf(look, this.#ports);
+    if (need !== undefined) {
+      if (this.#isUnmet(need)) return this.#outrun(heldPlan(look.plan, need.unmet));
+      await this.#await(need, signal);
+      return undefined;
+    }
+    const writing = this.#write(look, signal);
+    if (writing !== undefined) {
+      const wrote = await writing;
+      if (wrote === 'written') return undefined;
+      return wrote === 'outrun' ? this.#outrun() : this.#outrun(heldPlan(look.plan, wrote.held));
+    }
+    await this.#send(look, signal);
+    const { plan } = look;
+    return { plan, written: this.#written, result: { kind: 'ended', requeue: plan.requeue } };
+  }
+
+  #outrun(plan = this.#plan): GroupPassEnd {
+    return { plan, written: this.#written, result: { kind: 'retry', retryAfter: undefined } };
+  }
+
+  #look(): Look {
+    const look = this.look();
+    this.#plan = look.plan;
+    return look;
+  }
+
+  async #prepare(signal: AbortSignal): Promise<void> {
+    const sign = signOfLife(this.look(), this.#ports);
+    if (sign !== undefined) await this.#await(sign, signal);
+    for (const capability of this.#ports.capabilities) {
+      const need = capability.prepare?.(momentOf(this.#key, this.#ports));
+      if (need !== undefined) await this.#await(need, signal);
+    }
+  }
+
+  /** Whether `need` is still there although it was seen to a few times in this pass. */
+  #isUnmet(need: Need): need is Need & Required<Pick<Need, 'unmet'>> {
+    if (need.unmet === undefined) return false;
+    this.#attempts += 1;
+    return this.#attempts > maxAttempts;
+  }
+
+  /** Begins the first write of `look` that has to be answered before anything else is done; undefined when none has. */
+  #write(look: Look, signal: AbortSignal): Promise<Wrote> | undefined {
+    for (const { capability, plan } of partsOf(look)) {
+      const writing = capability.write?.(plan, this.#carrying(look), signal);
+      if (writing === undefined) continue;
+      this.#written.push(...plan.decisions.filter(isWritten));
+      return this.#ports.awaited.named(this.#key, 'the answer to a write', writing);
+    }
+    return undefined;
+  }
+
+  async #send(look: Look, signal: AbortSignal): Promise<void> {
+    const { deletions, deletionEnded } = this.#ports;
+    const wanted = look.plan.decisions.filter((decision) => decision.kind === 'delete-pod');
+    deletions.begin(
+      wanted,
+      {
+        key: this.#key,
+        approve: (deletion) => this.#approve(deletion),
+        ended: (ended) => deletionEnded(this.#key, ended),
+      },
+      signal,
+    );
+    for (const { capability, plan } of partsOf(look)) {
+      const finishing = capability.finish?.(plan, this.#carrying(look), signal);
+      if (finishing !== undefined) {
+        await this.#ports.awaited.named(this.#key, 'the answer to a write', finishing);
+      }
+    }
+  }
+
+  async #await({ what, fulfil }: Need, signal: AbortSignal): Promise<void> {
+    await this.#ports.awaited.named(this.#key, what, fulfil(signal));
+  }
+
+  #carrying({ moment }: Look): Carrying {
+    return {
+      key: this.#key,
+      sets: moment.sets,
+      tell: (set, why) => this.#ports.tell(set, why),
+      approve: (scale) => (isDisruptive(scale) ? this.#approve(scale) : this.#contained(scale)),
+    };
+  }
+
+  /** Plans anew, and says what the new plan rests on if `wanted` is still a part of it. */
+  #approve(wanted: DeletePod | Scale): Basis {
+    const look = this.#lookWith(wanted);
+    const { moment, plan } = look;
+    const basis = basisOf(moment);
+    if (basis === undefined) throw new StaleBasisError(Number.POSITIVE_INFINITY);
+    if (unprovenFor(plan, moment, this.#ports) !== undefined) {
+      throw new StaleBasisError(ageOf(basis, moment.monotonic));
+    }
+    return basis;
+  }
+
+  #contained(wanted: Scale): undefined {
+    this.#lookWith(wanted);
+  }
+
+  #lookWith(wanted: DeletePod | Scale): Look {
+    const look = this.look();
+    if (look.plan.decisions.some((decision) => isSameDisruption(decision, wanted))) return look;
+    const subject =
+      wanted.kind === 'delete-pod'
+        ? `delete Pod "${wanted.pod.name}"`
+        : `scale StatefulSet "${wanted.set.name}" to ${wanted.to}`;
+    throw new OverruledError(`Cannot ${subject} as that is not wanted any more`);
+  }
+}
+
+/** Whether `decision` is a write whose answer a pass awaits. */
+function isWritten({ kind }: Decision): boolean {
+  return kind === 'scale' || kind === 'set-current-revision';
+}
+
+/** What each capability may carry out: its plan without what is held back. */
+function partsOf({ planned, plan }: Look): readonly PlanPart[] {
+  const kept = new Set(plan.decisions);
+  return planned.parts.map(({ capability, plan: part }) => {
+    const decisions = part.decisions.filter((decision) => kept.has(decision));
+    return { capability, plan: { ...part, decisions } };
+  });
+}
+
+function isSameDisruption(decision: Plan['decisions'][number], wanted: DeletePod | Scale): boolean {
+  if (decision.kind === 'delete-pod' && wanted.kind === 'delete-pod') {
+    const { uid, resourceVersion } = wanted.pod;
+    return decision.pod.uid === uid && decision.pod.resourceVersion === resourceVersion;
+  }
+  if (decision.kind !== 'scale' || wanted.kind !== 'scale') return false;
+  const { set, from, to } = wanted;
+  return decision.set.uid === set.uid && decision.from === from && decision.to === to;
+}

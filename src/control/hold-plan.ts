@@ -1,0 +1,174 @@
+import type { Because } from '#base/because.ts';
+import { after, type Instant, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
+import {
+  type Decision,
+  isDisruptive,
+  type Plan,
+  type PodRef,
+  type Requeue,
+  type SetRef,
+} from './decision.ts';
+import type { Fence } from './fence.ts';
+import type { GroupMoment } from './group-moment.ts';
+import { sooner } from './group-plan.ts';
+import type { OpenDisruptions } from './open-disruptions.ts';
+import { disrupts } from './proof-demand.ts';
+import type { Reason } from './reasons.ts';
+import { because, setRef } from './refs.ts';
+import type { Refusals } from './refusals.ts';
+import { isUnderWay, nextProbeOf, stalenessOf, type WatchedViews } from './watched-views.ts';
+
+/** What may hold a plan that no capability knows of. */
+export interface HoldPorts extends WatchedViews {
+  readonly open: OpenDisruptions;
+  readonly fence: Fence;
+  readonly refusals: Refusals;
+}
+
+type Hold = Extract<Decision, { kind: 'hold' }>;
+
+interface Question {
+  readonly moment: GroupMoment;
+  readonly ports: HoldPorts;
+}
+
+/** Something that keeps decisions back. */
+interface Obstacle {
+  /** Which decisions it keeps back. */
+  readonly keepsBack: (decision: Decision) => boolean;
+  /** Why they are not carried out now; undefined when they may be. */
+  readonly reason: (question: Question) => Pick<Hold, 'until' | 'because'> | undefined;
+}
+
+/** How soon an API server that does not answer is asked again. */
+const probeAgainAfter = seconds(5);
+/** A probe that gave no answer is not repeated more often. */
+const shortestPause = seconds(1);
+
+/** The first that answers holds what it is about. */
+const obstacles: readonly Obstacle[] = [
+  { keepsBack: isDisruptive, reason: awaitingPredecessor },
+  { keepsBack: ({ kind }) => kind === 'delete-pod', reason: refused },
+];
+
+/**
+ * `plan` with what holds it back: where it disrupts, a reason in place of what it would do; and deletions without an
+ * answer, which are settled by time at the latest (D-7, LIVE-2).
+ */
+export function withHolds(plan: Plan, moment: GroupMoment, ports: HoldPorts): Plan {
+  for (const { keepsBack, reason } of obstacles) {
+    const kept = plan.decisions.find(keepsBack);
+    if (kept === undefined) continue;
+    const held = reason({ moment, ports });
+    if (held !== undefined) return inPlaceOf(plan, { set: kept.set, keepsBack, ...held });
+  }
+  return withHorizon(withStaleness(plan, moment, ports), moment, ports);
+}
+
+/**
+ * `plan`, looked at again when it is worth asking whether the server still answers; and while the caches may lack what
+ * the server has, with that as the first reason of what is waited for (D-54). What disrupts rests on a proof of its own.
+ */
+function withStaleness(plan: Plan, moment: GroupMoment, ports: HoldPorts): Plan {
+  if (!isUnderWay(plan)) return plan;
+  const looked: Plan = { ...plan, requeue: sooner(plan.requeue, nextSign(moment, ports)) };
+  const why = stalenessOf(ports);
+  const set = plan.decisions.find(({ kind }) => kind === 'hold')?.set;
+  if (why === undefined || set === undefined || disrupts(plan)) return looked;
+  return { ...looked, decisions: [holdOf(set, because('ViewNotFresh', why)), ...plan.decisions] };
+}
+
+/** A disruption of the group failed a moment ago; it is not repeated on every change of the world. */
+function refused({ moment, ports }: Question): ReturnType<Obstacle['reason']> {
+  const refusal = ports.refusals.of(moment.key, moment.monotonic);
+  if (refusal === undefined) return undefined;
+  return { until: instantOf(refusal.until, moment), because: refusal.because };
+}
+
+/** An earlier process may have a deletion under way, and pods may not be touched to void it (D-8). */
+function awaitingPredecessor({ moment, ports }: Question): ReturnType<Obstacle['reason']> {
+  const { fence } = ports;
+  const until = fence.waitsUntil;
+  if (until === undefined) return undefined;
+  if (moment.sets.every(({ set }) => fence.openSince(set.uid) !== undefined)) return undefined;
+  const message =
+    'an earlier process may have a deletion under way, and pods may not be patched to void it';
+  return { until: instantOf(until, moment), because: because('AwaitingPredecessor', message) };
+}
+
+/** `plan` with one hold in place of all that is kept back. */
+function inPlaceOf(
+  plan: Plan,
+  held: Pick<Hold, 'set' | 'until' | 'because'> & Pick<Obstacle, 'keepsBack'>,
+): Plan {
+  const { set, until, because: why, keepsBack } = held;
+  const rest = plan.decisions.filter((decision) => !keepsBack(decision));
+  const requeue =
+    until === undefined ? plan.requeue : sooner(plan.requeue, { kind: 'at', at: until });
+  return { ...plan, decisions: [holdOf(set, why, until), ...rest], requeue };
+}
+
+/** The warnings of `plan`, and one hold in place of all else; itself when it is about no set. */
+export function heldPlan(plan: Plan, why: Because<Reason>): Plan {
+  const set = plan.decisions.find(isDisruptive)?.set ?? plan.progress[0]?.set;
+  if (set === undefined) return plan;
+  const warnings = plan.decisions.filter(({ kind }) => kind === 'warn');
+  return { ...plan, decisions: [...warnings, holdOf(set, why)] };
+}
+
+/** When to ask again whether the server answers: not at once where it has just not done so. */
+function nextSign(moment: GroupMoment, ports: HoldPorts): Requeue {
+  const next = nextProbeOf(ports);
+  if (!Number.isFinite(next)) return { kind: 'await-change' };
+  const pause = stalenessOf(ports) === undefined ? shortestPause : probeAgainAfter;
+  const at = monotonic(Math.max(next, moment.monotonic + pause));
+  return { kind: 'at', at: instantOf(at, moment) };
+}
+
+/**
+ * `plan`, looked at again at the latest when a deletion without an answer is settled by time, and with that as the reason
+ * where nothing else is done.
+ */
+function withHorizon(plan: Plan, moment: GroupMoment, { open }: HoldPorts): Plan {
+  const isMine = ownerIn(moment);
+  const horizon = open.nextHorizon(isMine);
+  if (horizon === undefined) return plan;
+  const at = instantOf(horizon, moment);
+  const decisions = disrupts(plan)
+    ? plan.decisions
+    : [...awaitedAnswers(at, moment, open), ...plan.decisions];
+  return { ...plan, decisions, requeue: sooner(plan.requeue, { kind: 'at', at }) };
+}
+
+function awaitedAnswers(
+  until: Instant,
+  moment: GroupMoment,
+  open: OpenDisruptions,
+): readonly Decision[] {
+  const awaited = new Set(open.unansweredPods(ownerIn(moment)).map(({ uid }) => uid));
+  return moment.sets.flatMap(({ set, pods }) => {
+    const names = pods.filter((pod) => awaited.has(pod.uid)).map((pod) => pod.name);
+    if (names.length === 0) return [];
+    const message = `the deletion of ${names.join(', ')} got no answer, and pods may not be patched to void it`;
+    return [holdOf(setRef(set), because('AwaitingAnswer', message), until)];
+  });
+}
+
+function holdOf(set: SetRef, why: Because<Reason>, until?: Instant): Hold {
+  const hold: Hold = { kind: 'hold', set, because: why };
+  return until === undefined ? hold : { ...hold, until };
+}
+
+/** The wall-clock time of a reading of the other clock. */
+function instantOf(time: Monotonic, { now, monotonic }: GroupMoment): Instant {
+  return after(now, millis(time - monotonic));
+}
+
+/** Tells the pods of `moment`; what that takes is made when the first is asked about, which is seldom. */
+export function ownerIn({ sets }: GroupMoment): (pod: PodRef) => boolean {
+  let uids: ReadonlySet<string> | undefined;
+  return (pod) => {
+    uids ??= new Set(sets.flatMap(({ pods }) => pods.map(({ uid }) => uid)));
+    return uids.has(pod.uid);
+  };
+}

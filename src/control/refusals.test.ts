@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { monotonic, seconds } from '#base/units.ts';
+import { refusal } from '#testing/group-world.ts';
+import { Refusals } from './refusals.ts';
+
+const KEY = 'test/ingester';
+const NOW = monotonic(1_000);
+
+test('Refusals hold a group for 25 ms after its first failure, then for twice as long each time, up to 30 s', () => {
+  const refusals = new Refusals();
+  const waits: number[] = [];
+  for (let attempt = 0; attempt < 13; attempt += 1) {
+    refusals.failed(KEY, new Error('no'), NOW);
+    waits.push((refusals.of(KEY, NOW)?.until ?? 0) - NOW);
+  }
+  const doubled = [25, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600];
+  assert.deepEqual(waits, [...doubled, 30_000, 30_000]);
+});
+
+test('Refusals hold a group as long as the server asks for', () => {
+  const refusals = new Refusals();
+  refusals.failed(KEY, refusal(429, seconds(7)), NOW);
+  assert.equal(refusals.of(KEY, monotonic(NOW + 6_999))?.because.reason, 'RequestRefused');
+  assert.equal(refusals.of(KEY, monotonic(NOW + 7_000)), undefined);
+});
+
+test('Refusals give each failure once to be counted', () => {
+  const refusals = new Refusals();
+  refusals.failed(KEY, new Error('no'), NOW);
+  assert.equal(refusals.takeUntold(KEY)?.message, 'no');
+  assert.equal(refusals.takeUntold(KEY), undefined);
+});
+
+test('Refusals hold a group whose view was not fresh in the moment of sending, which is no failure', () => {
+  const refusals = new Refusals();
+  refusals.stale(KEY, new Error('the view is 11 s old'), NOW);
+  const because = { reason: 'ViewNotFresh', message: 'the view is 11 s old' };
+  assert.deepEqual(refusals.of(KEY, NOW)?.because, because);
+  assert.equal(refusals.takeUntold(KEY), undefined);
+});
+
+test('Refusals let a group that was outrun be planned again after 5 ms, then after twice as much', () => {
+  const refusals = new Refusals();
+  const outrun = (): number => refusals.outrun(KEY, undefined, NOW);
+  assert.deepEqual([outrun(), outrun(), outrun()], [5, 10, 20]);
+  assert.equal(refusals.of(KEY, NOW), undefined);
+});
+
+test('Refusals hold a group from the third answer in a row on that its world had moved', () => {
+  const refusals = new Refusals();
+  const answer = refusal(409);
+  refusals.outrun(KEY, answer, NOW);
+  refusals.outrun(KEY, answer, NOW);
+  assert.equal(refusals.of(KEY, NOW), undefined);
+  refusals.outrun(KEY, answer, NOW);
+  const because = { reason: 'RequestRefused', message: answer.message };
+  assert.deepEqual(refusals.of(KEY, NOW)?.because, because);
+  assert.equal(refusals.takeUntold(KEY), undefined);
+});
+
+test('Refusals hold a group for 60 s at most, whatever the server asks for', () => {
+  const refusals = new Refusals();
+  refusals.failed(KEY, refusal(429, seconds(86_400)), NOW);
+  assert.notEqual(refusals.of(KEY, monotonic(NOW + 59_999)), undefined);
+  assert.equal(refusals.of(KEY, monotonic(NOW + 60_000)), undefined);
+});
+
+test('Refusals know when the server last said that the world of a group had moved, whatever succeeds after it', () => {
+  const refusals = new Refusals();
+  refusals.outrun(KEY, undefined, NOW);
+  assert.equal(refusals.outrunAt(KEY), undefined);
+  refusals.outrun(KEY, refusal(409), NOW);
+  refusals.recovered(KEY, monotonic(NOW + 1));
+  assert.equal(refusals.outrunAt(KEY), NOW);
+  refusals.forget(KEY);
+  assert.equal(refusals.outrunAt(KEY), undefined);
+});
+
+test('Refusals begin anew once a disruption was carried out, but not by one that was sent before the failure', () => {
+  const refusals = new Refusals();
+  refusals.failed(KEY, new Error('no'), NOW);
+  refusals.recovered(KEY, NOW);
+  assert.notEqual(refusals.of(KEY, NOW), undefined);
+  refusals.takeUntold(KEY);
+  const later = monotonic(NOW + 25);
+  refusals.recovered(KEY, later);
+  refusals.failed(KEY, new Error('no'), later);
+  assert.equal((refusals.of(KEY, later)?.until ?? 0) - later, 25);
+});
+
+test('Refusals of one group hold no other', () => {
+  const refusals = new Refusals();
+  refusals.failed('test/other', new Error('no'), NOW);
+  assert.equal(refusals.of(KEY, NOW), undefined);
+});

@@ -1,0 +1,125 @@
+import type { Because } from '#base/because.ts';
+import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
+import { ApiError } from '#kubernetes/api-error.ts';
+import type { Reason } from './reasons.ts';
+
+/** What keeps the disruptions of a group back since one of them failed. */
+export interface Refusal {
+  readonly until: Monotonic;
+  readonly because: Because<Reason>;
+}
+
+interface Setback {
+  /** Since a disruption was last carried out. */
+  readonly count: number;
+  readonly refusal: Refusal | undefined;
+  /** A failure that no pass has counted yet. */
+  readonly untold: Error | undefined;
+}
+
+const none: Setback = { count: 0, refusal: undefined, untold: undefined };
+const first = { refused: millis(25), outrun: millis(5) };
+const longest = seconds(30);
+/** Races with others that a group may lose before its deletions are held. */
+const freeRaces = 2;
+/** No server is believed that asks for more: it may have meant another. */
+const longestAsked = seconds(60);
+
+/**
+ * Setbacks of disruptions, by key of the group. Every change of the world wakes a group, but what the server refused is
+ * repeated ever more rarely, and as late as the server asked for.
+ */
+export class Refusals {
+  readonly #byKey = new Map<string, Setback>();
+  /** When a server last said of a group that its world had moved. */
+  readonly #outrunAt = new Map<string, Monotonic>();
+
+  /** A disruption of `key` failed with `error` at `now`; the next pass counts as failed (ME-11). */
+  failed(key: string, error: Error, now: Monotonic): void {
+    const asked = askedWait(error) ?? millis(0);
+    const why = { reason: 'RequestRefused', message: error.message } as const;
+    this.#refuse(key, { why, untold: error, asked }, now);
+  }
+
+  /** A disruption of `key` was not sent, as what it rests on had become too old by then. */
+  stale(key: string, { message }: Error, now: Monotonic): void {
+    const why = { reason: 'ViewNotFresh', message } as const;
+    this.#refuse(key, { why, untold: undefined, asked: millis(0) }, now);
+  }
+
+  /**
+   * The world had moved under a disruption of `key`; `answer` says so where the server did. That is nothing unusual once
+   * or twice; from then on it is held as what was refused.
+   *
+   * @returns after what time the group is planned again
+   */
+  outrun(key: string, answer: Error | undefined, now: Monotonic): Millis {
+    const before = this.#byKey.get(key) ?? none;
+    const wait = backoff(first.outrun, before.count);
+    if (answer !== undefined) this.#outrunAt.set(key, now);
+    if (answer !== undefined && before.count >= freeRaces) {
+      const why = { reason: 'RequestRefused', message: answer.message } as const;
+      this.#refuse(key, { why, untold: undefined, asked: wait }, now);
+    } else this.#byKey.set(key, { ...before, count: before.count + 1 });
+    return wait;
+  }
+
+  /** A disruption of `key` was carried out at `now`; one that was sent before another failed changes nothing. */
+  recovered(key: string, now: Monotonic): void {
+    const setback = this.#byKey.get(key);
+    if (setback?.untold === undefined && this.of(key, now) === undefined) this.#byKey.delete(key);
+  }
+
+  /** The group `key` is gone. */
+  forget(key: string): void {
+    this.#byKey.delete(key);
+    this.#outrunAt.delete(key);
+  }
+
+  /** When the server last said that the world had moved under a disruption of `key`: what was seen before is not what there is. */
+  outrunAt(key: string): Monotonic | undefined {
+    return this.#outrunAt.get(key);
+  }
+
+  /** What keeps disruptions of `key` back at `now`. */
+  of(key: string, now: Monotonic): Refusal | undefined {
+    const refusal = this.#byKey.get(key)?.refusal;
+    return refusal !== undefined && refusal.until > now ? refusal : undefined;
+  }
+
+  /** The failure of `key` that no pass has counted yet; each is given once (ME-11). */
+  takeUntold(key: string): Error | undefined {
+    const setback = this.#byKey.get(key);
+    if (setback?.untold === undefined) return undefined;
+    this.#byKey.set(key, { ...setback, untold: undefined });
+    return setback.untold;
+  }
+
+  #refuse(
+    key: string,
+    what: {
+      readonly why: Because<Reason>;
+      readonly untold: Error | undefined;
+      readonly asked: Millis;
+    },
+    now: Monotonic,
+  ): void {
+    const { count, untold } = this.#byKey.get(key) ?? none;
+    const until = monotonic(now + Math.max(backoff(first.refused, count), what.asked));
+    this.#byKey.set(key, {
+      count: count + 1,
+      refusal: { until, because: what.why },
+      untold: what.untold ?? untold,
+    });
+  }
+}
+
+/** Returns how long the server wants `error`'s request not to be repeated, at most 60 s; undefined: it does not say. */
+export function askedWait(error: Error): Millis | undefined {
+  const asked = error instanceof ApiError ? error.retryAfter : undefined;
+  return asked === undefined ? undefined : millis(Math.min(asked, longestAsked));
+}
+
+function backoff(start: Millis, count: number): Millis {
+  return millis(Math.min(start * 2 ** Math.min(count, 20), longest));
+}

@@ -1,0 +1,149 @@
+import type { BudgetSight } from './budget-sight.ts';
+import type { ConsistentReads } from './consistent-reads.ts';
+import type { Plan } from './decision.ts';
+import type { Fence } from './fence.ts';
+import type { Need } from './group-capability.ts';
+import type { GroupMoment } from './group-moment.ts';
+import type { GroupPlan } from './group-plan.ts';
+import { ownerIn } from './hold-plan.ts';
+import { podsDeletableBefore } from './predecessor-pods.ts';
+import { type DemandPorts, disrupts, type Unproven, unprovenFor } from './proof-demand.ts';
+import { because } from './refs.ts';
+import { isUnderWay, nextProbeOf, probe, type WatchedViews } from './watched-views.ts';
+
+/** What seeing to the needs of a plan goes through. */
+export interface SecurePorts extends WatchedViews, DemandPorts {
+  readonly reads: ConsistentReads;
+  readonly budgets: BudgetSight;
+}
+
+interface Question {
+  readonly moment: GroupMoment;
+  readonly planned: GroupPlan;
+  readonly plan: Plan;
+}
+
+const everything = { pods: true, statefulSets: true };
+
+/** What may be missing, in the order in which it is seen to; the first that is there is fulfilled, then all is looked at anew. */
+const needs: readonly ((question: Question, ports: SecurePorts) => Need | undefined)[] = [
+  ofCapabilities,
+  ofUnansweredDeletions,
+  ofPredecessor,
+  ofProof,
+];
+
+/** What has to be read or settled before the plan may be acted on; undefined when nothing is missing. */
+export function needsOf(question: Question, ports: SecurePorts): Need | undefined {
+  for (const need of needs) {
+    const found = need(question, ports);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function ofCapabilities({ moment, planned }: Question): Need | undefined {
+  for (const { capability, plan } of planned.parts) {
+    const need = capability.needs?.(moment, plan);
+    if (need !== undefined) return need;
+  }
+  return undefined;
+}
+
+/** Deletions without an answer are settled by touching their pods; where that is forbidden, time does (D-7). */
+function ofUnansweredDeletions(
+  { moment }: Question,
+  { open, fence }: SecurePorts,
+): Need | undefined {
+  if (!fence.canTouch) return undefined;
+  const unanswered = open.unansweredPods(ownerIn(moment));
+  if (unanswered.length === 0) return undefined;
+  return {
+    what: 'the answer to a patch of pods whose deletion got none',
+    fulfil: async (signal) => {
+      const { touches, error } = await fence.touch(unanswered, signal);
+      for (const touch of touches) {
+        if (touch.kind === 'moved') open.accepted(touch.pod);
+        else open.answered(touch.pod, touch.revision);
+      }
+      if (error !== undefined) throw error;
+    },
+  };
+}
+
+/** Before the first disruption of a group, what an earlier process may have under way is voided (D-8). */
+function ofPredecessor({ moment, plan }: Question, ports: SecurePorts): Need | undefined {
+  const { fence } = ports;
+  openUpToDate(moment, fence);
+  if (!disrupts(plan)) return undefined;
+  const closed = moment.sets.filter(({ set }) => fence.openSince(set.uid) === undefined);
+  if (closed.length === 0) return undefined;
+  return {
+    what: 'the answer to a patch of pods that an earlier process may have been deleting',
+    fulfil: async (signal) => {
+      for (const snapshot of closed) {
+        const pods = podsDeletableBefore(snapshot, moment);
+        const state = await fence.close(snapshot.set.uid, pods, signal);
+        if (state.kind === 'waiting') return;
+      }
+      // What the touches found out counts: the view must have been read after them.
+      await ports.reads.read(moment.key, { wish: everything, cached: [] }, signal);
+    },
+  };
+}
+
+/** Sets of which a proven view shows nothing outdated need no fence: nothing of theirs was to be deleted. */
+function openUpToDate(moment: GroupMoment, fence: Fence): void {
+  if (moment.proof.pods === undefined || moment.proof.statefulSets === undefined) return;
+  for (const snapshot of moment.sets) {
+    const { uid } = snapshot.set;
+    if (fence.openSince(uid) !== undefined) continue;
+    if (podsDeletableBefore(snapshot, moment).length === 0) fence.open(uid);
+  }
+}
+
+/** A plan that disrupts rests on a view that is proven; what is not is read (D-3, D-4, D-51). */
+function ofProof({ moment, plan }: Question, ports: SecurePorts): Need | undefined {
+  if (!disrupts(plan)) return undefined;
+  const unproven = unprovenFor(plan, moment, ports);
+  if (unproven === undefined) return undefined;
+  return {
+    what: `the list of ${named(unproven)}`,
+    unmet: because(
+      'ViewNotFresh',
+      `the list of ${named(unproven)} took so long that what it shows is older than 10 s`,
+    ),
+    fulfil: async (signal) => {
+      const cached = moment.sets.map(({ set }) => set);
+      await Promise.all([
+        ports.reads.read(moment.key, { wish: unproven, cached }, signal),
+        unproven.budgets ? ports.budgets.look(moment.key, signal) : undefined,
+      ]);
+    },
+  };
+}
+
+/**
+ * What a group asks for that is under way, and of which nothing was heard for long: does the server still answer (D-54)?
+ * Once a pass at most, before it looks: what disrupts rests on a proof of its own.
+ */
+export function signOfLife(
+  { moment, plan }: Omit<Question, 'planned'>,
+  ports: WatchedViews,
+): Need | undefined {
+  if (disrupts(plan) || !isUnderWay(plan)) return undefined;
+  if (moment.monotonic < nextProbeOf(ports)) return undefined;
+  return {
+    what: 'a sign of life from the API server, which has shown nothing for 20 s',
+    fulfil: (signal) => probe(ports, signal),
+  };
+}
+
+function named({ pods, statefulSets, budgets }: Unproven): string {
+  const names = [
+    ...(statefulSets ? ['its StatefulSets'] : []),
+    ...(pods ? ['their pods'] : []),
+    ...(budgets ? ['disruption budgets'] : []),
+  ];
+  return names.join(' and ');
+}

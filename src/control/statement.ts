@@ -1,0 +1,44 @@
+import type { LogFields } from '#base/logger.ts';
+import type { Monotonic } from '#base/units.ts';
+import { ageOf, type Basis, type TypeBasis } from './basis.ts';
+import type { DeletePod, Scale } from './decision.ts';
+
+/**
+ * What a disruptive request rests on, for the log: it stands there before the request leaves, so that others can check
+ * it from the server's side (D-7).
+ */
+export function statementOf(
+  decision: DeletePod | Scale,
+  basis: Basis | undefined,
+  now: Monotonic,
+): LogFields {
+  const { set, because } = decision;
+  const subject =
+    decision.kind === 'delete-pod'
+      ? { pod: decision.pod.name, statefulset: set.name, uid: decision.pod.uid }
+      : { name: set.name, replicas: decision.to, currentReplicas: decision.from, uid: set.uid };
+  return {
+    ...subject,
+    reason: because.reason,
+    because: because.message,
+    ...(basis === undefined ? {} : basisFields(basis, now)),
+  };
+}
+
+function basisFields(basis: Basis, now: Monotonic): LogFields {
+  return {
+    view_pods: viewText(basis.pods),
+    view_statefulsets: viewText(basis.statefulSets),
+    proof_pods: basis.pods.proof,
+    proof_statefulsets: basis.statefulSets.proof,
+    age_ms: Math.round(ageOf(basis, now)),
+  };
+}
+
+function viewText({ view }: TypeBasis): string {
+  return typeof view === 'string'
+    ? view
+    : Object.entries(view)
+        .map(([set, revision]) => `${set}=${revision}`)
+        .join(',');
+}

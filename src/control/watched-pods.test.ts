@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { after, seconds } from '#base/units.ts';
+import { GroupWorld } from '#testing/group-world.ts';
+import { ingesterGroup, type RawPodOptions, rawPod } from '#testing/objects.ts';
+import { formatRfc3339 } from '#testing/rfc3339.ts';
+import { T0 } from '#testing/views.ts';
+import { readSets, type SetSnapshot } from './group-sets.ts';
+import { WatchedPods } from './watched-pods.ts';
+
+const uid = 'ingester-zone-a-0-uid';
+
+class Bench {
+  readonly world = new GroupWorld(ingesterGroup({ zones: ['a'], minReadySeconds: 30 }));
+  readonly watched = new WatchedPods(this.world.pods, this.world.clock);
+
+  /** Shows the first pod as `options` say. */
+  show(options: RawPodOptions): void {
+    this.world.put('pods', rawPod(options));
+    this.world.show();
+  }
+
+  /** The group as the caches show it. */
+  sets(): readonly SetSnapshot[] {
+    const { pods, statefulSets } = this.world;
+    return readSets('test/ingester', { pods: pods.lister, statefulSets: statefulSets.lister });
+  }
+
+  /** How long the first pod has been seen as `sets` show it; undefined: it is not told. */
+  seen(sets = this.sets()): number | undefined {
+    const { now, since } = this.watched.of(sets);
+    const at = since.get(uid);
+    return at === undefined ? undefined : now - at;
+  }
+
+  /** Whether the first pod was seen to become what it is. */
+  isWitnessed(): boolean {
+    return this.watched.of(this.sets()).witnessed.has(uid);
+  }
+}
+
+function notReady(at: number, more: RawPodOptions = {}): RawPodOptions {
+  const lastTransitionTime = formatRfc3339(after(T0, seconds(at)));
+  return {
+    status: { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime }] },
+    ...more,
+  };
+}
+
+test('WatchedPods.of() tells nothing of pods that are available', () => {
+  assert.equal(new Bench().seen(), undefined);
+});
+
+test('WatchedPods.of() tells since when a pod is seen as not ready, also while it changes otherwise', async () => {
+  const bench = new Bench();
+  bench.show(notReady(0));
+  await bench.world.clock.advance(40_000);
+  bench.show(notReady(0, { revision: 'other' }));
+  assert.equal(bench.seen(), 40_000);
+});
+
+test('WatchedPods.of() begins anew when the condition changed, even where nobody saw it True in between', async () => {
+  const bench = new Bench();
+  bench.show(notReady(0));
+  await bench.world.clock.advance(40_000);
+  bench.show(notReady(39));
+  assert.equal(bench.seen(), 0);
+});
+
+test('WatchedPods.of() begins anew with another pod of the name', async () => {
+  const bench = new Bench();
+  bench.show(notReady(0, { uid: 'before' }));
+  await bench.world.clock.advance(40_000);
+  bench.show(notReady(0));
+  assert.equal(bench.seen(), 0);
+});
+
+test('WatchedPods.of() begins with the process for pods that were not ready before', async () => {
+  const { world } = new Bench();
+  world.put('pods', rawPod(notReady(-3_600)));
+  world.show();
+  await world.clock.advance(40_000);
+  const later = new WatchedPods(world.pods, world.clock);
+  const sets = readSets('test/ingester', {
+    pods: world.pods.lister,
+    statefulSets: world.statefulSets.lister,
+  });
+  const { now, since } = later.of(sets);
+  assert.equal(now - (since.get(uid) ?? 0), 0);
+});
+
+test('WatchedPods.of() tells since when a pod is seen as Ready while that is less than minReadySeconds ago (D-55)', async () => {
+  const bench = new Bench();
+  bench.show({ ready: after(T0, seconds(3_600)) });
+  await bench.world.clock.advance(40_000);
+  assert.equal(bench.seen(), 40_000);
+});
+
+test('WatchedPods.of() tells nothing of a pod that is shown with another condition than was watched', async () => {
+  const bench = new Bench();
+  bench.show(notReady(0));
+  const before = bench.sets();
+  await bench.world.clock.advance(40_000);
+  assert.equal(bench.seen(before), 40_000);
+  bench.show({ ready: after(T0, seconds(40)) });
+  assert.equal(bench.seen(before), undefined);
+});
+
+test('WatchedPods.of() tells of pods that they were seen to become Ready, until minReadySeconds have passed', async () => {
+  const bench = new Bench();
+  bench.show(notReady(0));
+  await bench.world.clock.advance(5_000);
+  bench.show({ ready: after(T0, seconds(-3_600)) });
+  assert.equal(bench.isWitnessed(), true);
+  await bench.world.clock.advance(29_999);
+  assert.equal(bench.isWitnessed(), true);
+  await bench.world.clock.advance(1);
+  assert.equal(bench.seen(), undefined);
+});
+
+test('WatchedPods.of() does not tell of pods that were there before that they were seen to become Ready', () => {
+  const bench = new Bench();
+  bench.show({ ready: after(T0, seconds(3_600)) });
+  const later = new WatchedPods(bench.world.pods, bench.world.clock);
+  const { since, witnessed } = later.of(bench.sets());
+  assert.deepEqual([since.has(uid), witnessed.has(uid)], [true, false]);
+});
+
+test('WatchedPods forgets pods that are gone', () => {
+  const { world, watched } = new Bench();
+  assert.equal(watched.size, 3);
+  world.drop('pods', 'ingester-zone-a-0');
+  world.show();
+  assert.equal(watched.size, 2);
+});

@@ -1,0 +1,102 @@
+import type { Clock } from '#base/clock.ts';
+import type { Millis } from '#base/units.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
+import type { ScaleWrites } from '#control/scale-writes.ts';
+import type { WatchedPods } from '#control/watched-pods.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { PodPreparations } from './prepare-pods.ts';
+import type { References } from './references.ts';
+import { SeenDownscales } from './seen-downscales.ts';
+import type { CoordinationSnapshot, Pace, Preparations } from './snapshot.ts';
+import type { WritePaces } from './write-pace.ts';
+import { ZoneTrackers } from './zone-tracker.ts';
+
+/** Where what a plan needs besides sets and pods is known. */
+export interface CoordinationSources {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly references: References;
+  readonly preparations: PodPreparations;
+  readonly writes: ScaleWrites;
+  readonly watched: WatchedPods;
+  readonly paces: WritePaces;
+  /** Name of the ConfigMap of zone-tracker mode; undefined when it is off (D-23). */
+  readonly zoneTracker: string | undefined;
+  /** How soon a read that failed is repeated. */
+  readonly retry: Millis;
+}
+
+/** The sets of a group with their pods, in one moment. */
+export interface CoordinatedSets {
+  readonly sets: readonly SetSnapshot[];
+  /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
+  readonly leaving: ReadonlySet<string>;
+}
+
+/**
+ * What is known of the replicas of groups. What has to be asked of servers is asked beforehand; a snapshot is then taken
+ * in one synchronous step, as often as somebody plans (D-49).
+ */
+export class CoordinationObserver {
+  readonly #sources: CoordinationSources;
+  readonly #zoneTrackers: ZoneTrackers;
+  readonly #seen = new SeenDownscales();
+
+  constructor(sources: CoordinationSources) {
+    this.#sources = sources;
+    this.#zoneTrackers = new ZoneTrackers(sources);
+  }
+
+  /** Asks for what snapshots of the group `key` need and is not known any more. A new pass begins with this. */
+  async refresh(key: string, sets: readonly SetSnapshot[], signal: AbortSignal): Promise<void> {
+    this.#zoneTrackers.forget(key);
+    await this.#sources.references.refresh(key, sets, signal);
+  }
+
+  /** Reads when zones were last scaled down, which only a plan that shrinks a set asks for (D-23). */
+  async readZoneTracker(key: string, signal: AbortSignal): Promise<void> {
+    await this.#zoneTrackers.read(key, signal);
+  }
+
+  /** All that is known of the group `key` now, as plain data that never changes. */
+  snapshotOf(key: string, { sets, leaving }: CoordinatedSets): CoordinationSnapshot {
+    const { clock, references, preparations, writes, paces, watched } = this.#sources;
+    const takenAt = clock.monotonic();
+    const zoneTracker = this.#zoneTrackers.of(key);
+    return {
+      takenAt,
+      sets,
+      leaving,
+      references: references.statesOf(sets),
+      zoneTracker,
+      seenDownscales: this.#seen.of({ sets, zoneTracker }, takenAt),
+      preparations: byUid<Preparations>(sets, (uid) => preparations.of(uid)),
+      paces: byUid<Pace>(sets, (uid) => paces.of(uid, takenAt)),
+      unanswered: writes.open(sets.map(({ set }) => set)),
+      watched: watched.of(sets),
+    };
+  }
+
+  /** The group `key` is gone, or nothing of it is coordinated any more. */
+  release(key: string): void {
+    this.#zoneTrackers.forget(key);
+    this.#sources.references.release(key);
+  }
+
+  /** The set `uid` is gone. */
+  forgetSet(uid: string): void {
+    this.#seen.forget(uid);
+  }
+}
+
+function byUid<T>(
+  sets: readonly SetSnapshot[],
+  find: (uid: string) => T | undefined,
+): ReadonlyMap<string, T> {
+  const found = new Map<string, T>();
+  for (const { set } of sets) {
+    const each = find(set.uid);
+    if (each !== undefined) found.set(set.uid, each);
+  }
+  return found;
+}

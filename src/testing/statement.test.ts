@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { scaleStatementOf } from './statement.ts';
+import { T0 } from './views.ts';
+
+const utterance = { at: T0, namespace: 'test', client: 'operator-1' };
+const rests = {
+  uid: 'ingester-zone-b-uid',
+  view_pods: 'ingester-zone-a=7,ingester-zone-b=8',
+  view_statefulsets: '9',
+  proof_pods: '7',
+  proof_statefulsets: '9',
+  age_ms: 3,
+};
+const want = {
+  sentAt: T0,
+  proofs: { pods: 7, statefulsets: 9 },
+  views: { pods: { 'ingester-zone-a': 7, 'ingester-zone-b': 8 }, statefulsets: 9 },
+  setUid: 'ingester-zone-b-uid',
+  namespace: 'test',
+  setName: 'ingester-zone-b',
+  from: 3,
+  to: 2,
+  client: 'operator-1',
+};
+
+test('scaleStatementOf() reads what a down-scale rests on', () => {
+  const fields = { ...rests, statefulset: 'ingester-zone-b', from: 3, to: 2 };
+  assert.deepEqual(scaleStatementOf(utterance, fields), want);
+});
+
+test('scaleStatementOf() reads the names that the peer has for the counts', () => {
+  const fields = { ...rests, name: 'ingester-zone-b', currentReplicas: 3, replicas: 2 };
+  assert.deepEqual(scaleStatementOf(utterance, fields), want);
+});
+
+test('scaleStatementOf() finds none where the event does not say what the write rests on', () => {
+  const fields = { name: 'ingester-zone-b', currentReplicas: 3, replicas: 2 };
+  assert.equal(scaleStatementOf(utterance, fields), undefined);
+});

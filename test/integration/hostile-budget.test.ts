@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject } from '#base/json.ts';
+import { minutes, seconds } from '#base/units.ts';
+import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
+import { World, type WorldOptions } from '#testing/world.ts';
+import { images, NAMESPACE } from '#testing/world-group.ts';
+import { assertBlockedBy, podsDeletedSince, silence } from './hostile-stage.ts';
+import { deletedPods } from './rollout-stage.ts';
+
+/** Three zones of three, one pod at a time: nine pods go in about half a minute. */
+const group: WorldOptions = { replicas: 3, maxUnavailable: '1' };
+
+const budgets: ResourceType = {
+  group: 'rollout-operator.grafana.com',
+  version: 'v1',
+  plural: 'zoneawarepoddisruptionbudgets',
+  kind: 'ZoneAwarePodDisruptionBudget',
+  isNamespaced: true,
+};
+
+const preserved = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
+
+const definition: JsonObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${budgets.plural}.${budgets.group}` },
+  spec: {
+    group: budgets.group,
+    scope: 'Namespaced',
+    names: { plural: budgets.plural, singular: 'zoneawarepoddisruptionbudget', kind: budgets.kind },
+    versions: [
+      {
+        name: budgets.version,
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: 'object', properties: { spec: preserved, status: preserved } },
+        },
+      },
+    ],
+  },
+};
+
+async function install(world: World): Promise<void> {
+  const write = { body: definition };
+  await world.run(world.admin.create(resourceTypes.customResourceDefinitions, {}, write));
+  await world.clock.advance(seconds(0.1));
+}
+
+/** A budget that lets no pod of the group go. */
+async function forbid(world: World): Promise<void> {
+  const body = {
+    apiVersion: `${budgets.group}/${budgets.version}`,
+    kind: budgets.kind,
+    metadata: { name: 'ingester', namespace: NAMESPACE },
+    spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'ingester' } } },
+  };
+  await world.run(world.admin.create(budgets, { namespace: NAMESPACE }, { body }));
+}
+
+test('a budget whose definition is installed in mid-rollout ends it within 10 s', async () => {
+  const world = await World.create(group);
+  const operator = await world.readyOperator();
+  await world.clock.advance(minutes(1));
+  await world.setImage(images.new);
+  await world.clock.advance(seconds(4));
+  assert.ok(deletedPods(world).length < 9);
+  await install(world);
+  await forbid(world);
+  const from = world.clock.now();
+  await world.clock.advance(minutes(2));
+  assert.deepEqual(podsDeletedSince(world, from + 10_000), []);
+  await assertBlockedBy([world, operator], ['CapabilityNotBuilt']);
+  assert.ok(deletedPods(world).length < 9);
+  await world.close();
+});
+
+test('no rollout begins under a budget whose definition was installed half an hour after the start', async () => {
+  const world = await World.create(group);
+  const operator = await world.readyOperator();
+  await world.clock.advance(minutes(30));
+  await install(world);
+  await forbid(world);
+  await world.clock.advance(seconds(10));
+  await world.setImage(images.new);
+  await world.clock.advance(minutes(2));
+  assert.deepEqual(deletedPods(world), []);
+  await assertBlockedBy([world, operator], ['CapabilityNotBuilt']);
+  await world.close();
+});
+
+test('a budget of a definition that was there all the time ends a rollout at once', async () => {
+  const world = await World.create(group);
+  await install(world);
+  const operator = await world.readyOperator();
+  await world.clock.advance(minutes(1));
+  await world.setImage(images.new);
+  await world.clock.advance(seconds(4));
+  await forbid(world);
+  const from = world.clock.now();
+  await world.clock.advance(minutes(2));
+  assert.deepEqual(podsDeletedSince(world, from + 1_000), []);
+  await assertBlockedBy([world, operator], ['CapabilityNotBuilt']);
+  assert.ok(deletedPods(world).length < 9);
+  await world.close();
+});
+
+test('a budget ends a rollout within 10 s although the watch of budgets says nothing any more', async () => {
+  const world = await World.create(group);
+  await install(world);
+  const operator = await world.readyOperator();
+  await world.clock.advance(minutes(1));
+  const speak = silence(world, operator, `${budgets.plural}.${budgets.group}`);
+  await world.setImage(images.new);
+  await world.clock.advance(seconds(4));
+  await forbid(world);
+  const from = world.clock.now();
+  await world.clock.advance(minutes(2));
+  assert.deepEqual(podsDeletedSince(world, from + 10_000), []);
+  speak();
+  await world.clock.advance(seconds(10));
+  await assertBlockedBy([world, operator], ['CapabilityNotBuilt']);
+  assert.ok(deletedPods(world).length < 9);
+  await world.close();
+});
