@@ -34,10 +34,11 @@ export interface AuditEntry {
   readonly stageTimestamp: string;
 }
 
-/** All entries so far, in the order of the log. */
+/** All entries so far, in the order of the log; one that is just being written is none yet. */
 export async function readAudit(path: string): Promise<readonly AuditEntry[]> {
   const text = await readFile(path, 'utf8');
-  const lines = text.split('\n').filter((line) => line !== '');
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  const lines = whole.split('\n').filter((line) => line !== '');
   return lines.map((line) => JSON.parse(line) as AuditEntry);
 }
 

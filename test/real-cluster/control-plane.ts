@@ -27,8 +27,8 @@ export interface ControlPlane {
   connectAsAdmin(): Transport;
   /** A connection with a token, of its own. */
   connect(token: string): Transport;
-  /** A kubeconfig with `token`, TLS verified. */
-  kubeconfig(token: string): string;
+  /** A kubeconfig with `token`, TLS verified; with `through`, of a proxy before the API server, over plain HTTP. */
+  kubeconfig(token: string, through?: URL): string;
   /** Ends what was started and removes the folder. */
   close(): Promise<void>;
 }
@@ -37,6 +37,8 @@ export interface ControlPlane {
 export interface OwnControlPlane extends ControlPlane {
   /** Of the API server. */
   readonly server: URL;
+  /** PEM text of what the API server's certificate is trusted by. */
+  readonly ca: string;
   /** Of etcd, for the recorder. */
   readonly etcd: URL;
   readonly auditPath: string;
@@ -136,6 +138,10 @@ class RealControlPlane implements OwnControlPlane {
     await this.#until(manager, 'make the default service account', () => this.#hasAccount());
   }
 
+  get ca(): string {
+    return this.#ca;
+  }
+
   get adminKubeconfig(): string {
     return this.kubeconfig(this.#adminToken);
   }
@@ -155,19 +161,16 @@ class RealControlPlane implements OwnControlPlane {
     return transport;
   }
 
-  kubeconfig(token: string): string {
+  kubeconfig(token: string, through?: URL): string {
     const ca = Buffer.from(this.#ca).toString('base64');
+    const trust = through === undefined ? { 'certificate-authority-data': ca } : {};
+    const { origin: server } = through ?? this.server;
     return `${JSON.stringify({
       apiVersion: 'v1',
       kind: 'Config',
       'current-context': 'real',
       contexts: [{ name: 'real', context: { cluster: 'real', user: 'user' } }],
-      clusters: [
-        {
-          name: 'real',
-          cluster: { server: this.server.origin, 'certificate-authority-data': ca },
-        },
-      ],
+      clusters: [{ name: 'real', cluster: { server, ...trust } }],
       users: [{ name: 'user', user: { token } }],
     })}\n`;
   }

@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -10,6 +11,8 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Method, Transport } from '#kubernetes/transport.ts';
 import { type Judgement, judge } from '#testing/judge.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
+import type { StallStatement } from '#testing/reasons.ts';
+import { worldReasons } from '#testing/world-reasons.ts';
 import { ask } from '../scenarios/ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from '../scenarios/env.ts';
 import { images, isComplete, setBody } from '../scenarios/group.ts';
@@ -17,6 +20,7 @@ import { ascribe, beginsDeletion } from './ascription.ts';
 import { type AuditEntry, readAudit } from './audit.ts';
 import type { CommitLog, StoredCommit } from './commit-log.ts';
 import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
+import type { LateWrite } from './late-proxy.ts';
 import type { OperatorAccount, RoleName } from './operator-account.ts';
 import { OperatorRuns } from './operator-runs.ts';
 
@@ -26,6 +30,11 @@ export interface RealEnvOptions extends EnvOptions {
   readonly role?: RoleName;
   /** Whether the operator may do what webhooks take. @default false */
   readonly hasWebhooks?: boolean;
+  /**
+   * What operators that are killed had sent arrives up to 20 s later, as this seed says (D-57). Needs `disturbance`.
+   * @default it is lost, or was processed already
+   */
+  readonly latenessSeed?: number;
 }
 
 /** What a real cluster offers beyond an {@link Env}. */
@@ -37,6 +46,10 @@ export interface RealEnv extends Env {
   removedByOperator(): Promise<ReadonlySet<string>>;
   /** Lines of all operators' logs so far. */
   readonly log: readonly JsonObject[];
+  /** What killed operators had sent, and what became of it so far. */
+  readonly lateWrites: readonly LateWrite[];
+  /** Resolves when nothing that an operator sent is on its way any more. */
+  untilNothingIsLate(): Promise<void>;
   /** Starts another operator with more flags and environment; resolves when it is ready. */
   startOperatorWith(
     flags: readonly string[],
@@ -56,6 +69,9 @@ export interface Parts {
   /** Of the version of the server: 36 in 1.36. */
   readonly minor: number;
 }
+
+/** After how long what was stored counts as shown to an operator, whose watches nobody sees (D-57). */
+const shownAfter = seconds(3);
 
 /** What may still be written once a scenario is over. */
 const settling = seconds(1);
@@ -112,7 +128,12 @@ export class NamespaceEnv implements RealEnv {
     const onLine = (): void => {
       for (const wake of this.#wakers) wake();
     };
-    this.#operators = new OperatorRuns({ ...parts, pods: this.pods, onLine });
+    this.#operators = new OperatorRuns({
+      ...parts,
+      pods: this.pods,
+      onLine,
+      latenessSeed: options.latenessSeed,
+    });
   }
 
   get namespace(): string {
@@ -121,6 +142,14 @@ export class NamespaceEnv implements RealEnv {
 
   get log(): readonly JsonObject[] {
     return this.#operators.log;
+  }
+
+  get lateWrites(): readonly LateWrite[] {
+    return this.#operators.lateWrites;
+  }
+
+  async untilNothingIsLate(): Promise<void> {
+    await this.#operators.settled();
   }
 
   get admin(): Client {
@@ -251,7 +280,7 @@ export class NamespaceEnv implements RealEnv {
 
   async judge(quiet?: Millis): Promise<Judgement> {
     const from = quiet === undefined ? undefined : await this.#rest(quiet);
-    const entries = await this.audit();
+    const entries = this.#asSent(await this.audit());
     const mine = this.#commits().filter(({ resource }) => judged.has(resource));
     const { commits, calls, unread } = ascribe(mine, entries);
     const { user } = this.#parts.account;
@@ -259,8 +288,11 @@ export class NamespaceEnv implements RealEnv {
       { commits, calls, deliveries: [] },
       {
         ours: (name) => name === user,
-        statements: this.#operators.statements,
+        statements: this.#operators.said.statements,
+        scaleStatements: this.#operators.said.scaleStatements,
         areDeliveriesKnown: false,
+        shownAfter,
+        stalls: { said: this.#saidStalls(), predicates: worldReasons },
         podCalls: this.pods.calls,
         ...(from !== undefined && { quiet: { from } }),
         end: this.#clock.now(),
@@ -270,6 +302,25 @@ export class NamespaceEnv implements RealEnv {
       judgement,
       unread.filter((commit) => commit.user === user),
     );
+  }
+
+  /** What a proxy held was received long after it was sent, and is judged by what was known when it was sent. */
+  #asSent(entries: readonly AuditEntry[]): readonly AuditEntry[] {
+    return entries.map((entry) => {
+      const sentAt = this.#operators.sentAt(entry.auditID);
+      if (sentAt === undefined) return entry;
+      return { ...entry, requestReceivedTimestamp: new Date(sentAt).toISOString() };
+    });
+  }
+
+  /** The holds that the logs tell of, by group; those of sets without one belong to nobody. */
+  #saidStalls(): readonly StallStatement[] {
+    const { namespace } = this;
+    return this.#operators.said.holds.map(({ at, set, reason }) => {
+      const stored = this.stored('statefulsets.apps', set);
+      const group = textAt(stored, 'metadata', 'labels', 'rollout-group');
+      return { at, namespace, group, reason, set };
+    });
   }
 
   /** Lets what is under way settle, and then `span` pass. @returns when that began */

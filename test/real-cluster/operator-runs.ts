@@ -3,15 +3,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '#base/json.ts';
-import { instant } from '#base/units.ts';
-import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { Instant } from '#base/units.ts';
+import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import type { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
-import { type DisruptionStatement, statementOf } from '#testing/statement.ts';
 import type { OperatorHandle } from '../scenarios/env.ts';
-import type { ControlPlane } from './control-plane.ts';
+import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
+import { LateProxy, type LateWrite } from './late-proxy.ts';
 import type { OperatorAccount } from './operator-account.ts';
 import type { Program } from './programs.ts';
+import { SaidBook } from './said-book.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -24,6 +25,10 @@ export interface OperatorRunsOptions {
   readonly pods: PodFleet;
   /** Told after each line of a log. */
   readonly onLine: () => void;
+  /** The same plane where it is ours. */
+  readonly own: OwnControlPlane | undefined;
+  /** What operators that are killed had sent arrives late, as this seed says. Needs a plane of ours. @default nothing is late */
+  readonly latenessSeed: number | undefined;
 }
 
 /** One operator that was started. */
@@ -37,16 +42,37 @@ export interface OperatorRun {
 export class OperatorRuns {
   /** Lines of all logs so far. */
   readonly log: JsonObject[] = [];
-  /** The removals that the logs state. */
-  readonly statements: DisruptionStatement[] = [];
+  /** What of it a judge can check. */
+  readonly said: SaidBook;
   readonly #options: OperatorRunsOptions;
   readonly #podServer: PodFleetServer;
   readonly #programs: Program[] = [];
+  readonly #lateProxies: LateProxy[] = [];
   #proxy: URL | undefined;
 
   constructor(options: OperatorRunsOptions) {
     this.#options = options;
     this.#podServer = new PodFleetServer(options.pods, options.plane.clock);
+    this.said = new SaidBook({ namespace: options.namespace, user: options.account.user });
+  }
+
+  /** What killed operators had sent, and what became of it so far. */
+  get lateWrites(): readonly LateWrite[] {
+    return this.#lateProxies.flatMap(({ late }) => late);
+  }
+
+  /** When an operator sent the write that the audit log has under `auditId`; undefined where no proxy was asked. */
+  sentAt(auditId: string): Instant | undefined {
+    for (const { sentAt } of this.#lateProxies) {
+      const at = sentAt.get(auditId);
+      if (at !== undefined) return at;
+    }
+    return undefined;
+  }
+
+  /** Resolves when nothing that an operator sent is on its way any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#lateProxies.map((proxy) => proxy.settled()));
   }
 
   /** Starts another operator; resolves before it is ready. */
@@ -56,8 +82,10 @@ export class OperatorRuns {
   ): Promise<OperatorRun> {
     const { plane, account, namespace, onLine } = this.#options;
     const number = this.#programs.length + 1;
-    const kubeconfig = join(plane.programs.folder, `${namespace}.kubeconfig`);
-    await writeFile(kubeconfig, plane.kubeconfig(account.token), { mode: 0o600 });
+    const lateProxy = this.#lateProxy(number);
+    const kubeconfig = join(plane.programs.folder, `${namespace}-${number}.kubeconfig`);
+    const text = plane.kubeconfig(account.token, await lateProxy?.listen());
+    await writeFile(kubeconfig, text, { mode: 0o600 });
     this.#proxy ??= await this.#podServer.listen();
     let isReady = false;
     const program = await plane.programs.start({
@@ -80,7 +108,7 @@ export class OperatorRuns {
     });
     this.#programs.push(program);
     return {
-      handle: handleOf(program),
+      handle: handleOf(program, lateProxy),
       isReady: () => {
         if (program.hasEnded)
           throw new Error(`The operator ended: ${JSON.stringify(this.log.slice(-5))}`);
@@ -93,6 +121,18 @@ export class OperatorRuns {
   async close(): Promise<void> {
     await Promise.all(this.#programs.map((program) => program.end('SIGTERM')));
     if (this.#proxy !== undefined) await this.#podServer.close();
+    await Promise.all(this.#lateProxies.map((proxy) => proxy.close()));
+  }
+
+  /** What stands before the API server for operator `number`; undefined where nothing is to be late. */
+  #lateProxy(number: number): LateProxy | undefined {
+    const { own, latenessSeed } = this.#options;
+    if (own === undefined || latenessSeed === undefined) return undefined;
+    const { server, ca, clock } = own;
+    const random = new SeededRandom(latenessSeed).derive(`operator ${number}`);
+    const proxy = new LateProxy({ server, ca, clock, random });
+    this.#lateProxies.push(proxy);
+    return proxy;
   }
 
   #take(line: string): JsonObject {
@@ -104,18 +144,18 @@ export class OperatorRuns {
       entry = { msg: line };
     }
     this.log.push(entry);
-    if (entry['msg'] === 'deleting pod') {
-      const sentAt = instant(Date.parse(textAt(entry, 'ts')));
-      this.statements.push(statementOf(sentAt, entry));
-    }
+    this.said.take(entry);
     return entry;
   }
 }
 
-function handleOf(program: Program): OperatorHandle {
+function handleOf(program: Program, lateProxy: LateProxy | undefined): OperatorHandle {
   return {
     kill: async () => {
-      await program.end('SIGKILL');
+      const ended = program.end('SIGKILL');
+      // In the same moment: what the operator can have sent is in its sockets.
+      lateProxy?.orphan();
+      await ended;
     },
     stop: async () => {
       const code = await program.end('SIGTERM');

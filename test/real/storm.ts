@@ -1,11 +1,72 @@
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { seconds } from '#base/units.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { autoscale, followAnnotations } from '#testing/scaling.ts';
+import { lateText } from '../real-cluster/late-proxy.ts';
+import type { RealEnv } from '../real-cluster/namespace-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { features } from '../scenarios/env.ts';
-import { images, isComplete, podsOn, setImage } from '../scenarios/group.ts';
+import { images, isComplete, podsOn, setImage, setName } from '../scenarios/group.ts';
 
 const limit = seconds(420);
+
+/** Of what is late, and how late; `STORM_SEED` replays the draws, though not what the two processors make of them. */
+const latenessSeed = Number(process.env['STORM_SEED'] ?? randomInt(2 ** 32));
+
+/**
+ * Whether what a killed operator had sent has arrived before an image is rolled back, or a zone is scaled down. It must,
+ * until a process waits out what its predecessor had sent (D-50): `test/simulation/late-requests.test.ts` shows how each
+ * of the two breaks EXCL-1 today. The change that builds the wait removes this constant, and what asks for it.
+ */
+const areChangesOfMindApartFromKills = true;
+
+/** Keeps what tells how a violation came about. @returns the path */
+async function keepEvidence(env: RealEnv): Promise<string> {
+  const path = join(tmpdir(), `storm-${latenessSeed}.json`);
+  const { log, lateWrites } = env;
+  const evidence = { log, lateWrites, audit: await env.audit(), history: env.history() };
+  await writeFile(path, JSON.stringify(evidence));
+  return path;
+}
+
+/** Rolls one zone to another image, and back before it is through. */
+async function rollBackZone(env: RealEnv, zone: string): Promise<void> {
+  const setImageOf = async (image: string): Promise<void> => {
+    const document = {
+      spec: { template: { spec: { containers: [{ name: 'ingester', image }] } } },
+    };
+    const key = { namespace: env.namespace, name: setName(zone) };
+    await env.admin.patch(resourceTypes.statefulSets, key, {
+      body: { kind: 'strategic', document },
+    });
+  };
+  await setImageOf(images.fixed);
+  await env.until('20 pods are on the way', () => podsOn(env, images.fixed, [zone]) >= 20, limit);
+  await setImageOf(images.new);
+}
+
+/** Scales zone a down by 20 pods, which zone b follows. */
+async function scaleDown(env: RealEnv): Promise<void> {
+  const { namespace } = env;
+  const annotations = followAnnotations(setName('a'));
+  const follower = { namespace, name: setName('b') };
+  const document = { metadata: { annotations } };
+  await env.admin.patch(resourceTypes.statefulSets, follower, {
+    body: { kind: 'merge', document },
+  });
+  const leader = { type: resourceTypes.statefulSets, namespace, name: setName('a') };
+  await autoscale(env.admin, leader, (replicas) => replicas - 20);
+  const isGone = (zone: string): boolean =>
+    Array.from({ length: 20 }, (_, index) => `${setName(zone)}-${199 - index}`).every(
+      (name) => env.stored('pods', name) === undefined,
+    );
+  await env.until('both zones have 180 pods', () => isGone('a') && isGone('b'), limit);
+}
 
 /** Defines the test that rolls many pods while everything else fails. */
 export function defineStorm(): void {
@@ -20,7 +81,7 @@ export function defineStorm(): void {
       await lane?.close();
     });
 
-    test('completes, no invariant broken, through five kills, an API server restart and an etcd pause', {
+    test('completes, no invariant broken, through five kills whose requests arrive late, an API server restart and an etcd pause', {
       timeout: 900_000,
     }, async (context) => {
       const { own } = lane;
@@ -28,8 +89,9 @@ export function defineStorm(): void {
         context.skip(features.disturbance);
         return;
       }
-      const env = await lane.env({ replicas: 200, maxUnavailable: 40 });
+      const env = await lane.env({ replicas: 200, maxUnavailable: 40, latenessSeed });
       const { clock } = own;
+      context.diagnostic(`The seed of what is late is ${latenessSeed}.`);
       const untilNew = (count: number): Promise<void> =>
         env.until(`${count} pods are new`, () => podsOn(env, images.new) >= count, limit);
 
@@ -68,16 +130,26 @@ export function defineStorm(): void {
         await strike();
       }
       await env.until('the rollout is complete', () => isComplete(env, images.new), limit);
+      // Each pod once, whatever arrived late; and a history that ascribed nothing to us would be judged as spotless.
+      assert.equal((await env.removedByOperator()).size, 600);
+      if (areChangesOfMindApartFromKills) await env.untilNothingIsLate();
+      await scaleDown(env);
+      await rollBackZone(env, 'c');
+      await env.until('the rollback is complete', () => isComplete(env, images.new, ['c']), limit);
       const took = ((clock.monotonic() - start) / 1_000).toFixed(1);
       await operator.stop();
+      await env.untilNothingIsLate();
+      context.diagnostic(lateText(env.lateWrites));
+      assert.ok(env.lateWrites.length > 0, 'nothing arrived late');
 
-      // A history that ascribed nothing to us would be judged as spotless.
-      assert.equal((await env.removedByOperator()).size, 600);
       const judgement = await env.judge();
       const lines = judgement.report().split('\n');
       context.diagnostic(
         `rolled in ${took} s, ${judgement.violations.length} violations that count; ${[...lines.slice(0, 2), lines.at(-1)].join(' ')}`,
       );
+      if (judgement.violations.length > 0) {
+        context.diagnostic(`The evidence is in ${await keepEvidence(env)}`);
+      }
       assert.equal(judgement.violations.length, 0, judgement.report());
       // Until its RBAC caches are filled, a starting API server forbids what it will allow.
       const isOutsideRestart = (time: string): boolean =>

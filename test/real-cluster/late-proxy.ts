@@ -1,0 +1,255 @@
+/**
+ * A proxy between one operator and its API server. It passes everything on as it is, but holds some writes for a moment,
+ * and gives each that it may hold an id, by which the audit log can be asked for it;
+ * when the operator is killed, what it had sent is on its way still, and arrives when a successor has begun (D-57).
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  type ClientRequest,
+  createServer,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Clock, Timer } from '#base/clock.ts';
+import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
+import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+
+/** What a {@link LateProxy} is made of. */
+export interface LateProxyOptions {
+  /** The API server. */
+  readonly server: URL;
+  /** PEM text of what its certificate is trusted by; unused over plain HTTP. */
+  readonly ca: string;
+  readonly clock: Clock;
+  readonly random: Pick<SeededRandom, 'fraction' | 'below'>;
+}
+
+/** A write of a killed operator that was on its way still. */
+export interface LateWrite {
+  readonly method: string;
+  readonly path: string;
+  /** When the operator had sent it, and when it arrived at the API server. */
+  readonly sentAt: Instant;
+  readonly arrivedAt: Instant;
+  /** Status of the answer; `lost` when there was none, as the API server was down. */
+  readonly outcome: number | 'lost';
+}
+
+/** How often a write of an operator that lives is held, and how long at most. */
+const heldChance = 1 / 3;
+const longestHold = seconds(2);
+/** How long after the kill what was held arrives at most. */
+const longestDelay = seconds(20);
+
+/** The writes that take something away, or that decide what is taken away next. */
+const heldWrites: readonly RegExp[] = [
+  /^DELETE \/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+$/,
+  /^(?:PATCH|PUT) \/apis\/apps\/v1\/namespaces\/[^/]+\/statefulsets\/[^/]+(?:\/status|\/scale)?$/,
+];
+
+interface Held {
+  timer: Timer;
+  readonly goOn: () => void;
+}
+
+/** An answer, read whole. */
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+/** See the head of the file. */
+export class LateProxy {
+  /** What arrived late, in order of arrival. */
+  readonly late: LateWrite[] = [];
+  /** When each write that may be held was sent, by the id under which the audit log has it. */
+  readonly sentAt = new Map<string, Instant>();
+  readonly #options: LateProxyOptions;
+  readonly #server: Server;
+  readonly #agent: HttpAgent;
+  readonly #held = new Set<Held>();
+  readonly #underWay = new Set<Promise<void>>();
+  #isOrphaned = false;
+
+  constructor(options: LateProxyOptions) {
+    this.#options = options;
+    const { server, ca } = options;
+    this.#agent =
+      server.protocol === 'https:'
+        ? new HttpsAgent({ keepAlive: true, ca })
+        : new HttpAgent({ keepAlive: true });
+    this.#server = createServer((request, response) => this.#serve(request, response));
+    // An API server keeps idle connections open; to end one earlier would be a fault of ours.
+    this.#server.keepAliveTimeout = 0;
+  }
+
+  /** Starts listening. @returns the address that stands for the API server's */
+  async listen(): Promise<URL> {
+    this.#server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });
+    await once(this.#server, 'listening');
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('no TCP address');
+    return new URL(`http://127.0.0.1:${address.port}`);
+  }
+
+  /** The operator was killed just now: what is held, and what still comes out of its sockets, arrives late. */
+  orphan(): void {
+    this.#isOrphaned = true;
+    for (const held of this.#held) {
+      held.timer.cancel();
+      held.timer = this.#timer(longestDelay, held.goOn);
+    }
+  }
+
+  /** Resolves when nothing is held and every write was answered. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  /** Ends all connections; what is held is dropped. */
+  async close(): Promise<void> {
+    for (const { timer } of this.#held) timer.cancel();
+    this.#agent.destroy();
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    // Whoever was killed reads no answers; the other end hears of it here.
+    request.on('error', () => response.destroy());
+    if (!isHeldWrite(request)) {
+      this.#passOn(request, response);
+      return;
+    }
+    const writing = this.#write(request, response).finally(() => this.#underWay.delete(writing));
+    this.#underWay.add(writing);
+  }
+
+  #passOn(request: IncomingMessage, response: ServerResponse): void {
+    const { headers } = request;
+    const forwarded = this.#forward({ ...linesOf(request), headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers);
+      response.flushHeaders();
+      answer.on('error', () => response.destroy());
+      answer.pipe(response);
+    });
+    forwarded.on('error', () => response.destroy());
+    response.on('close', () => forwarded.destroy());
+    request.pipe(forwarded);
+  }
+
+  async #write(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { clock, random } = this.#options;
+    const body = await wholeBody(request);
+    // Cut off in the middle: nobody can have acted on it.
+    if (body === undefined) return;
+    const sentAt = clock.now();
+    const auditId = randomUUID();
+    this.sentAt.set(auditId, sentAt);
+    if (this.#isOrphaned) await this.#hold(longestDelay);
+    else if (random.fraction() < heldChance) await this.#hold(longestHold);
+    const isLate = this.#isOrphaned;
+    const arrivedAt = clock.now();
+    const answer = await this.#answerTo(request, { body, auditId });
+    if (isLate) {
+      const { method = '', url: path = '' } = request;
+      this.late.push({ method, path, sentAt, arrivedAt, outcome: answer?.status ?? 'lost' });
+    } else if (answer === undefined) {
+      response.destroy();
+    } else {
+      response.writeHead(answer.status, answer.headers).end(answer.body);
+    }
+  }
+
+  #hold(longest: Millis): Promise<void> {
+    return new Promise((resolve) => {
+      const goOn = (): void => {
+        this.#held.delete(held);
+        resolve();
+      };
+      const held: Held = { timer: this.#timer(longest, goOn), goOn };
+      this.#held.add(held);
+    });
+  }
+
+  #timer(longest: Millis, fire: () => void): Timer {
+    const { clock, random } = this.#options;
+    return clock.timer(millis(random.below(longest + 1)), fire);
+  }
+
+  /** Sends a write that was read whole. @returns undefined where there is no whole answer */
+  #answerTo(
+    request: IncomingMessage,
+    { body, auditId }: { readonly body: Buffer; readonly auditId: string },
+  ): Promise<Answer | undefined> {
+    const headers = { ...request.headers, 'audit-id': auditId };
+    return new Promise((resolve) => {
+      const forwarded = this.#forward({ ...linesOf(request), headers }, (answer) => {
+        wholeBody(answer).then(
+          (read) =>
+            resolve(
+              read && { status: answer.statusCode ?? 0, headers: answer.headers, body: read },
+            ),
+          () => resolve(undefined),
+        );
+      });
+      forwarded.on('error', () => resolve(undefined));
+      forwarded.end(body);
+    });
+  }
+
+  #forward(
+    request: Pick<RequestOptions, 'method' | 'path'> & Pick<IncomingMessage, 'headers'>,
+    onAnswer: (answer: IncomingMessage) => void,
+  ): ClientRequest {
+    const { server } = this.#options;
+    const options: RequestOptions = {
+      host: server.hostname,
+      port: server.port,
+      agent: this.#agent,
+      ...request,
+      headers: { ...request.headers, host: server.host },
+    };
+    const send = server.protocol === 'https:' ? httpsRequest : httpRequest;
+    return send(options, onAnswer);
+  }
+}
+
+function linesOf({ method, url }: IncomingMessage): Pick<RequestOptions, 'method' | 'path'> {
+  return { method, path: url };
+}
+
+function isHeldWrite({ method = '', url = '' }: IncomingMessage): boolean {
+  const line = `${method} ${url.replace(/\?.*/, '')}`;
+  return heldWrites.some((pattern) => pattern.test(line));
+}
+
+/** @returns undefined when it was cut off */
+async function wholeBody(message: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of message) chunks.push(chunk as Buffer);
+  } catch {
+    return undefined;
+  }
+  return message.complete ? Buffer.concat(chunks) : undefined;
+}
+
+/** What arrived late, in one line: how many of each kind with which outcome. */
+export function lateText(late: readonly LateWrite[]): string {
+  const counts = new Map<string, number>();
+  for (const { method, path, outcome } of late) {
+    const [, kind = path] = /\/(pods|statefulsets)\//.exec(path) ?? [];
+    const key = `${method} ${kind}${path.endsWith('/status') ? '/status' : ''} ${outcome}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const parts = Array.from(counts, ([key, count]) => `${key}: ${count}`).sort();
+  return `${late.length} late requests (${parts.join(', ')})`;
+}
