@@ -38,6 +38,18 @@ export function ascribe(
   return { commits: ascribed, calls: audited.map(({ call }) => call), unread };
 }
 
+/** Returns the uids of all objects that `user` removed, or began to. */
+export function removedBy(
+  user: string,
+  commits: readonly StoredCommit[],
+  entries: readonly AuditEntry[],
+): ReadonlySet<string> {
+  const removals = ascribe(commits, entries).commits.filter(
+    (commit) => commit.user === user && (commit.verb === 'delete' || beginsDeletion(commit)),
+  );
+  return new Set(removals.map(({ uid }) => uid));
+}
+
 /** The key of one stored version, as far as the audit log can tell. */
 function versionKey(
   object: Pick<Call, 'resource' | 'namespace' | 'name'>,
@@ -113,7 +125,7 @@ function isWithoutGrace(object: StoredCommit['after']): boolean {
 }
 
 /** Whether `commit` is the first to show its object as being deleted. */
-export function beginsDeletion({ before, after }: StoredCommit): boolean {
+function beginsDeletion({ before, after }: StoredCommit): boolean {
   const isDeleted = (object: StoredCommit['after']): boolean =>
     (object as { metadata?: { deletionTimestamp?: string } } | undefined)?.metadata
       ?.deletionTimestamp !== undefined;

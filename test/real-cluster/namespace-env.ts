@@ -4,22 +4,20 @@ import { errorOf } from '#base/error-of.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
-import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Method, Transport } from '#kubernetes/transport.ts';
-import { type Judgement, judge } from '#testing/judge.ts';
+import type { Judgement } from '#testing/judge.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
-import type { StallStatement } from '#testing/reasons.ts';
-import { worldReasons } from '#testing/world-reasons.ts';
 import { ask } from '../scenarios/ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from '../scenarios/env.ts';
 import { images, isComplete, setBody } from '../scenarios/group.ts';
-import { ascribe, beginsDeletion } from './ascription.ts';
+import { removedBy } from './ascription.ts';
 import { type AuditEntry, readAudit } from './audit.ts';
 import type { CommitLog, StoredCommit } from './commit-log.ts';
 import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
+import { judgeNamespace } from './judge-namespace.ts';
 import type { LateWrite } from './late-proxy.ts';
 import type { OperatorAccount, RoleName } from './operator-account.ts';
 import { OperatorRuns } from './operator-runs.ts';
@@ -70,40 +68,11 @@ export interface Parts {
   readonly minor: number;
 }
 
-/** After how long what was stored counts as shown to an operator, whose watches nobody sees (D-57). */
-const shownAfter = seconds(3);
-
 /** What may still be written once a scenario is over. */
 const settling = seconds(1);
 
 const features: ReadonlySet<Feature> = new Set(['roles', 'cel']);
 const ownFeatures: ReadonlySet<Feature> = new Set([...features, 'history', 'disturbance']);
-
-/** What the judgement rests on; other types have no owner among the invariants. */
-const judged: ReadonlySet<string> = new Set([
-  'pods',
-  'replicatemplates.rollout-operator.grafana.com',
-  'serviceaccounts',
-  'statefulsets.apps',
-]);
-
-/**
- * What a request that died with its API server asked for nobody knows: that REV-1 finds no uid in it is not judged.
- * All else is, also of these removals: the operator must have stated each of them, by the uid that was removed.
- */
-function withoutUnread(judgement: Judgement, unread: readonly Commit[]): Judgement {
-  const unknown = new Set(
-    unread.map(
-      ({ namespace, name, uid, revision }) =>
-        `${revision} We removed pod ${namespace}/${name} with uid ${uid} by a request for uid (none)`,
-    ),
-  );
-  const violations = judgement.violations.filter(
-    ({ id, revision, message }) => id !== 'REV-1' || !unknown.has(`${revision} ${message}`),
-  );
-  const note = `Not judged: the preconditions (REV-1) of ${unread.length} removals, whose requests died with the API server.`;
-  return { violations, report: () => `${judgement.report()}\n${note}` };
-}
 
 /** See {@link Env}. */
 export class NamespaceEnv implements RealEnv {
@@ -270,56 +239,23 @@ export class NamespaceEnv implements RealEnv {
   }
 
   async removedByOperator(): Promise<ReadonlySet<string>> {
-    const { user } = this.#parts.account;
-    const { commits } = ascribe(this.#commits(), await this.audit());
-    const removals = commits.filter(
-      (commit) => commit.user === user && (commit.verb === 'delete' || beginsDeletion(commit)),
-    );
-    return new Set(removals.map(({ uid }) => uid));
+    return removedBy(this.#parts.account.user, this.#commits(), await this.audit());
   }
 
   async judge(quiet?: Millis): Promise<Judgement> {
-    const from = quiet === undefined ? undefined : await this.#rest(quiet);
-    const entries = this.#asSent(await this.audit());
-    const mine = this.#commits().filter(({ resource }) => judged.has(resource));
-    const { commits, calls, unread } = ascribe(mine, entries);
-    const { user } = this.#parts.account;
-    const judgement = judge(
-      { commits, calls, deliveries: [] },
-      {
-        ours: (name) => name === user,
-        statements: this.#operators.said.statements,
-        scaleStatements: this.#operators.said.scaleStatements,
-        areDeliveriesKnown: false,
-        shownAfter,
-        stalls: { said: this.#saidStalls(), predicates: worldReasons },
-        podCalls: this.pods.calls,
-        ...(from !== undefined && { quiet: { from } }),
-        end: this.#clock.now(),
-      },
-    );
-    return withoutUnread(
-      judgement,
-      unread.filter((commit) => commit.user === user),
-    );
-  }
-
-  /** What a proxy held was received long after it was sent, and is judged by what was known when it was sent. */
-  #asSent(entries: readonly AuditEntry[]): readonly AuditEntry[] {
-    return entries.map((entry) => {
-      const sentAt = this.#operators.sentAt(entry.auditID);
-      if (sentAt === undefined) return entry;
-      return { ...entry, requestReceivedTimestamp: new Date(sentAt).toISOString() };
-    });
-  }
-
-  /** The holds that the logs tell of, by group; those of sets without one belong to nobody. */
-  #saidStalls(): readonly StallStatement[] {
-    const { namespace } = this;
-    return this.#operators.said.holds.map(({ at, set, reason }) => {
-      const stored = this.stored('statefulsets.apps', set);
-      const group = textAt(stored, 'metadata', 'labels', 'rollout-group');
-      return { at, namespace, group, reason, set };
+    const quietFrom = quiet === undefined ? undefined : await this.#rest(quiet);
+    const entries = await this.audit();
+    return judgeNamespace({
+      namespace: this.namespace,
+      user: this.#parts.account.user,
+      commits: this.#commits(),
+      entries,
+      operators: this.#operators,
+      podCalls: this.pods.calls,
+      groupOf: (set) =>
+        textAt(this.stored('statefulsets.apps', set), 'metadata', 'labels', 'rollout-group'),
+      quietFrom,
+      end: this.#clock.now(),
     });
   }
 
