@@ -49,7 +49,7 @@ export class ClusterHost implements ClusterCommands {
     clock: this.#clock,
     sink: unbuffered((line) => void process.stderr.write(`cluster: ${line}\n`)),
   });
-  readonly #watch = new GroupWatch(() => this.#clock.monotonic());
+  readonly #watch = new GroupWatch(() => this.#clock.monotonic(), operatorUser);
   #requests: Record<string, number> = {};
   #sets: readonly SetName[] = [];
   #podsPerSet = 0;

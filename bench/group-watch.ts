@@ -1,6 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
-import { operatorUser } from './workload.ts';
 
 /** What was seen of a rollout at the server, between two calls of {@link GroupWatch.begin}. */
 export interface Observation {
@@ -14,6 +13,10 @@ export interface Observation {
   readonly nextZone: readonly number[];
   readonly deletes: number;
 }
+
+/** What a watch takes of a commit. */
+export type WatchedCommit = Pick<Commit, 'resource' | 'name' | 'before' | 'after'> &
+  Partial<Pick<Commit, 'user'>>;
 
 interface SetState {
   readonly group: string;
@@ -50,6 +53,7 @@ export class GroupWatch {
   readonly #sets = new Map<string, SetState>();
   readonly #groups = new Map<string, GroupState>();
   readonly #monotonic: () => number;
+  readonly #user: string | undefined;
   readonly #sameZone: number[] = [];
   readonly #nextZone: number[] = [];
   /** Pods that the rollout has still to bring up on its image. */
@@ -58,8 +62,13 @@ export class GroupWatch {
   #deletes = 0;
   #missing = 0;
 
-  constructor(monotonic: () => number) {
+  /**
+   * @param user whose deletions are the rollout's; without it all are, as where commits come without their authors and
+   * nobody else deletes pods
+   */
+  constructor(monotonic: () => number, user?: string) {
     this.#monotonic = monotonic;
+    this.#user = user;
   }
 
   /** Pods that are not up, over all sets. */
@@ -112,17 +121,21 @@ export class GroupWatch {
   }
 
   /** Takes one commit of a pod; others are ignored. */
-  committed(commit: Commit): void {
+  committed(commit: WatchedCommit): void {
     if (commit.resource !== 'pods') return;
     const owner = ownerOf(commit.after ?? commit.before);
     const set = owner === undefined ? undefined : this.#sets.get(owner);
     const group = set === undefined ? undefined : this.#groups.get(set.group);
     if (set === undefined || group === undefined) return;
-    if (commit.user === operatorUser) this.#removed(commit, set, group);
+    if (this.#isOurs(commit)) this.#removed(commit, set, group);
     if (isUp(commit.after)) {
       if (imageOf(commit.after) === this.#image) this.#waiting.delete(commit.name);
       this.#up(commit.name, set, group);
     } else this.#down(commit.name, set, group);
+  }
+
+  #isOurs({ user }: WatchedCommit): boolean {
+    return this.#user === undefined || user === this.#user;
   }
 
   #up(pod: string, set: SetState, group: GroupState): void {
@@ -139,7 +152,7 @@ export class GroupWatch {
     group.mostZones = Math.max(group.mostZones, zones);
   }
 
-  #removed(commit: Commit, set: SetState, group: GroupState): void {
+  #removed(commit: WatchedCommit, set: SetState, group: GroupState): void {
     const isBeginning =
       !isTerminating(commit.before) && (isTerminating(commit.after) || !commit.after);
     if (!isBeginning) return;

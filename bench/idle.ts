@@ -4,7 +4,7 @@ import { Cluster } from './cluster.ts';
 import { bounded, type Findings, type Size, told } from './figures.ts';
 import { Operator } from './operator.ts';
 import { loadSince, machineReading } from './process-usage.ts';
-import { countWrites, describeRequests } from './rollout.ts';
+import { countWrites, describeRequests } from './requests.ts';
 import { settings } from './start.ts';
 
 /** How long the operator settles, and how long it is watched, in ms. */

@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
 import type { Bench } from './bench.ts';
 import { Cluster } from './cluster.ts';
-import type { Requests, Rollout } from './cluster-commands.ts';
+import type { Rollout } from './cluster-commands.ts';
 import { bounded, type Figure, type Findings, percentile, type Size, told } from './figures.ts';
 import { Operator } from './operator.ts';
 import { loadSince, machineReading } from './process-usage.ts';
 import { rolloutOnReal } from './real-rollout.ts';
+import { countWrites, describeRequests } from './requests.ts';
 
 interface Setting {
   readonly podsPerSet: number;
@@ -127,18 +128,4 @@ export function writesFigure(rolled: Rollout, size: Size): Figure {
     },
     size,
   );
-}
-
-/** How many of `requests` write, Events apart. */
-export function countWrites(requests: Requests): number {
-  return Object.entries(requests)
-    .filter(([key]) => /^(?:create|update|patch|delete)/.test(key))
-    .filter(([key]) => !/ (?:events|selfsubjectaccessreviews)/.test(key))
-    .reduce((sum, [, count]) => sum + count, 0);
-}
-
-/** `requests` in words. */
-export function describeRequests(requests: Requests): string {
-  const parts = Object.entries(requests).map(([key, count]) => `${count} ${key}`);
-  return parts.length === 0 ? 'none' : parts.join(', ');
 }

@@ -4,7 +4,7 @@ import { Cluster } from './cluster.ts';
 import { bounded, type Findings, percentile, type Size, told } from './figures.ts';
 import { Operator } from './operator.ts';
 import { loadSince, machineReading } from './process-usage.ts';
-import { countWrites, describeRequests } from './rollout.ts';
+import { countWrites, describeRequests } from './requests.ts';
 import type { GroupsOptions } from './workload.ts';
 
 interface Setting extends GroupsOptions {

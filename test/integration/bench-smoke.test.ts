@@ -7,7 +7,9 @@ import type { JsonObject } from '#base/json.ts';
 import { instant } from '#base/units.ts';
 import { bounded, formatFindings, percentile } from '../../bench/figures.ts';
 import { GroupWatch } from '../../bench/group-watch.ts';
+import { requestsIn } from '../../bench/requests.ts';
 import { operatorUser } from '../../bench/workload.ts';
+import type { AuditEntry } from '../real-cluster/audit.ts';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
@@ -118,20 +120,14 @@ function storedPod(set: string, isReady: boolean): JsonObject {
 /** What the watch makes of pods `set-ordinal` that go down, or come up (+), one after the other, 10 ms apart. */
 function observe(...steps: readonly string[]): ReturnType<GroupWatch['observation']> {
   const time = { now: 0 };
-  const watch = new GroupWatch(() => time.now);
+  const watch = new GroupWatch(() => time.now, operatorUser);
   const commit = (set: string, pod: string, isReady: boolean): void => {
     time.now += 10;
     watch.committed({
-      at: instant(0),
-      revision: time.now,
-      verb: isReady ? 'create' : 'delete',
       resource: 'pods',
-      namespace: 'bench',
       name: pod,
-      uid: pod,
       ...(isReady ? { after: storedPod(set, true) } : { before: storedPod(set, true) }),
       user: isReady ? 'kubelet' : operatorUser,
-      callId: 0,
     });
   };
   for (const name of ['a', 'b']) watch.add({ name, group: 'group' }, 2);
@@ -158,4 +154,45 @@ test('GroupWatch takes the times from Ready to the delete that follows, by zone'
     { zonesDown, sameZone, nextZone },
     { zonesDown: 1, sameZone: [10], nextZone: [10] },
   );
+});
+
+test('GroupWatch counts the deletions of anybody where it is told of no user', () => {
+  const watch = new GroupWatch(() => 0);
+  watch.add({ name: 'a', group: 'group' }, 1);
+  watch.committed({ resource: 'pods', name: 'a-0', after: storedPod('a', true) });
+  watch.committed({ resource: 'pods', name: 'a-0', before: storedPod('a', true) });
+  assert.equal(watch.observation().deletes, 1);
+});
+
+test('requestsIn() counts each request of the user that was received in time, but not what is apart', () => {
+  const entry = (auditID: string, second: number, rest: Partial<AuditEntry> = {}): AuditEntry => ({
+    auditID,
+    stage: 'RequestReceived',
+    verb: 'delete',
+    user: { username: operatorUser },
+    objectRef: { resource: 'pods' },
+    requestURI: '/api/v1/namespaces/bench/pods/a-0',
+    requestReceivedTimestamp: new Date(second * 1_000).toISOString(),
+    stageTimestamp: new Date(second * 1_000).toISOString(),
+    ...rest,
+  });
+  const entries = [
+    entry('too early', 9),
+    entry('deletion', 10),
+    entry('deletion', 10, { stage: 'ResponseComplete' }),
+    entry('watch', 15, { verb: 'watch' }),
+    entry('status', 15, {
+      verb: 'update',
+      objectRef: { resource: 'statefulsets', subresource: 'status' },
+    }),
+    entry('lease', 15, { verb: 'update', objectRef: { resource: 'leases' } }),
+    entry('kubelet', 15, { user: { username: 'kubelet' } }),
+    entry('too late', 21),
+  ];
+  const asked = { user: operatorUser, from: instant(10_000), to: instant(20_000) };
+  assert.deepEqual(requestsIn(entries, asked), {
+    'delete pods': 1,
+    'watch pods': 1,
+    'update statefulsets/status': 1,
+  });
 });

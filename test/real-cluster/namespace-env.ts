@@ -38,6 +38,10 @@ export interface RealEnvOptions extends EnvOptions {
 /** What a real cluster offers beyond an {@link Env}. */
 export interface RealEnv extends Env {
   readonly role: RoleName;
+  /** As whom operators work here. */
+  readonly user: string;
+  /** Calls `listener` at each change of the namespace, once it is stored. @returns a function that ends that */
+  onCommit(listener: (change: Change) => void): () => void;
   /** What the API server wrote down of this operator. */
   audit(): Promise<readonly AuditEntry[]>;
   /** Uids of the pods whose removal the history ascribes to the operator. */
@@ -109,6 +113,10 @@ export class NamespaceEnv implements RealEnv {
     return this.#parts.namespace;
   }
 
+  get user(): string {
+    return this.#parts.account.user;
+  }
+
   get log(): readonly JsonObject[] {
     return this.#operators.log;
   }
@@ -163,6 +171,12 @@ export class NamespaceEnv implements RealEnv {
     return this.#commits();
   }
 
+  onCommit(listener: (change: Change) => void): () => void {
+    return this.#parts.recorded.onCommit((commit) => {
+      if (commit.namespace === this.namespace) listener(commit);
+    });
+  }
+
   ask(
     method: Method,
     path: string,
@@ -187,7 +201,6 @@ export class NamespaceEnv implements RealEnv {
   }
 
   until(what: string, holds: () => boolean, limit: Millis = seconds(120)): Promise<void> {
-    const { recorded } = this.#parts;
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
         stop();
@@ -202,9 +215,7 @@ export class NamespaceEnv implements RealEnv {
           end(() => reject(errorOf(error)));
         }
       };
-      const stop = recorded.onCommit((commit) => {
-        if (commit.namespace === this.namespace) ask();
-      });
+      const stop = this.onCommit(ask);
       this.#wakers.add(ask);
       const deadline = this.#clock.timer(limit, () => {
         const tail = this.log.slice(-15).map((line) => JSON.stringify(line));
@@ -239,7 +250,7 @@ export class NamespaceEnv implements RealEnv {
   }
 
   async removedByOperator(): Promise<ReadonlySet<string>> {
-    return removedBy(this.#parts.account.user, this.#commits(), await this.audit());
+    return removedBy(this.user, this.#commits(), await this.audit());
   }
 
   async judge(quiet?: Millis): Promise<Judgement> {
@@ -247,7 +258,7 @@ export class NamespaceEnv implements RealEnv {
     const entries = await this.audit();
     return judgeNamespace({
       namespace: this.namespace,
-      user: this.#parts.account.user,
+      user: this.user,
       commits: this.#commits(),
       entries,
       operators: this.#operators,
