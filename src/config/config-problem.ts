@@ -1,6 +1,6 @@
 import { formatGoDuration } from '#base/go-duration.ts';
 import type { Millis } from '#base/units.ts';
-import type { LogFormat, LogLevel } from './config.ts';
+import { type LogFormat, type LogLevel, longestLease } from './config.ts';
 import type { OperatorFlags } from './flags.ts';
 import type { Flag } from './go-flags.ts';
 
@@ -27,6 +27,8 @@ const rules: readonly Rule[] = [
   ({ tls }) => needsPositive(tls.requestTimeout),
   ({ rollout }) => needsPositive(rollout.annotationPatchTimeout),
   ({ rollout }) => needsNoNegative(rollout.stuckAfter),
+  ({ rollout }) => needsPositive(rollout.predecessorHorizon),
+  ({ leaderElection }) => electionProblem(leaderElection),
   softValidationNeedsValidation,
   certificateNeedsSource,
   caBundleNeedsOwnCa,
@@ -34,6 +36,11 @@ const rules: readonly Rule[] = [
   ({ log }) => needsOneOf(log.format, logFormats),
   ({ log }) => needsOneOf(log.level, logLevels),
 ];
+
+/** A subdomain, as every name of a Lease. */
+const objectName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+/** As client-go: a try may be late by a fifth of the period, and still has to come before the deadline. */
+const jitter = 1.2;
 
 /** The first reason, as one sentence, why the program cannot run with `flags`; undefined when it can. */
 export function firstProblem(flags: OperatorFlags): string | undefined {
@@ -102,4 +109,38 @@ function caBundleNeedsOwnCa({ tls, selfSigned }: OperatorFlags): string | undefi
 function ownCertificateNeedsNameAndLife({ tls, selfSigned }: OperatorFlags): string | undefined {
   if (!tls.isEnabled.value || !selfSigned.isEnabled.value) return undefined;
   return needsText(selfSigned.secretName) ?? needsPositive(selfSigned.expiration);
+}
+
+/** What client-go refuses, and a name that the API server would refuse; nothing while the election is off. */
+function electionProblem(flags: OperatorFlags['leaderElection']): string | undefined {
+  if (!flags.isEnabled.value) return undefined;
+  const spans = [flags.leaseDuration, flags.renewDeadline, flags.retryPeriod];
+  for (const flag of spans) {
+    const problem = needsPositive(flag);
+    if (problem !== undefined) return problem;
+  }
+  return durationsProblem(flags) ?? needsObjectName(flags.resourceName);
+}
+
+function durationsProblem({
+  leaseDuration,
+  renewDeadline,
+  retryPeriod,
+}: OperatorFlags['leaderElection']): string | undefined {
+  const [lease, deadline, period] = [leaseDuration, renewDeadline, retryPeriod].map(({ value }) =>
+    formatGoDuration(value),
+  );
+  if (leaseDuration.value > longestLease) {
+    return `-${leaseDuration.name} must be at most ${formatGoDuration(longestLease)}: got ${lease}`;
+  }
+  if (leaseDuration.value <= renewDeadline.value) {
+    return `-${leaseDuration.name} must be greater than -${renewDeadline.name}: got ${lease} and ${deadline}`;
+  }
+  if (renewDeadline.value > retryPeriod.value * jitter) return undefined;
+  return `-${renewDeadline.name} must be greater than ${jitter} times -${retryPeriod.name}: got ${deadline} and ${period}`;
+}
+
+function needsObjectName(flag: Flag<string>): string | undefined {
+  if (flag.value.length <= 253 && objectName.test(flag.value)) return undefined;
+  return `-${flag.name} must be lower-case letters, digits, "-" and ".": got ${JSON.stringify(flag.value)}`;
 }

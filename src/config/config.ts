@@ -1,4 +1,4 @@
-import type { Millis } from '#base/units.ts';
+import { type Millis, minutes } from '#base/units.ts';
 
 /** Everything that the command line decides; deeply frozen. */
 export interface Config {
@@ -16,9 +16,12 @@ export interface Config {
     /** Time between two periodic looks at a group; undefined switches them off (D-14). */
     readonly resync: Millis | undefined;
   };
+  readonly leaderElection: LeaderElectionConfig;
   readonly rollout: {
     /** How long a pod is not ready on end before that alone makes it stuck; undefined means never (D-48). */
     readonly stuckAfter: Millis | undefined;
+    /** How long a process that starts, or gains the Lease, waits for what its predecessor may have sent (D-50). */
+    readonly predecessorHorizon: Millis;
   };
   readonly tls: TlsConfig;
   readonly zoneTracker: { readonly isEnabled: boolean; readonly configMapName: string };
@@ -71,4 +74,24 @@ export interface TlsConfig {
     readonly organization: string;
     readonly expiration: Millis;
   };
+}
+
+/**
+ * The longest duration of a Lease that may be asked for. What a Lease says beyond it, nobody of ours can have written, and it
+ * keeps no replica waiting for ever.
+ */
+export const longestLease: Millis = minutes(10);
+
+/** Which of several replicas reconciles; client-go's words and durations. */
+export interface LeaderElectionConfig {
+  /** Off: this process leads, and every start waits for its predecessor. */
+  readonly isEnabled: boolean;
+  /** How long others leave a Lease alone that is not renewed. At most 10 minutes. */
+  readonly leaseDuration: Millis;
+  /** How long the holder acts without having renewed; less than `leaseDuration`. */
+  readonly renewDeadline: Millis;
+  /** From one try to the next; 1.2 times of it are less than `renewDeadline`. */
+  readonly retryPeriod: Millis;
+  /** Name of the Lease. */
+  readonly resourceName: string;
 }

@@ -39,6 +39,14 @@ export interface OperatorFlags {
     readonly annotationPatchTimeout: Flag<Millis>;
     readonly isZoneTracked: Flag<boolean>;
     readonly zoneTrackerConfigMap: Flag<string>;
+    readonly predecessorHorizon: Flag<Millis>;
+  };
+  readonly leaderElection: {
+    readonly isEnabled: Flag<boolean>;
+    readonly leaseDuration: Flag<Millis>;
+    readonly renewDeadline: Flag<Millis>;
+    readonly retryPeriod: Flag<Millis>;
+    readonly resourceName: Flag<string>;
   };
   readonly tls: {
     readonly isEnabled: Flag<boolean>;
@@ -66,6 +74,7 @@ export function operatorFlags(): OperatorFlags {
     server: serverFlags(set),
     kubernetes: kubernetesFlags(set),
     rollout: rolloutFlags(set),
+    leaderElection: leaderElectionFlags(set),
     tls: tlsFlags(set),
     selfSigned: selfSignedFlags(set),
   };
@@ -176,6 +185,40 @@ function rolloutFlags(set: FlagSet): OperatorFlags['rollout'] {
     zoneTrackerConfigMap: set.add('zone-tracker.config-map-name', stringKind, {
       default: 'rollout-operator-zone-tracker',
       help: 'Name of the ConfigMap of -use-zone-tracker.',
+    }),
+    predecessorHorizon: set.add('rollout.predecessor-horizon', durationKind, {
+      default: seconds(120),
+      help:
+        'Time for which nothing is disrupted after a start, unless the Lease says that the process before ended ' +
+        'in good order: for as long its last requests may still arrive.',
+    }),
+  };
+}
+
+function leaderElectionFlags(set: FlagSet): OperatorFlags['leaderElection'] {
+  const prefix = 'leader-election';
+  return {
+    isEnabled: set.add(`${prefix}.enabled`, boolKind, {
+      default: true,
+      help:
+        'Let only the replica that holds a Lease reconcile. When false: run one replica, and every start waits ' +
+        'for -rollout.predecessor-horizon.',
+    }),
+    leaseDuration: set.add(`${prefix}.lease-duration`, durationKind, {
+      default: seconds(15),
+      help: 'Time after the last renewal that was seen until another replica takes the Lease. At most 10m.',
+    }),
+    renewDeadline: set.add(`${prefix}.renew-deadline`, durationKind, {
+      default: seconds(10),
+      help: 'Time after its last renewal for which the leader acts. Less than the lease duration.',
+    }),
+    retryPeriod: set.add(`${prefix}.retry-period`, durationKind, {
+      default: seconds(2),
+      help: 'Time between two tries to take or to renew the Lease. 1.2 times of it are less than the renew deadline.',
+    }),
+    resourceName: set.add(`${prefix}.resource-name`, stringKind, {
+      default: 'rollout-operator',
+      help: 'Name of the Lease.',
     }),
   };
 }

@@ -24,10 +24,16 @@ const defaults: Record<string, string> = {
   'kubernetes.cluster-domain': '"cluster.local."',
   'kubernetes.config-file': '',
   'kubernetes.namespace': '',
+  'leader-election.enabled': 'true',
+  'leader-election.lease-duration': '15s',
+  'leader-election.renew-deadline': '10s',
+  'leader-election.resource-name': '"rollout-operator"',
+  'leader-election.retry-period': '2s',
   'log.format': '"logfmt"',
   'log.level': '"debug"',
   'pods.client-timeout': '5s',
   'reconcile.interval': '5s',
+  'rollout.predecessor-horizon': '2m0s',
   'rollout.stuck-after': '30m0s',
   'server-tls.cert-file': '',
   'server-tls.enabled': '',
@@ -84,7 +90,14 @@ test('[scenario 78] readConfig() has the defaults of the table', () => {
     },
     pods: { clientTimeout: 5_000 },
     reconcile: { resync: 5_000 },
-    rollout: { stuckAfter: 1_800_000 },
+    leaderElection: {
+      isEnabled: true,
+      leaseDuration: 15_000,
+      renewDeadline: 10_000,
+      retryPeriod: 2_000,
+      resourceName: 'rollout-operator',
+    },
+    rollout: { stuckAfter: 1_800_000, predecessorHorizon: 120_000 },
     tls: {
       isEnabled: false,
       port: 8443,
@@ -190,6 +203,42 @@ const moreExits: Record<string, readonly [args: readonly string[], line: string]
     ['-kubernetes.namespace=x', '-zpdb.pod-ready-annotation-patch-timeout=0'],
     '-zpdb.pod-ready-annotation-patch-timeout must be greater than 0: got 0s',
   ],
+  'exits 1 for a predecessor horizon of 0 (D-50)': [
+    ['-kubernetes.namespace=x', '-rollout.predecessor-horizon=0'],
+    '-rollout.predecessor-horizon must be greater than 0: got 0s',
+  ],
+  'exits 1 for a lease duration of 0': [
+    ['-kubernetes.namespace=x', '-leader-election.lease-duration=0'],
+    '-leader-election.lease-duration must be greater than 0: got 0s',
+  ],
+  'exits 1 for a negative renew deadline': [
+    ['-kubernetes.namespace=x', '-leader-election.renew-deadline=-1s'],
+    '-leader-election.renew-deadline must be greater than 0: got -1s',
+  ],
+  'exits 1 for a retry period of 0': [
+    ['-kubernetes.namespace=x', '-leader-election.retry-period=0'],
+    '-leader-election.retry-period must be greater than 0: got 0s',
+  ],
+  'exits 1 for a lease duration as short as the renew deadline': [
+    ['-kubernetes.namespace=x', '-leader-election.lease-duration=10s'],
+    '-leader-election.lease-duration must be greater than -leader-election.renew-deadline: got 10s and 10s',
+  ],
+  'exits 1 for a renew deadline of 1.2 times the retry period': [
+    ['-kubernetes.namespace=x', '-leader-election.renew-deadline=2400ms'],
+    '-leader-election.renew-deadline must be greater than 1.2 times -leader-election.retry-period: got 2.4s and 2s',
+  ],
+  'exits 1 for a lease duration of more than ten minutes': [
+    ['-kubernetes.namespace=x', '-leader-election.lease-duration=11m'],
+    '-leader-election.lease-duration must be at most 10m0s: got 11m0s',
+  ],
+  'exits 1 for a Lease name that the API server refuses': [
+    ['-kubernetes.namespace=x', '-leader-election.resource-name=Rollout_Operator'],
+    '-leader-election.resource-name must be lower-case letters, digits, "-" and ".": got "Rollout_Operator"',
+  ],
+  'exits 1 for an empty Lease name': [
+    ['-kubernetes.namespace=x', '-leader-election.resource-name='],
+    '-leader-election.resource-name must be lower-case letters, digits, "-" and ".": got ""',
+  ],
   'exits 1 for an unknown log format': [
     ['-kubernetes.namespace=x', '-log.format=text'],
     '-log.format must be one of logfmt, json: got "text"',
@@ -241,6 +290,8 @@ const inOrder: readonly (readonly [flag: string, reported: RegExp])[] = [
   ['-server-tls.enabled -server-tls.self-signed-cert.expiration=0', /expiration/],
   ['-server-tls.enabled -server-tls.self-signed-cert.enabled=false', /cert-file/],
   ['-server.cluster-validation.http.soft-validation', /soft-validation/],
+  ['-leader-election.lease-duration=0', /leader-election/],
+  ['-rollout.predecessor-horizon=0', /predecessor-horizon/],
   ['-zpdb.pod-ready-annotation-patch-timeout=0', /annotation-patch-timeout/],
   ['-server-tls.request-timeout=0', /request-timeout/],
   ['-kubernetes.client-burst=0', /client-burst/],
@@ -319,6 +370,29 @@ test('readConfig() sets no time limit for a client timeout of 0 (FL-15)', () => 
 test('readConfig() takes 0 for "pods are never stuck by time alone" (D-48)', () => {
   assert.equal(configFrom('-rollout.stuck-after=0').rollout.stuckAfter, undefined);
   assert.equal(configFrom('-rollout.stuck-after=1h').rollout.stuckAfter, 3_600_000);
+});
+
+test('readConfig() accepts a Lease of 3 s and the name of a peer', () => {
+  const { leaderElection, rollout } = configFrom(
+    '-leader-election.lease-duration=3s',
+    '-leader-election.renew-deadline=2s',
+    '-leader-election.retry-period=500ms',
+    '-leader-election.resource-name=304add93.sts.plus',
+    '-rollout.predecessor-horizon=6s',
+  );
+  assert.deepEqual(leaderElection, {
+    isEnabled: true,
+    leaseDuration: 3_000,
+    renewDeadline: 2_000,
+    retryPeriod: 500,
+    resourceName: '304add93.sts.plus',
+  });
+  assert.equal(rollout.predecessorHorizon, 6_000);
+});
+
+test('readConfig() accepts any durations of a Lease that is switched off (D-14)', () => {
+  const config = configFrom('-leader-election.enabled=false', '-leader-election.lease-duration=0');
+  assert.equal(config.leaderElection.isEnabled, false);
 });
 
 test('readConfig() reads what shapes the webhooks and their certificate, also while TLS is off (D-14)', () => {

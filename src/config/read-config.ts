@@ -1,7 +1,14 @@
 import type { Parsed } from '#base/parsed.ts';
 import { valid } from '#base/parsed.ts';
 import type { Millis } from '#base/units.ts';
-import type { Config, KubernetesConfig, LogFormat, LogLevel, TlsConfig } from './config.ts';
+import type {
+  Config,
+  KubernetesConfig,
+  LeaderElectionConfig,
+  LogFormat,
+  LogLevel,
+  TlsConfig,
+} from './config.ts';
 import { firstProblem, logFormats, logLevels } from './config-problem.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { OperatorFlags } from './flags.ts';
@@ -76,7 +83,11 @@ function configOf(flags: OperatorFlags, excludedUserAgents: readonly RegExp[]): 
     kubernetes: kubernetesConfigOf(flags),
     pods: { clientTimeout: positive(rollout.podTimeout.value) },
     reconcile: { resync: positive(rollout.interval.value) },
-    rollout: { stuckAfter: positive(rollout.stuckAfter.value) },
+    leaderElection: leaderElectionConfigOf(flags),
+    rollout: {
+      stuckAfter: positive(rollout.stuckAfter.value),
+      predecessorHorizon: rollout.predecessorHorizon.value,
+    },
     tls: tlsConfigOf(flags),
     zoneTracker: {
       isEnabled: rollout.isZoneTracked.value,
@@ -104,6 +115,17 @@ function kubernetesConfigOf({ kubernetes }: OperatorFlags): KubernetesConfig {
     limiter: isLimited ? { qps: qps.value, burst: burst.value } : undefined,
     clusterDomain: kubernetes.clusterDomain.value,
     namespace: kubernetes.namespace.value,
+  };
+}
+
+function leaderElectionConfigOf({ leaderElection }: OperatorFlags): LeaderElectionConfig {
+  const { isEnabled, leaseDuration, renewDeadline, retryPeriod, resourceName } = leaderElection;
+  return {
+    isEnabled: isEnabled.value,
+    leaseDuration: leaseDuration.value,
+    renewDeadline: renewDeadline.value,
+    retryPeriod: retryPeriod.value,
+    resourceName: resourceName.value,
   };
 }
 

@@ -1,0 +1,72 @@
+import type { Clock } from '#base/clock.ts';
+import { type Millis, millis } from '#base/units.ts';
+import { isOfTerm, type LeaseRecord, termText } from './lease-record.ts';
+import type { LeaseAnswer, LeaseRequests } from './lease-requests.ts';
+import type { Leadership } from './plan-lease.ts';
+
+/** What {@link giveUp} needs. */
+export interface GiveUpOptions {
+  readonly clock: Clock;
+  readonly requests: LeaseRequests;
+  readonly renewDeadline: Millis;
+  readonly retryPeriod: Millis;
+}
+
+/** How often it is tried: a conflict costs two requests. */
+const longestTry = 4;
+
+/**
+ * Empties the Lease and writes down that the term ended in good order, in one update that names the revision at which it
+ * was still ours.
+ *
+ * @param last the Lease as it was last seen, if that may be relied on
+ * @returns whether it stands there; false also where the Lease is in other hands, or the renew deadline passes first
+ */
+export async function giveUp(
+  options: GiveUpOptions,
+  leadership: Leadership,
+  last: LeaseRecord | undefined,
+): Promise<boolean> {
+  const { clock, retryPeriod } = options;
+  let record = last;
+  for (let tried = 0; tried < longestTry; tried += 1) {
+    if (record !== undefined && !isOfTerm(record, leadership.term)) return false;
+    const answer = await send(options, leadership, record);
+    switch (answer.kind) {
+      case 'record':
+        if (record !== undefined) return answer.record.endedTerm === termText(leadership.term);
+        ({ record } = answer);
+        break;
+      case 'conflict':
+        record = undefined;
+        break;
+      case 'failed':
+        record = undefined;
+        await clock.sleep(retryPeriod, { owner: 'lease' });
+        break;
+      default:
+        return false;
+    }
+  }
+  return false;
+}
+
+async function send(
+  { clock, requests, renewDeadline }: GiveUpOptions,
+  { term, heldUntil }: Leadership,
+  record: LeaseRecord | undefined,
+): Promise<LeaseAnswer> {
+  const { signal } = new AbortController();
+  const rest = heldUntil - clock.monotonic();
+  // It may be somebody else's by now, so that to us it is gone.
+  if (rest <= 0) return { kind: 'absent' };
+  const timeout = millis(Math.min(renewDeadline / 2, rest));
+  return requests.send(
+    record === undefined ? { kind: 'read' } : { kind: 'give-up', record, term },
+    {
+      signal,
+      timeout,
+      notAfter: heldUntil,
+    },
+  );
+}
