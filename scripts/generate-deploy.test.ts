@@ -18,14 +18,16 @@ describe('deployFiles()', () => {
     assert.deepEqual(stored, files);
   });
 
-  test('permits to delete pods, and nothing on Secrets, Leases or whole types with "*"', () => {
+  test('permits to delete pods, to hold a Lease, and nothing on Secrets or whole types with "*"', () => {
     const { rules } = parse(files['role.yaml'] ?? '') as {
       rules: { resources: string[]; verbs: string[] }[];
     };
     const pods = rules.find(({ resources }) => resources.includes('pods'));
-    assert.deepEqual(pods?.verbs, ['delete', 'list', 'patch', 'watch']);
+    assert.deepEqual(pods?.verbs, ['delete', 'list', 'watch']);
+    const leases = rules.find(({ resources }) => resources.includes('leases'));
+    assert.deepEqual(leases?.verbs, ['create', 'get', 'update']);
     const all = JSON.stringify(rules);
-    assert.doesNotMatch(all, /secrets|leases|"\*"/);
+    assert.doesNotMatch(all, /secrets|"\*"/);
   });
 
   test('binds the Role to the account that the Deployment runs as', () => {

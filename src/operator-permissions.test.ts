@@ -73,7 +73,7 @@ describe('roleRules()', () => {
 
   test('asks for nothing beyond what rolling groups and coordinating replicas take', () => {
     assert.deepEqual(roleRules(), [
-      { apiGroups: [''], resources: ['pods'], verbs: ['delete', 'list', 'patch', 'watch'] },
+      { apiGroups: [''], resources: ['pods'], verbs: ['delete', 'list', 'watch'] },
       {
         apiGroups: ['apps'],
         resources: ['statefulsets'],
@@ -102,6 +102,11 @@ describe('roleRules()', () => {
         verbs: ['list', 'watch'],
       },
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
+      {
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        verbs: ['create', 'get', 'update'],
+      },
     ]);
   });
 });

@@ -1,4 +1,5 @@
 import { certificatePermissions } from '#certificate/permissions.ts';
+import { leasePermissions } from '#kubernetes/lease-permissions.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import { replicaCoordinationPermissions } from '#replica-coordination/permissions.ts';
 import { rolloutGroupPermissions } from '#rollout-group/permissions.ts';
@@ -7,6 +8,7 @@ import { rolloutGroupPermissions } from '#rollout-group/permissions.ts';
 export const operatorPermissions: readonly Permission[] = [
   ...rolloutGroupPermissions,
   ...replicaCoordinationPermissions,
+  ...leasePermissions,
 ];
 
 /** All that the certificate of the webhooks takes under the default flags, beyond {@link operatorPermissions}. */

@@ -10,6 +10,7 @@ import { type Basis, maxDecisionAge, StaleBasisError } from './basis.ts';
 import type { Scale } from './decision.ts';
 import { OverruledError } from './pod-deletions.ts';
 import { statementOf } from './statement.ts';
+import { unlessSent } from './unless-sent.ts';
 
 /** What became of a write of `spec.replicas`. */
 export type ScaleOutcome =
@@ -45,6 +46,7 @@ export async function applyScale(
 ): Promise<ScaleOutcome> {
   const { set, from, to } = scale;
   let sentAt = clock.monotonic();
+  const waiting = unlessSent(signal);
   const beforeSend = (): void => {
     signal.throwIfAborted();
     const basis = approve(scale);
@@ -52,6 +54,7 @@ export async function applyScale(
     throwIfAnswersAreOld(scale, sentAt);
     log.info('scaling statefulset', statementOf(scale, basis, sentAt));
     log.flush();
+    waiting.sent();
   };
   const operations = [
     { op: 'test', path: '/metadata/uid', value: set.uid },
@@ -61,7 +64,7 @@ export async function applyScale(
   const { namespace, name } = set;
   try {
     const body = { kind: 'json', operations } as const;
-    const write = { body, signal, beforeSend };
+    const write = { body, signal: waiting.signal, beforeSend };
     const { metadata } = await client.patch(resourceTypes.statefulSets, { namespace, name }, write);
     return { kind: 'scaled', revision: metadata.resourceVersion, sentAt };
   } catch (error) {

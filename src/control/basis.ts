@@ -26,6 +26,8 @@ export interface Basis {
   readonly pods: TypeBasis;
   readonly statefulSets: TypeBasis;
   readonly budgets: ProvenBudgets;
+  /** The term of the Lease in which it is acted on; absent where there is no Lease. */
+  readonly term?: string;
 }
 
 /** The basis of what `freshness` describes; undefined while that is not proven at all. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { monotonic } from '#base/units.ts';
 import { TransportError } from '#kubernetes/transport.ts';
 import { GroupBench } from '#testing/group-bench.ts';
 import { refusal, type WorldRequest } from '#testing/group-world.ts';
@@ -12,10 +13,6 @@ const READS = [
   'list pods name=ingester-zone-a',
   'list pods name=ingester-zone-b',
 ];
-const TOUCHES = ['a-0', 'a-1', 'a-2', 'b-0', 'b-1', 'b-2'].map(
-  (pod) => `patch ingester-zone-${pod}`,
-);
-
 function refuse(status: number, name: string): (request: WorldRequest) => void {
   return (request) => {
     if (request.name === name) throw refusal(status);
@@ -29,13 +26,13 @@ function loseAnswer(name: string): (request: WorldRequest) => void {
 }
 
 test('a group whose caches are proven fresh is disrupted without a read', async () => {
-  const bench = await new GroupBench().fenced();
+  const bench = await new GroupBench().proven();
   await bench.pass();
   assert.deepEqual(bench.world.taken(), DELETES);
 });
 
 test('a group whose caches are proven for more than 10 s is read once: its sets, then the pods of each (D-4)', async () => {
-  const bench = await new GroupBench().fenced();
+  const bench = await new GroupBench().proven();
   await bench.world.clock.advance(10_001);
   await bench.pass();
   assert.deepEqual(bench.world.taken(), [...READS, ...DELETES]);
@@ -44,7 +41,7 @@ test('a group whose caches are proven for more than 10 s is read once: its sets,
 const lists = { pods: READS.slice(1), statefulSets: READS.slice(0, 1) } as const;
 for (const plural of ['pods', 'statefulSets'] as const) {
   test(`of a group only the ${plural} are read when only their cache has no proof (D-3)`, async () => {
-    const bench = await new GroupBench().fenced();
+    const bench = await new GroupBench().proven();
     const { freshness } = bench.world[plural];
     const { seen } = freshness;
     freshness.reset();
@@ -63,7 +60,7 @@ test('a group with nothing to do is never read', async () => {
 });
 
 test('a pod that the list shows terminating is not available, whatever the cache shows', async () => {
-  const bench = await new GroupBench().fenced();
+  const bench = await new GroupBench().proven();
   const deletionTimestamp = '2026-01-01T00:00:00Z';
   bench.world.annotate('pods', 'ingester-zone-b-2', { deletionTimestamp });
   await bench.world.clock.advance(10_001);
@@ -72,7 +69,7 @@ test('a pod that the list shows terminating is not available, whatever the cache
 });
 
 test('a pod that the list shows available is, although the cache shows another one terminating', async () => {
-  const bench = await new GroupBench({ maxUnavailable: '3' }).fenced();
+  const bench = await new GroupBench({ maxUnavailable: '3' }).proven();
   const { world } = bench;
   const deletionTimestamp = '2026-01-01T00:00:00Z';
   world.annotate('pods', 'ingester-zone-a-2', { deletionTimestamp });
@@ -86,7 +83,7 @@ test('a pod that the list shows available is, although the cache shows another o
 
 test('a group that cannot be read is not disrupted, and says why', async () => {
   for (const failing of READS) {
-    const bench = await new GroupBench().fenced();
+    const bench = await new GroupBench().proven();
     const [, , selector = ''] = failing.split(' ');
     bench.world.before = refuse(503, selector);
     await bench.world.clock.advance(10_001);
@@ -102,7 +99,7 @@ test('a group that cannot be read is not disrupted, and says why', async () => {
 
 for (const plural of ['pods', 'statefulSets'] as const) {
   test(`a list of ${plural} older than what had been seen when it was sent ends the program (D-6)`, async () => {
-    const bench = await new GroupBench().fenced();
+    const bench = await new GroupBench().proven();
     bench.world[plural].freshness.delivered('5000');
     await bench.world.clock.advance(10_001);
     await assert.rejects(bench.pass(), { name: 'RevisionWentBackError' });
@@ -110,7 +107,7 @@ for (const plural of ['pods', 'statefulSets'] as const) {
 }
 
 test('a pause that only the list shows forbids the rollout of its zone', async () => {
-  const bench = await new GroupBench().fenced();
+  const bench = await new GroupBench().proven();
   const annotations = { 'grafana.com/rollout-paused': 'true' };
   for (const zone of ['a', 'b']) {
     bench.world.annotate('statefulsets', `ingester-zone-${zone}`, { annotations });
@@ -128,7 +125,7 @@ const slow = {
 };
 for (const [what, { selector, requests }] of Object.entries(slow)) {
   test(`a list of ${what} that takes longer than 10 s disrupts nothing, and the group says that its view is not fresh`, async () => {
-    const bench = await new GroupBench().fenced();
+    const bench = await new GroupBench().proven();
     bench.world.after = async ({ name }) => {
       if (name === selector) await bench.world.clock.advance(10_001);
     };
@@ -139,156 +136,58 @@ for (const [what, { selector, requests }] of Object.entries(slow)) {
   });
 }
 
-test('before its first disruption a group is touched once, and then read (D-8)', async () => {
-  const bench = new GroupBench();
-  await bench.pass();
-  assert.deepEqual(bench.world.taken(), [...TOUCHES, ...READS, ...DELETES]);
-});
-
-test('what the touches found out counts, although the cache was proven just before them', async () => {
-  const bench = new GroupBench();
-  const deletionTimestamp = '2026-01-01T00:00:00Z';
-  bench.world.annotate('pods', 'ingester-zone-b-0', { deletionTimestamp });
-  bench.world.annotate('pods', 'ingester-zone-b-1', { deletionTimestamp });
-  await bench.pass();
-  assert.deepEqual(bench.world.taken(), [...TOUCHES, ...READS]);
-  assert.deepEqual(bench.holds(), ['MaxUnavailableReached', 'ZoneOrder']);
-});
-
-test('a fence that could not be confirmed by a read is confirmed by the next pass, without touching again', async () => {
-  const bench = new GroupBench();
-  await bench.world.clock.advance(1);
-  bench.world.before = refuse(500, 'rollout-group=ingester');
-  await bench.pass();
-  bench.world.taken();
-  bench.world.before = () => undefined;
-  await bench.pass();
-  assert.deepEqual(bench.world.taken(), [...READS.slice(1), ...DELETES]);
-});
-
-test('pods of a set whose target is unknown are touched too, as any could have been outdated before', async () => {
-  const bench = new GroupBench({ podRevision: 'new-hash', currentRevision: 'new-hash' });
-  const { world } = bench;
-  world.annotate('statefulsets', 'ingester-zone-b', { generation: 2 });
-  world.put('pods', rawPod({ ordinal: 0, status: crashLoop }));
-  world.show();
-  await bench.pass();
-  assert.deepEqual(world.taken(), [
-    'patch ingester-zone-a-0',
-    'patch ingester-zone-b-0',
-    'patch ingester-zone-b-1',
-    'patch ingester-zone-b-2',
-    ...READS,
-    'delete ingester-zone-a-0',
-  ]);
-});
-
-test('a group that was up to date once is never touched', async () => {
-  const bench = new GroupBench({ podRevision: 'new-hash', currentRevision: 'new-hash' });
-  await bench.pass();
-  const { world } = bench;
-  world.put('pods', rawPod({ ordinal: 0, revision: 'last-hash' }));
-  world.show();
-  await bench.pass();
-  assert.deepEqual(world.taken(), ['delete ingester-zone-a-0']);
-});
-
-test('a set that only the list shows is touched, and read again, before it is disrupted', async () => {
-  const bench = await new GroupBench({ zones: ['b'] }).fenced();
+test('a set that only the list shows is disrupted on what the list shows', async () => {
+  const bench = await new GroupBench({ zones: ['b'] }).proven();
   const { world } = bench;
   world.put('statefulsets', rawStatefulSet({ updateRevision: 'new-hash', replicas: 1 }));
   world.put('pods', rawPod());
   await world.clock.advance(10_001);
   await bench.pass();
   const [sets = '', ofA = '', ofB = ''] = READS;
-  assert.deepEqual(world.taken(), [
-    sets,
-    ofB,
-    ofA,
-    'patch ingester-zone-a-0',
-    sets,
-    ofB,
-    ofA,
-    'delete ingester-zone-a-0',
-  ]);
+  assert.deepEqual(world.taken(), [sets, ofB, ofA, 'delete ingester-zone-a-0']);
 });
 
-test('where pods may not be patched a group waits 120 s from the start, says so, and is looked at then (D-8)', async () => {
-  const bench = new GroupBench({ canTouchPods: false });
+test('an unclean predecessor is waited out for 120 s, which is told, and the group is looked at then (D-50)', async () => {
+  const predecessor = { kind: 'unclean', countedFrom: monotonic(T0) } as const;
+  const bench = new GroupBench({ predecessor });
   await bench.world.clock.advance(3_000);
   const result = await bench.pass();
   assert.deepEqual(result, { kind: 'ended', requeue: { kind: 'at', at: T0 + 120_000 } });
   assert.deepEqual(bench.holds(), ['AwaitingPredecessor', 'ZoneOrder']);
+  const [hold] = bench.plan?.decisions.filter(({ kind }) => kind === 'hold') ?? [];
+  assert.match(hold?.because.message ?? '', /: waiting until 2026-01-01T00:02:00Z$/);
   assert.deepEqual(bench.world.taken(), []);
   await bench.world.clock.advance(117_000);
   await bench.pass();
   assert.deepEqual(bench.world.taken(), [...READS, ...DELETES]);
 });
 
-test('a deletion without an answer is settled by touching its pod, each time anew (D-7)', async () => {
-  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
-  const { world } = bench;
-  world.before = loseAnswer('ingester-zone-a-0');
-  await bench.pass();
-  assert.deepEqual(world.taken(), ['delete ingester-zone-a-0']);
-  world.before = () => undefined;
-  const before = world.object('pods', 'ingester-zone-a-0').metadata.resourceVersion;
-  await bench.pass();
-  assert.deepEqual(world.taken(), ['patch ingester-zone-a-0']);
-  assert.notEqual(world.object('pods', 'ingester-zone-a-0').metadata.resourceVersion, before);
+test('where no Lease was, a group that was in motion when it was first seen waits, and no other (D-50)', async () => {
+  const predecessor = { kind: 'none' } as const;
+  const moving = new GroupBench({ predecessor });
+  await moving.pass();
+  assert.deepEqual(moving.world.taken(), []);
+  assert.equal(moving.holds()[0], 'AwaitingPredecessor');
+  const resting = new GroupBench({ predecessor, updateRevision: 'last-hash' });
+  await resting.pass();
+  const { world } = resting;
+  world.put('statefulsets', rawStatefulSet({ updateRevision: 'new-hash' }));
   world.show();
-  await world.clock.advance(200);
-  await bench.pass();
-  assert.deepEqual(world.taken(), ['delete ingester-zone-a-0']);
+  await resting.pass();
+  assert.deepEqual(world.taken(), DELETES);
 });
 
-test('a deletion whose answer was lost but which happened is known by the touch', async () => {
-  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
-  const { world } = bench;
-  world.after = loseAnswer('ingester-zone-a-0');
+test('nothing leaves once the Lease is not held any more, also when that happens between plan and send [WRIT-1]', async () => {
+  const bench = await new GroupBench().proven();
+  bench.world.atSend = () => {
+    bench.leads = false;
+  };
   await bench.pass();
-  world.after = () => undefined;
-  world.taken();
-  for (let turn = 0; turn < 3; turn += 1) {
-    await bench.pass();
-    await world.clock.advance(1_000);
-  }
-  assert.deepEqual(world.taken(), ['patch ingester-zone-a-0']);
-  world.show();
-  await bench.pass();
-  assert.deepEqual(world.taken(), []);
+  assert.deepEqual(bench.world.taken(), []);
 });
 
-test('a pod that is found gone by the touch counts until the cache shows that it is [MAXU-1]', async () => {
-  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
-  const { world } = bench;
-  world.before = loseAnswer('ingester-zone-a-0');
-  await bench.pass();
-  world.before = () => undefined;
-  world.drop('pods', 'ingester-zone-a-0');
-  world.taken();
-  for (let turn = 0; turn < 3; turn += 1) {
-    await bench.pass();
-    await world.clock.advance(1_000);
-  }
-  assert.deepEqual(world.taken(), ['patch ingester-zone-a-0']);
-  world.show();
-  await bench.pass();
-  assert.deepEqual(world.taken(), []);
-});
-
-test('a deletion without an answer whose pod cannot be touched is an error, and the key is tried again', async () => {
-  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
-  const { world } = bench;
-  world.before = loseAnswer('ingester-zone-a-0');
-  await bench.pass();
-  world.before = refuse(503, 'ingester-zone-a-0');
-  assert.deepEqual(await bench.pass(), { kind: 'retry', retryAfter: undefined });
-  assert.deepEqual(bench.holds(), ['RequestRefused']);
-});
-
-test('where pods may not be patched, a deletion without an answer holds its zone for 120 s, and says so (D-7)', async () => {
-  const bench = new GroupBench({ maxUnavailable: '1', canTouchPods: false });
+test('a deletion without an answer holds its zone for 120 s, and says so (D-7)', async () => {
+  const bench = new GroupBench({ maxUnavailable: '1' });
   const { world } = bench;
   await world.clock.advance(120_000);
   world.before = loseAnswer('ingester-zone-a-0');
@@ -306,7 +205,7 @@ test('where pods may not be patched, a deletion without an answer holds its zone
 });
 
 test('a set takes its unanswered deletions along to another group [MAXU-1]', async () => {
-  const bench = await new GroupBench({ maxUnavailable: '1', canTouchPods: false }).fenced();
+  const bench = await new GroupBench({ maxUnavailable: '1' }).proven();
   const { world } = bench;
   await world.clock.advance(120_000);
   world.before = loseAnswer('ingester-zone-a-0');
@@ -327,7 +226,7 @@ test('a set takes its unanswered deletions along to another group [MAXU-1]', asy
 });
 
 test('a pod that was made just like one that was taken is taken only after a read: its set may be rolled back [REV-3]', async () => {
-  const bench = await new GroupBench().fenced();
+  const bench = await new GroupBench().proven();
   const { world } = bench;
   await bench.pass();
   assert.deepEqual(world.taken(), DELETES);
@@ -349,7 +248,7 @@ const ages: Readonly<Record<number, readonly string[]>> = {
 for (const [age, requests] of Object.entries(ages)) {
   const what = requests.length > 0 ? 'is' : 'is not';
   test(`a deletion that waited until its view is ${age} ms old ${what} sent (D-3)`, async () => {
-    const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+    const bench = await new GroupBench({ maxUnavailable: '1' }).proven();
     const { world } = bench;
     world.atSend = () => world.clock.advance(Number(age));
     await bench.pass();
@@ -358,7 +257,7 @@ for (const [age, requests] of Object.entries(ages)) {
 }
 
 test('a pod that is lost in another zone while a deletion waits keeps it from being sent (D-49)', async () => {
-  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+  const bench = await new GroupBench({ maxUnavailable: '1' }).proven();
   const { world } = bench;
   world.atSend = () => {
     world.atSend = () => undefined;
@@ -371,7 +270,7 @@ test('a pod that is lost in another zone while a deletion waits keeps it from be
 });
 
 test('a pod whose deletion got 404 counts until 120 s have passed while the cache says nothing, and is looked at then', async () => {
-  const bench = await new GroupBench({ maxUnavailable: '1' }).fenced();
+  const bench = await new GroupBench({ maxUnavailable: '1' }).proven();
   const { world } = bench;
   world.before = refuse(404, 'ingester-zone-a-0');
   await bench.pass();

@@ -41,6 +41,10 @@ export interface PassPorts extends MomentPorts, SecurePorts, HoldPorts {
   readonly capabilities: readonly GroupCapability[];
   readonly deletions: PodDeletions;
   readonly awaited: AwaitedRequests;
+  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  leads(): boolean;
+  /** The term of the Lease in which requests leave; absent where there is no Lease. */
+  readonly term?: string;
   /** Tells people one thing that was done. */
   tell(set: SetRef, why: Because<Reason>): void;
   /** A deletion that was begun has ended. */
@@ -84,7 +88,10 @@ export class GroupPass {
   /** The group as it is now, and what is done about it. Synchronous, without effect. */
   look(): Look {
     const moment = momentOf(this.#key, this.#ports);
-    const planned = planGroup(moment, this.#ports.capabilities);
+    return this.#held(moment, planGroup(moment, this.#ports.capabilities));
+  }
+
+  #held(moment: GroupMoment, planned: GroupPlan): Look {
     return { moment, planned, plan: withHolds(planned.whole, moment, this.#ports) };
   }
 
@@ -132,8 +139,12 @@ export class GroupPass {
     return { plan, written: this.#written, result: { kind: 'retry', retryAfter: undefined } };
   }
 
+  /** A look that rests on all that the capabilities prepared. */
   #look(): Look {
-    const look = this.look();
+    const moment = momentOf(this.#key, this.#ports);
+    const planned = planGroup(moment, this.#ports.capabilities);
+    this.#ports.predecessor.see(moment, planned.whole);
+    const look = this.#held(moment, planned);
     this.#plan = look.plan;
     return look;
   }
@@ -207,7 +218,8 @@ export class GroupPass {
     if (unprovenFor(plan, moment, this.#ports) !== undefined) {
       throw new StaleBasisError(ageOf(basis, moment.monotonic));
     }
-    return basis;
+    const { term } = this.#ports;
+    return term === undefined ? basis : { ...basis, term };
   }
 
   #contained(wanted: Scale): undefined {
@@ -215,6 +227,9 @@ export class GroupPass {
   }
 
   #lookWith(wanted: DeletePod | Scale): Look {
+    // Also after a pause of the process, however long: whoever holds the Lease now is the one to plan.
+    if (!this.#ports.leads())
+      throw new OverruledError('Cannot write as the Lease is not held any more');
     const look = this.look();
     if (look.plan.decisions.some((decision) => isSameDisruption(decision, wanted))) return look;
     const subject =

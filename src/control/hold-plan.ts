@@ -1,5 +1,6 @@
 import type { Because } from '#base/because.ts';
 import { after, type Instant, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import {
   type Decision,
   isDisruptive,
@@ -8,10 +9,10 @@ import {
   type Requeue,
   type SetRef,
 } from './decision.ts';
-import type { Fence } from './fence.ts';
 import type { GroupMoment } from './group-moment.ts';
 import { sooner } from './group-plan.ts';
 import type { OpenDisruptions } from './open-disruptions.ts';
+import type { PredecessorWait } from './predecessor-wait.ts';
 import { disrupts } from './proof-demand.ts';
 import type { Reason } from './reasons.ts';
 import { because, setRef } from './refs.ts';
@@ -21,7 +22,7 @@ import { isUnderWay, nextProbeOf, stalenessOf, type WatchedViews } from './watch
 /** What may hold a plan that no capability knows of. */
 export interface HoldPorts extends WatchedViews {
   readonly open: OpenDisruptions;
-  readonly fence: Fence;
+  readonly predecessor: PredecessorWait;
   readonly refusals: Refusals;
 }
 
@@ -85,15 +86,15 @@ function refused({ moment, ports }: Question): ReturnType<Obstacle['reason']> {
   return { until: instantOf(refusal.until, moment), because: refusal.because };
 }
 
-/** An earlier process may have a deletion under way, and pods may not be touched to void it (D-8). */
+/** An earlier process may have a request under way that arrives late (D-50). */
 function awaitingPredecessor({ moment, ports }: Question): ReturnType<Obstacle['reason']> {
-  const { fence } = ports;
-  const until = fence.waitsUntil;
+  const until = ports.predecessor.until(moment);
   if (until === undefined) return undefined;
-  if (moment.sets.every(({ set }) => fence.openSince(set.uid) !== undefined)) return undefined;
+  const at = instantOf(until, moment);
   const message =
-    'an earlier process may have a deletion under way, and pods may not be patched to void it';
-  return { until: instantOf(until, moment), because: because('AwaitingPredecessor', message) };
+    'nothing is disrupted yet, as a request that an earlier process sent may still arrive: ' +
+    `waiting until ${formatUtcSeconds(at)}`;
+  return { until: at, because: because('AwaitingPredecessor', message) };
 }
 
 /** `plan` with one hold in place of all that is kept back. */
@@ -149,7 +150,7 @@ function awaitedAnswers(
   return moment.sets.flatMap(({ set, pods }) => {
     const names = pods.filter((pod) => awaited.has(pod.uid)).map((pod) => pod.name);
     if (names.length === 0) return [];
-    const message = `the deletion of ${names.join(', ')} got no answer, and pods may not be patched to void it`;
+    const message = `the deletion of ${names.join(', ')} got no answer, so it may still happen`;
     return [holdOf(setRef(set), because('AwaitingAnswer', message), until)];
   });
 }
@@ -165,7 +166,7 @@ function instantOf(time: Monotonic, { now, monotonic }: GroupMoment): Instant {
 }
 
 /** Tells the pods of `moment`; what that takes is made when the first is asked about, which is seldom. */
-export function ownerIn({ sets }: GroupMoment): (pod: PodRef) => boolean {
+function ownerIn({ sets }: GroupMoment): (pod: PodRef) => boolean {
   let uids: ReadonlySet<string> | undefined;
   return (pod) => {
     uids ??= new Set(sets.flatMap(({ pods }) => pods.map(({ uid }) => uid)));

@@ -141,7 +141,7 @@ for (const [when, { happens, sight: seen, isLeaving }] of Object.entries(cases))
   });
 }
 
-test('OpenDisruptions lists for touching only what has no answer', () => {
+test('OpenDisruptions lists as unanswered only what has no answer', () => {
   const open = new OpenDisruptions();
   const other = { ...pod, uid: 'other' };
   open.sent(pod, SENT);

@@ -42,7 +42,7 @@ export interface PodSight {
 
 /**
  * Deletions of ours that the cache may not show yet (D-7, reliability.md rule 4). Such a pod counts as leaving. A
- * request under way is a connection, not state: after a restart, fencing takes its place (D-8).
+ * request under way is a connection, not state: the next process waits for as long as it may arrive (D-50).
  *
  * One for all groups: a set that moves to another group takes what is open in it along.
  */
@@ -114,7 +114,7 @@ export class OpenDisruptions {
     return new Set(this.#open.keys());
   }
 
-  /** Those of the pods for which `isMine` holds whose deletion has no answer; touching them settles it (D-8). */
+  /** Those of the pods for which `isMine` holds whose deletion got no answer, and may still happen. */
   unansweredPods(isMine: (pod: PodRef) => boolean = () => true): readonly PodRef[] {
     return [...this.#open.values()]
       .filter((open) => open.answer.kind === 'unanswered' && isMine(open.pod))

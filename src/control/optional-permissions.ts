@@ -6,7 +6,6 @@ import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 /** What the Role permits beyond what every peer's Role does (D-1). */
 export interface Permissions {
   readonly canCreateEvents: boolean;
-  readonly canPatchPods: boolean;
   /** Else budgets of the kind ZoneAwarePodDisruptionBudget are no part of the view of a group (D-51). */
   readonly canListBudgets: boolean;
 }
@@ -31,12 +30,11 @@ export async function askPermissions(
   ports: PermissionPorts,
   signal: AbortSignal,
 ): Promise<Permissions> {
-  const [canCreateEvents, canPatchPods, canListBudgets] = await Promise.all([
+  const [canCreateEvents, canListBudgets] = await Promise.all([
     may(ports, { verb: 'create', group: '', resource: 'events' }, signal),
-    may(ports, { verb: 'patch', group: '', resource: 'pods' }, signal),
     may(ports, { verb: 'list', group: budgetGroup, resource: budgetPlural }, signal),
   ]);
-  return { canCreateEvents, canPatchPods, canListBudgets };
+  return { canCreateEvents, canListBudgets };
 }
 
 const budgetGroup = 'rollout-operator.grafana.com';

@@ -16,6 +16,7 @@ import { type Basis, StaleBasisError } from './basis.ts';
 import type { DeletePod, PodRef } from './decision.ts';
 import type { OpenDisruptions } from './open-disruptions.ts';
 import { statementOf } from './statement.ts';
+import { unlessSent } from './unless-sent.ts';
 
 /** Requests for the pods of one group under way at once. */
 const maxUnderWay = 32;
@@ -119,6 +120,7 @@ export class PodDeletions {
     const { pod } = deletion;
     const { clock, open, log, client } = this.#ports;
     let sentAt: Monotonic | undefined;
+    const waiting = unlessSent(signal);
     const beforeSend = (): void => {
       signal.throwIfAborted();
       const basis = owner.approve(deletion);
@@ -127,10 +129,12 @@ export class PodDeletions {
       open.sent(pod, now);
       log.info('deleting pod', statementOf(deletion, basis, now));
       log.flush();
+      waiting.sent();
     };
     const { namespace, name, uid, resourceVersion } = pod;
     try {
-      const options = { preconditions: { uid, resourceVersion }, beforeSend, signal };
+      const preconditions = { uid, resourceVersion };
+      const options = { preconditions, beforeSend, signal: waiting.signal };
       const answer = await client.delete(resourceTypes.pods, { namespace, name }, options);
       this.#settle({ pod, sentAt }, answer?.metadata.resourceVersion);
     } catch (error) {

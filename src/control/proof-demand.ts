@@ -2,7 +2,6 @@ import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/u
 import { maxDecisionAge, type TypeBasis } from './basis.ts';
 import type { ReadWish } from './consistent-reads.ts';
 import { isDisruptive, type Plan } from './decision.ts';
-import type { Fence } from './fence.ts';
 import type { GroupMoment } from './group-moment.ts';
 import type { OpenDisruptions } from './open-disruptions.ts';
 import type { Refusals } from './refusals.ts';
@@ -16,7 +15,6 @@ export interface Unproven extends ReadWish {
 /** What tells how new a view must be besides the time. */
 export interface DemandPorts {
   readonly open: OpenDisruptions;
-  readonly fence: Fence;
   readonly refusals: Refusals;
   readonly writes: Pick<ScaleWrites, 'podsAfter'>;
 }
@@ -33,9 +31,8 @@ export function disrupts(plan: Plan): boolean {
 
 /**
  * The types of the view that are not proven to be as new as the disruptions of `plan` demand: proven by a request that
- * was sent at most 10 s ago, after the group was fenced, after we last lowered a count of it, after the server last said
- * that its world had moved, and after a pod was noticed that was made just like one that we took (REV-3). Undefined when
- * all are.
+ * was sent at most 10 s ago, after we last lowered a count of it, after the server last said that its world had moved, and
+ * after a pod was noticed that was made just like one that we took (REV-3). Undefined when all are.
  */
 export function unprovenFor(
   plan: Plan,
@@ -64,20 +61,10 @@ function lackingAt(margin: Millis, { plan, moment, ports }: Question): Unproven 
     basis === undefined || basis.provenAt < since;
   const { budgets } = proof;
   return {
-    pods:
-      isOld(proof.pods) || !isFenced(moment, ports.fence) || !showsLowered(moment, ports.writes),
+    pods: isOld(proof.pods) || !showsLowered(moment, ports.writes),
     statefulSets: isOld(proof.statefulSets),
     budgets: budgets.kind === 'unproven' || (budgets.kind === 'proven' && isOld(budgets)),
   };
-}
-
-/** Whether the pods were seen after each set was fenced off from an earlier process. */
-function isFenced({ proof, sets }: GroupMoment, fence: Fence): boolean {
-  const provenAt = proof.pods?.provenAt ?? always;
-  return sets.every(({ set }) => {
-    const since = fence.openSince(set.uid);
-    return since !== undefined && provenAt >= since;
-  });
 }
 
 /** Whether the pods were seen after what we last lowered: a set that shrinks is seen before its pods go. */

@@ -59,7 +59,6 @@ export const reasonCatalogue = {
   PodReleased: act(
     'The pod stays, and has not yet answered that it is not prepared to go any more.',
   ),
-  PodTouched: act('A predecessor may still have a deletion of this pod under way (D-8).'),
 
   ZoneNotReady: hold(
     'Exactly one zone has unavailable pods, none of which may be replaced now.',
@@ -138,11 +137,11 @@ export const reasonCatalogue = {
     'Remove what the message names, or use a version that has it.',
   ),
   AwaitingPredecessor: hold(
-    'An earlier process may still have a deletion under way, and pods cannot be touched to void it (D-8).',
-    'Wait at most 120 s after the start, or grant patch on pods.',
+    'A request that an earlier process sent may still arrive, so that nothing is disrupted until -rollout.predecessor-horizon has passed.',
+    'Wait; the message says until when. An operator that ends in good order under a Role that permits Leases spares its successor the wait.',
   ),
   AwaitingAnswer: hold(
-    'A deletion got no answer, so it counts as done until the pod shows otherwise (D-7).',
+    'A deletion or a scaling got no answer, so it counts as done until the pod or the set shows otherwise.',
     'Wait at most 120 s.',
   ),
   ViewNotFresh: hold(

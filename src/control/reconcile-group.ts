@@ -12,12 +12,12 @@ import { AwaitedRequests } from './awaited-requests.ts';
 import type { BudgetSight } from './budget-sight.ts';
 import { ConsistentReads } from './consistent-reads.ts';
 import type { Plan, Requeue } from './decision.ts';
-import type { Fence } from './fence.ts';
 import type { GroupCapability } from './group-capability.ts';
 import { GroupPass, type GroupPassEnd, type PassPorts } from './group-pass.ts';
 import { idlePlan, sooner } from './group-plan.ts';
 import { OpenDisruptions } from './open-disruptions.ts';
 import { type EndedDeletion, PodDeletions } from './pod-deletions.ts';
+import type { PredecessorWait } from './predecessor-wait.ts';
 import { primaryHold } from './primary-hold.ts';
 import { because, setRef } from './refs.ts';
 import { Refusals } from './refusals.ts';
@@ -35,8 +35,13 @@ export interface GroupReconcilerPorts {
   readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
   readonly budgets: BudgetSight;
-  readonly fence: Fence;
   readonly writes: ScaleWrites;
+  /** Until when an earlier process is waited for. */
+  readonly predecessor: PredecessorWait;
+  /** The term of the Lease under which requests leave; undefined where there is no Lease. */
+  readonly term?: string;
+  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  leads(): boolean;
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
   /** In the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];
@@ -81,6 +86,11 @@ export class GroupReconciler {
   /** Resolves when no request of a finished pass is under way any more. */
   async idle(): Promise<void> {
     await this.#pass.deletions.idle();
+  }
+
+  /** Whether a deletion got no answer, and may still happen. */
+  hasUnanswered(): boolean {
+    return this.#pass.open.unansweredPods().length > 0;
   }
 
   /** One pass over the group `key`. */

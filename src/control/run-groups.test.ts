@@ -42,9 +42,9 @@ async function run(
     bench.stopping.signal,
   );
   await clock.settle();
-  const stop = (): Promise<void> => {
+  const stop = async (): Promise<void> => {
     bench.stopping.abort();
-    return ended;
+    await ended;
   };
   return { bench, passes, budgetsChanged: () => wakeAll(), stop };
 }

@@ -28,9 +28,14 @@ const stride = 8;
 
 /**
  * Watches StatefulSets and pods, and reconciles the group that a change concerns, at once (architecture rule 5).
- * Both informers must have synced. Ends when `signal` aborts and the passes under way have ended.
+ * Both informers must have synced. Ends when `signal` aborts, the passes under way have ended, and what was sent is answered.
+ *
+ * @returns whether every deletion got its answer
  */
-export async function runGroups(ports: GroupPorts, signal: AbortSignal): Promise<void> {
+export async function runGroups(
+  ports: GroupPorts,
+  signal: AbortSignal,
+): Promise<{ readonly isSettled: boolean }> {
   const { queue, statefulSets, pods, log, clock } = ports;
   const reconciler = new GroupReconciler(ports);
   const owners = (pods: readonly PodView[]): readonly StatefulSetView[] =>
@@ -70,6 +75,7 @@ export async function runGroups(ports: GroupPorts, signal: AbortSignal): Promise
     resync.cancel();
     await reconciler.idle();
   }
+  return { isSettled: !reconciler.hasUnanswered() };
 }
 
 /** Both states of a change: a set that moved to another group concerns both groups. */

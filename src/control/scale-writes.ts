@@ -138,6 +138,12 @@ export class ScaleWrites {
     return now;
   }
 
+  /** Whether a request that lowers a count got no answer, and may still be carried out. */
+  hasUnanswered(): boolean {
+    const now = this.#clock.monotonic();
+    return [...this.#lost.keys()].some((uid) => this.#remembered(uid, now).length > 0);
+  }
+
   /** The set is gone: no request names its uid any more. */
   forget(uid: string): void {
     this.#stored.delete(uid);

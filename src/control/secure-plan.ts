@@ -1,12 +1,9 @@
 import type { BudgetSight } from './budget-sight.ts';
 import type { ConsistentReads } from './consistent-reads.ts';
 import type { Plan } from './decision.ts';
-import type { Fence } from './fence.ts';
 import type { Need } from './group-capability.ts';
 import type { GroupMoment } from './group-moment.ts';
 import type { GroupPlan } from './group-plan.ts';
-import { ownerIn } from './hold-plan.ts';
-import { podsDeletableBefore } from './predecessor-pods.ts';
 import { type DemandPorts, disrupts, type Unproven, unprovenFor } from './proof-demand.ts';
 import { because } from './refs.ts';
 import { isUnderWay, nextProbeOf, probe, type WatchedViews } from './watched-views.ts';
@@ -23,13 +20,9 @@ interface Question {
   readonly plan: Plan;
 }
 
-const everything = { pods: true, statefulSets: true };
-
 /** What may be missing, in the order in which it is seen to; the first that is there is fulfilled, then all is looked at anew. */
 const needs: readonly ((question: Question, ports: SecurePorts) => Need | undefined)[] = [
   ofCapabilities,
-  ofUnansweredDeletions,
-  ofPredecessor,
   ofProof,
 ];
 
@@ -48,58 +41,6 @@ function ofCapabilities({ moment, planned }: Question): Need | undefined {
     if (need !== undefined) return need;
   }
   return undefined;
-}
-
-/** Deletions without an answer are settled by touching their pods; where that is forbidden, time does (D-7). */
-function ofUnansweredDeletions(
-  { moment }: Question,
-  { open, fence }: SecurePorts,
-): Need | undefined {
-  if (!fence.canTouch) return undefined;
-  const unanswered = open.unansweredPods(ownerIn(moment));
-  if (unanswered.length === 0) return undefined;
-  return {
-    what: 'the answer to a patch of pods whose deletion got none',
-    fulfil: async (signal) => {
-      const { touches, error } = await fence.touch(unanswered, signal);
-      for (const touch of touches) {
-        if (touch.kind === 'moved') open.accepted(touch.pod);
-        else open.answered(touch.pod, touch.revision);
-      }
-      if (error !== undefined) throw error;
-    },
-  };
-}
-
-/** Before the first disruption of a group, what an earlier process may have under way is voided (D-8). */
-function ofPredecessor({ moment, plan }: Question, ports: SecurePorts): Need | undefined {
-  const { fence } = ports;
-  openUpToDate(moment, fence);
-  if (!disrupts(plan)) return undefined;
-  const closed = moment.sets.filter(({ set }) => fence.openSince(set.uid) === undefined);
-  if (closed.length === 0) return undefined;
-  return {
-    what: 'the answer to a patch of pods that an earlier process may have been deleting',
-    fulfil: async (signal) => {
-      for (const snapshot of closed) {
-        const pods = podsDeletableBefore(snapshot, moment);
-        const state = await fence.close(snapshot.set.uid, pods, signal);
-        if (state.kind === 'waiting') return;
-      }
-      // What the touches found out counts: the view must have been read after them.
-      await ports.reads.read(moment.key, { wish: everything, cached: [] }, signal);
-    },
-  };
-}
-
-/** Sets of which a proven view shows nothing outdated need no fence: nothing of theirs was to be deleted. */
-function openUpToDate(moment: GroupMoment, fence: Fence): void {
-  if (moment.proof.pods === undefined || moment.proof.statefulSets === undefined) return;
-  for (const snapshot of moment.sets) {
-    const { uid } = snapshot.set;
-    if (fence.openSince(uid) !== undefined) continue;
-    if (podsDeletableBefore(snapshot, moment).length === 0) fence.open(uid);
-  }
 }
 
 /** A plan that disrupts rests on a view that is proven; what is not is read (D-3, D-4, D-51). */

@@ -31,6 +31,7 @@ function basisFields(basis: Basis, now: Monotonic): LogFields {
     view_statefulsets: viewText(basis.statefulSets),
     proof_pods: basis.pods.proof,
     proof_statefulsets: basis.statefulSets.proof,
+    ...(basis.term !== undefined && { term: basis.term }),
     age_ms: Math.round(ageOf(basis, now)),
   };
 }

@@ -45,7 +45,7 @@ function annotate(world: World, zone: string, annotations: Readonly<Record<strin
 
 /** Zone a is current and has two pods; b has three outdated ones, follows a, and is fenced. */
 async function shrinking(minimum: Readonly<Record<string, string>> = {}): Promise<GroupBench> {
-  const bench = await new GroupBench({ zones: ['a', 'b'] }).fenced();
+  const bench = await new GroupBench({ zones: ['a', 'b'] }).proven();
   const { world } = bench;
   world.put('statefulsets', {
     ...world.object('statefulsets', 'ingester-zone-a'),

@@ -15,14 +15,6 @@ export const rolloutGroupPermissions: readonly Permission[] = Object.freeze([
     because: 'an outdated pod is deleted; the StatefulSet controller creates its successor',
   },
   {
-    group: '',
-    resource: 'pods',
-    verbs: ['patch'],
-    isOptional: true,
-    because:
-      'pods are annotated after a crash, which voids late deletions; without, rollouts wait 120 s after a start',
-  },
-  {
     group: 'apps',
     resource: 'statefulsets',
     verbs: ['get', 'list', 'watch'],

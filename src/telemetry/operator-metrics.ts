@@ -56,6 +56,8 @@ export interface OperatorMetrics {
   countClusterRejection(route: string, requestCluster: string): void;
   /** Shows the state of a capability in place of the earlier one. */
   setCapability(state: CapabilityState): void;
+  /** Shows which other Leases are held for the same namespaces, in place of those of before. */
+  setRivalLeases(names: readonly string[]): void;
   /** Shows that the Role refuses `verb` on `resource`, such as `events` or `statefulsets/status` (D-1). */
   setPermissionRefused(verb: string, resource: string, isRefused: boolean): void;
   /** Shows that the view of `resource`, such as `pods`, has not been kept up to date for 30 s (D-54). */
@@ -85,6 +87,7 @@ interface ProcessVectors {
   readonly rejected: CounterMetric<'method' | 'protocol' | 'request_cluster'>;
   readonly capability: GaugeMetric<'capability' | 'reason'>;
   readonly refused: GaugeMetric<'verb' | 'resource'>;
+  readonly rivals: GaugeMetric<'lease'>;
   readonly notFresh: GaugeMetric<'resource'>;
 }
 
@@ -97,6 +100,7 @@ class RegisteredMetrics implements OperatorMetrics {
   readonly #blockedReasons = new Map<string, string>();
   readonly #pods = new Map<string, ReadonlyMap<string, PodCounts>>();
   readonly #capabilityReasons = new Map<string, string>();
+  #rivals: readonly string[] = [];
 
   constructor(registry: MetricsRegistry) {
     this.#groups = declareGroupVectors(registry);
@@ -191,6 +195,13 @@ class RegisteredMetrics implements OperatorMetrics {
     this.#process.capability.set({ capability, reason }, isEnabled ? 1 : 0);
   }
 
+  setRivalLeases(names: readonly string[]): void {
+    for (const gone of this.#rivals)
+      if (!names.includes(gone)) this.#process.rivals.remove({ lease: gone });
+    for (const lease of names) this.#process.rivals.set({ lease }, 1);
+    this.#rivals = names;
+  }
+
   setPermissionRefused(verb: string, resource: string, isRefused: boolean): void {
     if (isRefused) this.#process.refused.set({ verb, resource }, 1);
     else this.#process.refused.remove({ verb, resource });
@@ -267,6 +278,11 @@ function declareProcessVectors(registry: MetricsRegistry): ProcessVectors {
       name: 'rollout_operator_capability_enabled',
       help: 'Whether a capability runs: 1 or 0, with the reason.',
       labels: ['capability', 'reason'],
+    }),
+    rivals: registry.gauge({
+      name: 'rollout_operator_rival_leases',
+      help: 'Another Lease by that name is held for the same namespaces, so that two operators reconcile at once.',
+      labels: ['lease'],
     }),
     refused: registry.gauge({
       name: 'rollout_operator_refused_permissions',

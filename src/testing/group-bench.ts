@@ -1,7 +1,7 @@
 import { type Millis, minutes, seconds } from '#base/units.ts';
 import { type BudgetSight, noBudgets } from '#control/budget-sight.ts';
 import type { Plan } from '#control/decision.ts';
-import { Fence } from '#control/fence.ts';
+import { type PredecessorEnd, PredecessorWait } from '#control/predecessor-wait.ts';
 import { GroupReconciler, type GroupReconcilerPorts } from '#control/reconcile-group.ts';
 import type { PassResult } from '#control/run-controller.ts';
 import { ScaleWrites } from '#control/scale-writes.ts';
@@ -36,6 +36,8 @@ export class GroupBench {
   readonly stopping = new AbortController();
   readonly ports: GroupReconcilerPorts;
   readonly reconciler: GroupReconciler;
+  /** Whether the Lease is held. */
+  leads = true;
   /** Why budgets forbid to roll. */
   budget: string | undefined;
   /** The plan of the newest pass. */
@@ -50,7 +52,8 @@ export class GroupBench {
 
   constructor(
     options: GroupOptions & {
-      readonly canTouchPods?: boolean;
+      /** @default it ended in good order */
+      readonly predecessor?: PredecessorEnd;
       /** Name of the ConfigMap of zone-tracker mode. @default the mode is off */
       readonly zoneTracker?: string;
       /** How often what cannot be watched is read. @default 5 s */
@@ -58,13 +61,18 @@ export class GroupBench {
       readonly budgets?: BudgetSight;
     } = {},
   ) {
-    const { canTouchPods = true, zoneTracker: _, interval: __, budgets: ___, ...group } = options;
+    const { predecessor: _, zoneTracker: __, interval: ___, budgets: ____, ...group } = options;
     this.world = new GroupWorld(outdatedGroup(group));
     const { client, clock, pods, statefulSets } = this.world;
     this.fleet = new PodFleet(clock);
     const { log, events } = this;
     const common = { client, clock, pods, statefulSets, log, events };
-    const fence = new Fence({ ...common, pods: pods.freshness, identity: 'me', canTouchPods });
+    const predecessor = new PredecessorWait({
+      clock,
+      predecessor: options.predecessor ?? { kind: 'ended' },
+      horizon: seconds(120),
+      startedAt: clock.monotonic(),
+    });
     const budgetOver = (): string | undefined => this.budget;
     const metrics = createOperatorMetrics(this.registry);
     const writes = new ScaleWrites(clock, statefulSets.freshness);
@@ -106,8 +114,9 @@ export class GroupBench {
     this.ports = {
       ...common,
       metrics,
-      fence,
       writes,
+      predecessor,
+      leads: () => this.leads,
       budgets: options.budgets ?? noBudgets,
       queue: {
         add: (key) => void this.queued.push(`${key} now`),
@@ -128,10 +137,9 @@ export class GroupBench {
     return result;
   }
 
-  /** The same with nothing left of an earlier process, and all proven a moment ago. */
-  async fenced(): Promise<this> {
+  /** The same, with all proven a moment ago. */
+  async proven(): Promise<this> {
     const { world } = this;
-    for (const { uid } of world.statefulSets.lister.list()) this.ports.fence.open(uid);
     await world.clock.advance(1);
     world.show();
     world.prove();

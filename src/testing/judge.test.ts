@@ -661,6 +661,32 @@ const isRolledBack = (story: Story): Story =>
 const isLowered = (story: Story): Story =>
   story.changeSet(zoneA, { metadata: { annotations: { 'rollout-max-unavailable': '1' } } }, 'user');
 
+const terms: Record<string, Case> = {
+  'WRIT-1 passes one term after the other': {
+    story: outdatedGroup().remove(a0, { term: 'lease/3/one' }).remove(a1, { term: 'lease/4/two' }),
+    want: [],
+  },
+  'WRIT-1 flags a removal of a term that is over': {
+    story: outdatedGroup().remove(a0, { term: 'lease/4/two' }).remove(a1, { term: 'lease/3/one' }),
+    want: ['WRIT-1'],
+  },
+  'WRIT-1 flags two holders of one term': {
+    story: outdatedGroup().remove(a0, { term: 'lease/4/two' }).remove(a1, { term: 'lease/4/one' }),
+    want: ['WRIT-1'],
+  },
+  'WRIT-1 flags a term that comes back after the Lease was made anew': {
+    story: outdatedGroup({ zones: ['a'], maxUnavailable: '3' })
+      .remove(a0, { term: 'lease/4/one' })
+      .remove(a1, { term: 'new/0/two' })
+      .remove('ingester-zone-a-2', { term: 'lease/4/one' }),
+    want: ['WRIT-1'],
+  },
+  'WRIT-1 flags a down-scale of a term that is over': scaled(
+    outdatedGroup().remove(a0, { term: 'lease/4/two' }).scale(zoneA, 2, { term: 'lease/3/one' }),
+    ['WRIT-1'],
+  ),
+};
+
 const shown: Record<string, Case> = {
   'SHOWN flags a deletion a second after its client was shown that another zone lacks a pod (demonstration 2)':
     { story: unheeded(outdatedGroup(), (story) => story.gone(b0), seconds(1)), want: ['SHOWN'] },
@@ -1154,6 +1180,7 @@ for (const [fact, { story, options, want }] of Object.entries({
   ...proofs,
   ...stuck,
   ...shown,
+  ...terms,
   ...scalings,
   ...economy,
   ...retold,

@@ -14,6 +14,7 @@ import { RetoldStall } from './invariants/retold.ts';
 import { Incarnation, OneKillPerSlot, TargetRevision } from './invariants/revision.ts';
 import { SoundScaling } from './invariants/scaling.ts';
 import { ShownState } from './invariants/shown.ts';
+import { SingleWriter } from './invariants/single-writer.ts';
 import { ExplainedStall, type StallOptions } from './invariants/stall.ts';
 import { StatedScaling } from './invariants/stated-scaling.ts';
 import { UnbuiltBudget } from './invariants/unbuilt-budget.ts';
@@ -158,7 +159,12 @@ export class Judge {
       new TargetRevision(rests),
       new OneKillPerSlot(history),
       new RespectedHolds(history),
-      new SoundScaling({ ours, maxDecisionAge }),
+      new SoundScaling({
+        ours,
+        maxDecisionAge,
+        sentAt: (callId) => this.#calls.get(callId)?.startedAt,
+      }),
+      new SingleWriter(),
       new UnbuiltBudget(),
       new Pace(ours),
     ];

@@ -22,6 +22,8 @@ export interface DisruptionStatement {
   readonly proofs: Revisions;
   /** The newest revisions that the view contained: never older than the proofs. @default proofs */
   readonly views?: Revisions;
+  /** The term of the Lease in which it is sent; absent where there is no Lease. */
+  readonly term?: string;
 }
 
 /** What the operator says about one write of replicas that takes pods away (D-7), as it logs it. */
@@ -74,10 +76,11 @@ export function statementOf(
 function rests(
   sentAt: Instant,
   fields: Readonly<Record<string, unknown>>,
-): Pick<DisruptionStatement, 'sentAt' | 'proofs' | 'views'> {
+): Pick<DisruptionStatement, 'sentAt' | 'proofs' | 'views' | 'term'> {
   const text = textOf(fields);
   return {
     sentAt,
+    ...(text('term') !== '' && { term: text('term') }),
     proofs: { pods: Number(text('proof_pods')), statefulsets: Number(text('proof_statefulsets')) },
     views: {
       pods: revisions(text('view_pods')),

@@ -21,6 +21,8 @@ export interface RemovalOptions {
   readonly seen?: number;
   /** The revision that proves its view young. @default what it had seen */
   readonly proof?: number;
+  /** The term of the Lease that it states. @default none */
+  readonly term?: string;
   /** How long before its arrival the request was sent. @default 0 */
   readonly sentBefore?: Millis;
   /** Says nothing of its proof. @default false */
@@ -38,7 +40,7 @@ export interface RemovalOptions {
 }
 
 /** How a story's operator lowers replicas. */
-export type ScaleOptions = Pick<RemovalOptions, 'seen' | 'proof' | 'isSilent'>;
+export type ScaleOptions = Pick<RemovalOptions, 'seen' | 'proof' | 'isSilent' | 'term'>;
 
 /**
  * Writes a history by hand: a group of StatefulSets, one event a line, no rule of any kind. What the operator's
@@ -148,6 +150,7 @@ export class Story {
         sentAt: this.now,
         proofs: { pods: proof, statefulsets: proof },
         views: { pods: seen, statefulsets: seen },
+        ...(options.term !== undefined && { term: options.term }),
       });
     }
     return this.changeSet(name, { spec: { replicas: to } }, operatorUser);
@@ -261,6 +264,7 @@ export class Story {
       sentAt: after(this.now, millis(0 - (options.sentBefore ?? 0))),
       proofs: { pods: options.proof ?? seen, statefulsets: options.proof ?? seen },
       views: { pods: seen, statefulsets: seen },
+      ...(options.term !== undefined && { term: options.term }),
     });
   }
 

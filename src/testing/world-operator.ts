@@ -10,6 +10,8 @@ import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { type CallOfPod, FakePodHttp } from './fake-pod-http.ts';
 import { MortalClock } from './mortal-clock.ts';
+import { PausableClock } from './pausable-clock.ts';
+import { PausableTransport } from './pausable-transport.ts';
 import type { PodFleet } from './pod-fleet.ts';
 import { SkewedClock } from './skewed-clock.ts';
 import { NAMESPACE } from './world-group.ts';
@@ -34,6 +36,8 @@ export interface OperatorRun {
   readonly registry: MetricsRegistry;
   /** Its plan of each pass, newest last. */
   readonly plans: readonly PassedPlan[];
+  /** Whether another one leads, as it said last. */
+  readonly isFollowing: boolean;
   /** How it ended by itself; undefined while it runs. */
   readonly ended: { readonly error: unknown } | undefined;
   /** Whether it was neither killed nor ended by itself. */
@@ -43,9 +47,11 @@ export interface OperatorRun {
    * unless `options` say that it is still on its way.
    */
   kill(options?: KillOptions): void;
+  /** As SIGSTOP, and SIGCONT after `span`: time goes on, and nothing of the process does. */
+  pause(span: Millis): void;
   /** Steps the wall clock that it reads by `span`, back by a negative one; no other time moves. */
   stepWallClock(span: Millis): void;
-  /** As SIGTERM; resolves when it has ended. */
+  /** As SIGTERM; resolves when it has ended, or is killed. */
   stop(): Promise<void>;
 }
 
@@ -61,6 +67,30 @@ export interface KillOptions {
 /** The longest that a request may be on its way after its sender died (D-50). */
 const horizon = seconds(120);
 
+/**
+ * The Lease is renewed every 12 s instead of every 2 s: worlds run through hours. It is taken over well within the minute
+ * after which a group that stands still must be explained (LIVE-2). What is about the Lease itself asks for
+ * {@link usualRenewals}.
+ */
+const rareRenewals: readonly string[] = [
+  '-leader-election.lease-duration=45s',
+  '-leader-election.renew-deadline=36s',
+  '-leader-election.retry-period=12s',
+];
+
+/** Flags for a world whose operators renew their Lease as often as they do by default, as client-go's programs do. */
+export const usualRenewals: readonly string[] = [
+  '-leader-election.lease-duration=15s',
+  '-leader-election.renew-deadline=10s',
+  '-leader-election.retry-period=2s',
+];
+
+/**
+ * How long after an end that was not in good order the successor disrupts again, at most: what the other may have sent
+ * until its renew deadline is waited out for 120 s (D-50), and a round of the election may have just passed.
+ */
+export const takeoverFor: Millis = seconds(36 + 120 + 12);
+
 /** What the operator of a world is given. */
 export interface WorldOperatorOptions {
   readonly clock: VirtualClock;
@@ -74,6 +104,8 @@ export interface WorldOperatorOptions {
   readonly podCalled: (call: CallOfPod, moment: 'before' | 'after') => void;
   /** Takes an event of its log. */
   readonly logged: (entry: LogEntry) => void;
+  /** It has ended by itself. */
+  readonly ended: () => void;
   /** Takes the plan of a pass. */
   readonly planned: (passed: PassedPlan) => void;
 }
@@ -88,11 +120,14 @@ export class WorldOperator implements OperatorRun {
   #ended: { readonly error: unknown } | undefined;
   readonly #options: WorldOperatorOptions;
   readonly #wallClock: SkewedClock;
+  readonly #process: PausableClock;
   readonly #clock: MortalClock;
   readonly #stop = new AbortController();
   #podHttp: FakePodHttp | undefined;
   readonly #run: Promise<void>;
+  readonly #killed = Promise.withResolvers<void>();
   #isKilled = false;
+  #isFollowing = false;
 
   constructor(options: WorldOperatorOptions) {
     const { cluster, client, delivery } = options;
@@ -104,12 +139,17 @@ export class WorldOperator implements OperatorRun {
       ...(delivery !== undefined && { delivery }),
     });
     this.#wallClock = new SkewedClock(options.clock);
-    this.#clock = new MortalClock(this.#wallClock);
+    this.#process = new PausableClock(this.#wallClock);
+    this.#clock = new MortalClock(this.#process);
     this.#run = this.#start();
   }
 
   get ended(): { readonly error: unknown } | undefined {
     return this.#ended;
+  }
+
+  get isFollowing(): boolean {
+    return this.#isFollowing;
   }
 
   get isAlive(): boolean {
@@ -118,9 +158,14 @@ export class WorldOperator implements OperatorRun {
 
   kill({ late }: KillOptions = {}): void {
     this.#isKilled = true;
+    this.#killed.resolve();
     this.#clock.kill();
     this.transport.revoke(late === undefined ? undefined : this.#lateBy(late));
     this.#podHttp?.kill();
+  }
+
+  pause(span: Millis): void {
+    this.#process.pause(span);
   }
 
   stepWallClock(span: Millis): void {
@@ -134,18 +179,19 @@ export class WorldOperator implements OperatorRun {
   }
 
   async stop(): Promise<void> {
-    if (this.#isKilled) return;
     this.#stop.abort();
-    await this.#run;
+    await Promise.race([this.#run, this.#killed.promise]);
   }
 
   async #start(): Promise<void> {
     const { client, flags, logged, planned, fleet, podCalled, clock: truth } = this.#options;
-    const outcome = readConfig([`-kubernetes.namespace=${NAMESPACE}`, ...flags]);
+    const outcome = readConfig([`-kubernetes.namespace=${NAMESPACE}`, ...rareRenewals, ...flags]);
     if (outcome.kind === 'exit') throw new Error(outcome.stderr);
     const clock = this.#clock;
     const { clientTimeout } = outcome.config.pods;
     const log = new EntryLog((entry) => {
+      if (entry.message === 'following') this.#isFollowing = true;
+      if (entry.message === 'leading') this.#isFollowing = false;
       if (!this.#isKilled) logged({ at: truth.now(), client, ...entry });
     });
     this.#podHttp = new FakePodHttp({
@@ -164,7 +210,7 @@ export class WorldOperator implements OperatorRun {
           identity: client,
           metrics: createOperatorMetrics(this.registry),
           readiness: this.readiness,
-          transport: this.transport,
+          transport: new PausableTransport(this.transport, this.#process),
           podHttp: this.#podHttp,
           onPlan: (key, plan) => {
             const passed = { at: truth.now(), key, plan };
@@ -178,5 +224,6 @@ export class WorldOperator implements OperatorRun {
     } catch (error) {
       this.#ended = { error };
     }
+    this.#options.ended();
   }
 }

@@ -37,7 +37,8 @@ export const worldReasons: Readonly<Record<string, ReasonPredicate>> = {
   StuckPodKept: (zones) => zones.some((zone) => zone.unavailable.length > 0),
   SetTooLarge: (zones) =>
     zones.some(({ set }) => Math.max(set.replicas, set.statusReplicas) > 20_000),
-  AwaitingPredecessor: isOutdatedSomewhere,
+  AwaitingPredecessor: (zones, said) =>
+    isOutdatedSomewhere(zones, said) || carries(leader, mirrored, forced)(zones, said),
   AwaitingAnswer: isOutdatedSomewhere,
   LeaderNotFound: (zones) =>
     zones.some((zone) => zone.set.keys.has(leader) && leaderOf(zone, zones) === undefined),
@@ -63,6 +64,7 @@ export const worldReasons: Readonly<Record<string, ReasonPredicate>> = {
   InvalidDelayedDownscale: carries(delay, prepareUrl),
   ZoneBeingChanged: (zones) => zones.some(({ unavailable }) => unavailable.length > 0),
   AwaitingOwnWrite: () => true,
+  AwaitingRequest: () => true,
   ViewNotFresh: () => true,
   RequestRefused: () => true,
 };

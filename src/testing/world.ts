@@ -43,6 +43,8 @@ export interface WorldOptions extends SetOptions {
   readonly zones?: readonly string[];
   readonly kubelet?: Partial<KubeletOptions>;
   readonly controllers?: Partial<ControllersOptions>;
+  /** How many replicas of the operator there are where that matters; see {@link replaceOperator}. @default 1 */
+  readonly operators?: number;
   /** Flags of the operator besides the namespace. */
   readonly flags?: readonly string[];
   /** How watch events travel to the operator. @default at once */
@@ -74,6 +76,8 @@ export class World {
   readonly onPodCall = new Set<(call: OperatorPodCall, moment: 'before' | 'after') => void>();
   /** Told of each event of an operator's log, as it is said. */
   readonly onLog = new Set<(entry: LogEntry) => void>();
+  /** Told when an operator has ended by itself. */
+  readonly onEnded = new Set<(operator: OperatorRun) => void>();
   readonly #controllers: Controllers;
   readonly #state = new Map<string, JsonObject>();
 
@@ -159,16 +163,36 @@ export class World {
         for (const told of this.onLog) told(entry);
       },
       planned: (passed) => this.record.planned(passed),
+      ended: () => {
+        for (const told of this.onEnded) told(operator);
+      },
     });
     this.operators.push(operator);
     return operator;
   }
 
-  /** Starts the operator and waits until it is ready. */
+  /** Starts another operator after `delay`, as a kubelet does, unless there are as many as there should be by then. */
+  replaceOperator(delay: Millis): void {
+    const replace = (): void => {
+      const alive = this.operators.filter(({ isAlive }) => isAlive).length;
+      if (alive < (this.options.operators ?? 1)) this.startOperator();
+    };
+    this.clock.timer(delay, replace, { owner: 'restart of the operator' });
+  }
+
+  /** Starts the operator and waits until it is ready, and has looked at the group or follows another one. */
   async readyOperator(): Promise<OperatorRun> {
     const operator = this.startOperator();
-    await this.clock.runUntil(() => operator.readiness.isReady() || operator.ended !== undefined);
+    await this.untilReady(operator);
     return operator;
+  }
+
+  /** Waits until `operator` is ready, and has looked at the group or follows another one; or has ended. */
+  async untilReady(operator: OperatorRun): Promise<void> {
+    const isAtWork = (): boolean => operator.plans.length > 0 || operator.isFollowing;
+    await this.clock.runUntil(
+      () => (operator.readiness.isReady() && isAtWork()) || operator.ended !== undefined,
+    );
   }
 
   /** Gives every zone, or some, a new image; the rollout that people start. */

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
-import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { forceAnnotation, mirrorAnnotations } from '#testing/scaling.ts';
 import { World } from '#testing/world.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
-import { OPERATOR_USER } from '#testing/world-operator.ts';
 import { deletionsSince, silence } from './hostile-stage.ts';
 import { annotateSet, createTemplate, follow, replicasOf } from './scaling-stage.ts';
 
@@ -102,7 +100,6 @@ const flags = ['-kubernetes.client-timeout=5s'];
 
 test('a deletion without an answer stays open although the cache shows an older pod than the one that it named', async () => {
   const world = await World.create({ replicas: 2, maxUnavailable: '1', zones: ['a', 'b'], flags });
-  forbidPatchesOfPods(world);
   const operator = await world.readyOperator();
   await world.clock.advance(seconds(30));
   world.kubelet.behaviours.add({
@@ -137,17 +134,6 @@ test('a deletion without an answer stays open although the cache shows an older 
   await world.untilRolled(images.new);
   await world.close();
 });
-
-/** A touch of the pod would void its deletion: without the permission only the pod itself, or time, can tell. */
-function forbidPatchesOfPods(world: World): void {
-  const rules: readonly PolicyRule[] = [
-    { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch', 'get', 'delete'] },
-    { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['list', 'watch', 'get', 'patch'] },
-    { apiGroups: ['apps'], resources: ['statefulsets/status'], verbs: ['update'] },
-    { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-  ];
-  world.cluster.authorizer.restrict([{ user: OPERATOR_USER, namespace: NAMESPACE, rules }]);
-}
 
 function isDeletion({ verb }: { readonly verb: string }): boolean {
   return verb === 'delete';

@@ -6,7 +6,7 @@ import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { forceAnnotation, mirrorAnnotations } from '#testing/scaling.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
-import type { OperatorRun } from '#testing/world-operator.ts';
+import { type OperatorRun, usualRenewals } from '#testing/world-operator.ts';
 import {
   assertBlockedBy,
   eventsAbout,
@@ -17,11 +17,13 @@ import {
   silence,
   textOf,
 } from './hostile-stage.ts';
-import { blockedBy, deletedPods } from './rollout-stage.ts';
+import { assertKept, blockedBy, deletedPods, untilBlockedBy } from './rollout-stage.ts';
 import { annotateSet, createTemplate, follow, replicasOf } from './scaling-stage.ts';
 
 /** Three zones of three, one pod at a time. */
 const group: WorldOptions = { replicas: 3, maxUnavailable: '1' };
+
+const longLease = ['-leader-election.lease-duration=3m', '-leader-election.renew-deadline=2m'];
 
 /** Asserts that what is said of the first zone names `cause`, as an Event and in the log, since `from`. */
 function assertTold(world: World, cause: RegExp, from: number): void {
@@ -145,7 +147,8 @@ test('after an own scaling that the watch does not show, a reason is given withi
 });
 
 test('30 s after the API server froze in mid-rollout, a warning and the gauge say that the view is not fresh', async () => {
-  const world = await World.create(group);
+  // So long that the Lease outlives the standstill: what is said of the view is what this is about.
+  const world = await World.create({ ...group, flags: longLease });
   const operator = await world.readyOperator();
   await world.clock.advance(minutes(1));
   await world.setImage(images.new);
@@ -162,5 +165,26 @@ test('30 s after the API server froze in mid-rollout, a warning and the gauge sa
   thaw();
   for (const speak of speaks) speak();
   await world.untilRolled(images.new);
+  await world.close();
+});
+
+test('an API server that is frozen for longer than the renew deadline ends the process with one sentence, and the next one goes on', async () => {
+  const world = await World.create({ ...group, flags: usualRenewals });
+  const operator = await world.readyOperator();
+  world.onEnded.add(() => world.replaceOperator(seconds(1)));
+  await world.clock.advance(minutes(1));
+  await world.setImage(images.new);
+  await world.clock.advance(seconds(5));
+  const before = deletedPods(world).length;
+  assert.ok(before < 9);
+  const thaw = freeze(world, {}, world.clock.now() + 46_000);
+  await world.clock.advance(seconds(46));
+  thaw();
+  await world.clock.advance(seconds(10));
+  assert.match(String(operator.ended?.error), /^LeaseLostError: The Lease was lost: /);
+  await untilBlockedBy(world, 'AwaitingPredecessor');
+  await world.untilRolled(images.new, minutes(5));
+  assert.equal(deletedPods(world).length, 9);
+  assertKept(world);
   await world.close();
 });

@@ -169,8 +169,8 @@ test('sets with OrderedReady roll like the others', async () => {
 
 test('minReadySeconds pass before the next pod goes, and the gauge says so', async () => {
   const world = await World.create({ ...small, spec: { minReadySeconds: 30 } });
-  const operator = await world.readyOperator();
   await world.clock.advance(seconds(60));
+  const operator = await world.readyOperator();
   await world.setImage(images.new);
   await world.clock.advance(seconds(20));
   assert.equal(deletedPods(world).length, 1);

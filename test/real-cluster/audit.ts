@@ -42,6 +42,20 @@ export async function readAudit(path: string): Promise<readonly AuditEntry[]> {
   return lines.map((line) => JSON.parse(line) as AuditEntry);
 }
 
+/**
+ * What was refused with 403, as `verb URI`. Whether there may be a Lease by now is tried again and again where the Role is
+ * the peer's, which `mayLackLeases` leaves out.
+ */
+export function refusedCalls(
+  entries: readonly AuditEntry[],
+  { mayLackLeases }: { readonly mayLackLeases: boolean },
+): readonly string[] {
+  return entries
+    .filter(({ responseStatus }) => responseStatus?.code === 403)
+    .filter(({ objectRef }) => !mayLackLeases || objectRef?.resource !== 'leases')
+    .map(({ verb, requestURI }) => `${verb} ${requestURI}`);
+}
+
 /** One request, as the audit log shows it. */
 export interface AuditedCall {
   readonly call: Call;

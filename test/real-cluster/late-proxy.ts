@@ -28,7 +28,12 @@ export interface LateProxyOptions {
   readonly ca: string;
   readonly clock: Clock;
   readonly random: Pick<SeededRandom, 'fraction' | 'below'>;
+  /** Told of each write that may be held, when it has come from the operator, and when the API server has answered it. */
+  readonly onWrite?: OnWrite | undefined;
 }
+
+/** Takes the method and path of a write, and where it is. */
+export type OnWrite = (line: string, moment: 'sent' | 'answered') => void;
 
 /** A write of a killed operator that was on its way still. */
 export interface LateWrite {
@@ -44,8 +49,10 @@ export interface LateWrite {
 /** How often a write of an operator that lives is held, and how long at most. */
 const heldChance = 1 / 3;
 const longestHold = seconds(2);
-/** How long after the kill what was held arrives at most. */
-const longestDelay = seconds(20);
+/** How long after the kill what was held arrives at most: before the successor's wait of {@link predecessorHorizon} ends. */
+const longestDelay = seconds(5);
+/** How long operators of the real lane wait for what a predecessor may have sent, instead of 120 s. */
+export const predecessorHorizon: Millis = seconds(6);
 
 /** The writes that take something away, or that decide what is taken away next. */
 const heldWrites: readonly RegExp[] = [
@@ -153,19 +160,21 @@ export class LateProxy {
     const sentAt = clock.now();
     const auditId = randomUUID();
     this.sentAt.set(auditId, sentAt);
-    if (this.#isOrphaned) await this.#hold(longestDelay);
-    else if (random.fraction() < heldChance) await this.#hold(longestHold);
+    this.#tell(request, 'sent');
+    const longest = this.#isOrphaned ? longestDelay : longestHold;
+    if (this.#isOrphaned || random.fraction() < heldChance) await this.#hold(longest);
     const isLate = this.#isOrphaned;
     const arrivedAt = clock.now();
     const answer = await this.#answerTo(request, { body, auditId });
+    this.#tell(request, 'answered');
     if (isLate) {
       const { method = '', url: path = '' } = request;
       this.late.push({ method, path, sentAt, arrivedAt, outcome: answer?.status ?? 'lost' });
-    } else if (answer === undefined) {
-      response.destroy();
-    } else {
-      response.writeHead(answer.status, answer.headers).end(answer.body);
-    }
+    } else passBack(answer, response);
+  }
+
+  #tell(request: IncomingMessage, moment: Parameters<OnWrite>[1]): void {
+    this.#options.onWrite?.(lineOf(request), moment);
   }
 
   #hold(longest: Millis): Promise<void> {
@@ -226,9 +235,18 @@ function linesOf({ method, url }: IncomingMessage): Pick<RequestOptions, 'method
   return { method, path: url };
 }
 
-function isHeldWrite({ method = '', url = '' }: IncomingMessage): boolean {
-  const line = `${method} ${url.replace(/\?.*/, '')}`;
+function passBack(answer: Answer | undefined, response: ServerResponse): void {
+  if (answer === undefined) response.destroy();
+  else response.writeHead(answer.status, answer.headers).end(answer.body);
+}
+
+function isHeldWrite(request: IncomingMessage): boolean {
+  const line = lineOf(request);
   return heldWrites.some((pattern) => pattern.test(line));
+}
+
+function lineOf({ method = '', url = '' }: IncomingMessage): string {
+  return `${method} ${url.replace(/\?.*/, '')}`;
 }
 
 /** @returns undefined when it was cut off */

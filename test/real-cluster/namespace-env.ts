@@ -18,9 +18,9 @@ import { type AuditEntry, readAudit } from './audit.ts';
 import type { CommitLog, StoredCommit } from './commit-log.ts';
 import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
 import { judgeNamespace } from './judge-namespace.ts';
-import type { LateWrite } from './late-proxy.ts';
+import type { LateWrite, OnWrite } from './late-proxy.ts';
 import type { OperatorAccount, RoleName } from './operator-account.ts';
-import { OperatorRuns } from './operator-runs.ts';
+import { OperatorRuns, type RealOperator } from './operator-runs.ts';
 
 /** What differs on a real cluster. */
 export interface RealEnvOptions extends EnvOptions {
@@ -29,10 +29,12 @@ export interface RealEnvOptions extends EnvOptions {
   /** Whether the operator may do what webhooks take. @default false */
   readonly hasWebhooks?: boolean;
   /**
-   * What operators that are killed had sent arrives up to 20 s later, as this seed says (D-57). Needs `disturbance`.
+   * What operators that are killed had sent arrives up to 5 s later, as this seed says (D-57). Needs `disturbance`.
    * @default it is lost, or was processed already
    */
   readonly latenessSeed?: number;
+  /** Told of each such write of an operator, whether it is late or not. */
+  readonly onWrite?: OnWrite;
 }
 
 /** What a real cluster offers beyond an {@link Env}. */
@@ -56,7 +58,7 @@ export interface RealEnv extends Env {
   startOperatorWith(
     flags: readonly string[],
     env?: Readonly<Record<string, string>>,
-  ): Promise<OperatorHandle>;
+  ): Promise<RealOperator>;
 }
 
 /** What an environment is made of. */
@@ -106,6 +108,7 @@ export class NamespaceEnv implements RealEnv {
       pods: this.pods,
       onLine,
       latenessSeed: options.latenessSeed,
+      onWrite: options.onWrite,
     });
   }
 
@@ -243,7 +246,7 @@ export class NamespaceEnv implements RealEnv {
   async startOperatorWith(
     flags: readonly string[],
     env: Readonly<Record<string, string>> = {},
-  ): Promise<OperatorHandle> {
+  ): Promise<RealOperator> {
     const { handle, isReady } = await this.#operators.start(flags, env);
     await this.until('the operator is ready', isReady);
     return handle;

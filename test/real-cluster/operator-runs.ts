@@ -9,7 +9,7 @@ import type { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import type { OperatorHandle } from '../scenarios/env.ts';
 import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
-import { LateProxy, type LateWrite } from './late-proxy.ts';
+import { LateProxy, type LateWrite, type OnWrite, predecessorHorizon } from './late-proxy.ts';
 import type { OperatorAccount } from './operator-account.ts';
 import type { Program } from './programs.ts';
 import { SaidBook } from './said-book.ts';
@@ -29,11 +29,24 @@ export interface OperatorRunsOptions {
   readonly own: OwnControlPlane | undefined;
   /** What operators that are killed had sent arrives late, as this seed says. Needs a plane of ours. @default nothing is late */
   readonly latenessSeed: number | undefined;
+  /** Told of what is late or may be. */
+  readonly onWrite?: OnWrite | undefined;
+}
+
+/** A process of an operator. */
+export interface RealOperator extends OperatorHandle {
+  /** Whether it leads, as it said last. */
+  isLeading(): boolean;
+  hasEnded(): boolean;
+  /** SIGSTOP. */
+  pause(): void;
+  /** SIGCONT. */
+  resume(): void;
 }
 
 /** One operator that was started. */
 export interface OperatorRun {
-  readonly handle: OperatorHandle;
+  readonly handle: RealOperator;
   /** Whether its caches have synced. @throws {Error} when it has ended */
   readonly isReady: () => boolean;
 }
@@ -87,7 +100,7 @@ export class OperatorRuns {
     const text = plane.kubeconfig(account.token, await lateProxy?.listen());
     await writeFile(kubeconfig, text, { mode: 0o600 });
     this.#proxy ??= await this.#podServer.listen();
-    let isReady = false;
+    const said = { isReady: false, isLeading: false };
     const program = await plane.programs.start({
       name: `${namespace}-operator-${number}`,
       path: process.execPath,
@@ -97,22 +110,31 @@ export class OperatorRuns {
         `-kubernetes.namespace=${namespace}`,
         '-server.port=0',
         '-log.format=json',
+        `-rollout.predecessor-horizon=${predecessorHorizon / 1_000}s`,
         ...flags,
       ],
       env: { HTTP_PROXY: this.#proxy.href, ...env },
       onLine: (line) => {
         const entry = this.#take(line);
-        if (entry['msg'] === 'caches synced') isReady = true;
+        if (entry['msg'] === 'caches synced') said.isReady = true;
+        if (entry['msg'] === 'leading') said.isLeading = true;
+        if (entry['msg'] === 'following' || entry['msg'] === 'leadership lost') {
+          said.isLeading = false;
+        }
         onLine();
       },
     });
     this.#programs.push(program);
     return {
-      handle: handleOf(program, lateProxy),
+      handle: {
+        ...handleOf(program, lateProxy),
+        isLeading: () => said.isLeading && !program.hasEnded,
+        hasEnded: () => program.hasEnded,
+      },
       isReady: () => {
         if (program.hasEnded)
           throw new Error(`The operator ended: ${JSON.stringify(this.log.slice(-5))}`);
-        return isReady;
+        return said.isReady;
       },
     };
   }
@@ -126,11 +148,11 @@ export class OperatorRuns {
 
   /** What stands before the API server for operator `number`; undefined where nothing is to be late. */
   #lateProxy(number: number): LateProxy | undefined {
-    const { own, latenessSeed } = this.#options;
+    const { own, latenessSeed, onWrite } = this.#options;
     if (own === undefined || latenessSeed === undefined) return undefined;
     const { server, ca, clock } = own;
     const random = new SeededRandom(latenessSeed).derive(`operator ${number}`);
-    const proxy = new LateProxy({ server, ca, clock, random });
+    const proxy = new LateProxy({ server, ca, clock, random, onWrite });
     this.#lateProxies.push(proxy);
     return proxy;
   }
@@ -149,8 +171,13 @@ export class OperatorRuns {
   }
 }
 
-function handleOf(program: Program, lateProxy: LateProxy | undefined): OperatorHandle {
+function handleOf(
+  program: Program,
+  lateProxy: LateProxy | undefined,
+): Omit<RealOperator, 'isLeading' | 'hasEnded'> {
   return {
+    pause: () => program.signal('SIGSTOP'),
+    resume: () => program.signal('SIGCONT'),
     kill: async () => {
       const ended = program.end('SIGKILL');
       // In the same moment: what the operator can have sent is in its sockets.

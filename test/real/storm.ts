@@ -18,13 +18,6 @@ const limit = seconds(420);
 /** Of what is late, and how late; `STORM_SEED` replays the draws, though not what the two processors make of them. */
 const latenessSeed = Number(process.env['STORM_SEED'] ?? randomInt(2 ** 32));
 
-/**
- * Whether what a killed operator had sent has arrived before an image is rolled back, or a zone is scaled down. It must,
- * until a process waits out what its predecessor had sent (D-50): `test/simulation/late-requests.test.ts` shows how each
- * of the two breaks EXCL-1 today. The change that builds the wait removes this constant, and what asks for it.
- */
-const areChangesOfMindApartFromKills = true;
-
 /** Keeps what tells how a violation came about. @returns the path */
 async function keepEvidence(env: RealEnv): Promise<string> {
   const path = join(tmpdir(), `storm-${latenessSeed}.json`);
@@ -132,7 +125,6 @@ export function defineStorm(): void {
       await env.until('the rollout is complete', () => isComplete(env, images.new), limit);
       // Each pod once, whatever arrived late; and a history that ascribed nothing to us would be judged as spotless.
       assert.equal((await env.removedByOperator()).size, 600);
-      if (areChangesOfMindApartFromKills) await env.untilNothingIsLate();
       await scaleDown(env);
       await rollBackZone(env, 'c');
       await env.until('the rollback is complete', () => isComplete(env, images.new, ['c']), limit);

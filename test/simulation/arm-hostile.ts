@@ -36,6 +36,10 @@ export function armHostile(world: World, fault: HostileFault): ArmedFault {
       return armWrite(world, { at: fault.at, moment: 'afterWrite' }, () => {
         for (const operator of world.operators) operator.stepWallClock(fault.step);
       });
+    case 'pause':
+      return armWrite(world, { at: fault.at, moment: 'beforeWrite' }, () => {
+        world.operators.find(({ client }) => client === fault.at.client)?.pause(fault.span);
+      });
     case 'slow-read':
       return armSlowRead(world, fault);
     case 'change':
@@ -45,14 +49,10 @@ export function armHostile(world: World, fault: HostileFault): ArmedFault {
   }
 }
 
-/** Kills an operator, and starts another one a second later. */
+/** Kills an operator, and starts another one a second later unless the story did. */
 export function killAndReplace(world: World, client: string, options?: KillOptions): void {
   world.operators.find((operator) => operator.client === client)?.kill(options);
-  const replace = (): void => {
-    // Without a Lease there is never more than one; the story may have started it already.
-    if (!world.operators.some(({ isAlive }) => isAlive)) world.startOperator();
-  };
-  world.clock.timer(awayFor, replace, { owner: 'restart of the operator' });
+  world.replaceOperator(awayFor);
 }
 
 /** Calls `strike` at the write that `fault` names, and notes when. */

@@ -1,13 +1,11 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { FENCE_ANNOTATION } from '#control/fence.ts';
 import { canonicalJson } from '#embedded-cluster/controllers/read-json.ts';
 import type { World } from '#testing/world.ts';
 
 /**
  * What a story ends in, by object: of each set and each pod its labels, annotations and spec, of sets the counts and
  * revisions of the status, and of pods whether they are prepared to go (SWEEP-2 a). The reviewed masks (SWEEP-2 c) are all that is missing: uids, revisions,
- * times, nodes and addresses, which differ with every schedule, and the annotation of touched pods, which names the
- * process that touched them.
+ * times, nodes and addresses, which differ with every schedule.
  */
 export function endState(world: World): ReadonlyMap<string, string> {
   const state = new Map<string, string>();
@@ -35,10 +33,7 @@ function shownPod(pod: JsonObject, isPrepared: boolean): JsonObject {
 
 function shownMetadata(object: JsonObject): JsonObject {
   const metadata = objectAt(object, 'metadata');
-  const annotations = Object.entries(objectAt(metadata, 'annotations')).filter(
-    ([key]) => key !== FENCE_ANNOTATION,
-  );
-  return { labels: objectAt(metadata, 'labels'), annotations: Object.fromEntries(annotations) };
+  return { labels: objectAt(metadata, 'labels'), annotations: objectAt(metadata, 'annotations') };
 }
 
 function objectAt(object: JsonObject, member: string): JsonObject {

@@ -2,6 +2,7 @@ import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { Call } from '#embedded-cluster/event-log.ts';
 import type { FaultAction, FaultMatch } from '#embedded-cluster/faults.ts';
 import type { OperatorPodCall } from '#testing/world.ts';
+import { takeoverFor } from '#testing/world-operator.ts';
 import { type Change, changes } from './change.ts';
 
 /** One call of an operator: the `nth` of its kind that this process sends. */
@@ -61,6 +62,13 @@ export type Fault =
       readonly at: CallPoint;
       readonly late: Millis;
     }
+  /** The operator is stopped, as by SIGSTOP, when its write has arrived, and runs on after `span`. */
+  | {
+      readonly kind: 'pause';
+      readonly test: 'PAUSE';
+      readonly at: CallPoint;
+      readonly span: Millis;
+    }
   /** A read takes 30 s, and 2 s after it was sent the world changes. */
   | {
       readonly kind: 'slow-read';
@@ -109,6 +117,8 @@ export const awayFor: Millis = seconds(1);
 
 /** How late what a killed operator had sent arrives, where it does. */
 const latenesses: readonly Millis[] = [seconds(3), seconds(60), seconds(119)];
+/** How long an operator is stopped where another one may take over: half a Lease, one and a half, and for long. */
+const pauses: readonly Millis[] = [seconds(22.5), seconds(67.5), minutes(10)];
 /** How long a slow read takes, and how long after its sending the world changes. */
 export const slowFor: Millis = seconds(30);
 export const changeAfter: Millis = seconds(2);
@@ -153,7 +163,7 @@ const eventEffects: readonly EventEffect[] = ['break', 'expire', 'garbage', 'spl
 /** What a hostile world does (D-57). */
 export type HostileFault = Extract<
   Fault,
-  { test: 'LATE' | 'SLOW' | 'HICCUP' | 'CHANGE' | 'CLOCK' }
+  { test: 'LATE' | 'PAUSE' | 'SLOW' | 'HICCUP' | 'CHANGE' | 'CLOCK' }
 >;
 
 /** Any other fault. */
@@ -161,6 +171,7 @@ export type PlainFault = Exclude<Fault, HostileFault>;
 
 const hostileTests: ReadonlySet<Fault['test']> = new Set([
   'LATE',
+  'PAUSE',
   'SLOW',
   'HICCUP',
   'CHANGE',
@@ -170,54 +181,6 @@ const hostileTests: ReadonlySet<Fault['test']> = new Set([
 /** Whether `fault` is one of a hostile world. */
 export function isHostile(fault: Fault): fault is HostileFault {
   return hostileTests.has(fault.test);
-}
-
-/** What a fault is called; the same fault has the same name in every run of its scenario. */
-export function faultName(fault: Fault): string {
-  return isHostile(fault) ? hostileName(fault) : plainName(fault);
-}
-
-function hostileName(fault: HostileFault): string {
-  switch (fault.kind) {
-    case 'late-kill':
-      return `${callName(fault.at)}: killed before, arrives ${fault.late / 1_000} s late`;
-    case 'slow-read':
-      return `${callName(fault.at)}: takes 30 s, ${fault.change} meanwhile`;
-    case 'hiccup':
-      return `${callName(fault.at)}: hiccup of ${fault.where} after`;
-    case 'clock':
-      return `${callName(fault.at)}: clock set by ${fault.step / 1_000} s after`;
-    case 'change':
-      return `#${fault.nth} deletion: ${fault.change}`;
-    default:
-      return fault satisfies never;
-  }
-}
-
-function plainName(fault: PlainFault): string {
-  switch (fault.kind) {
-    case 'answer':
-      return `${callName(fault.at)}: ${fault.effect}`;
-    case 'kill':
-      return `${callName(fault.at)}: killed ${fault.moment}`;
-    case 'pod-kill':
-      return `${podCallName(fault.at)}: killed ${fault.moment}`;
-    case 'stale':
-      return `${callName(fault.at)}: killed after, successor sees the past`;
-    case 'event':
-      return `#${fault.at.nth} event of ${fault.at.resource}: ${fault.effect}`;
-    default:
-      return fault satisfies never;
-  }
-}
-
-function callName({ client, verb, resource, subresource, nth }: CallPoint): string {
-  const what = subresource === '' ? resource : `${resource}/${subresource}`;
-  return `#${nth} ${verb} ${what} by ${client}`;
-}
-
-function podCallName({ client, method, pod, nth }: PodCallPoint): string {
-  return `#${nth} ${method} to ${pod} by ${client}`;
 }
 
 /** What a rule or a hook has to match to strike at `point`, together with `nth`. */
@@ -265,13 +228,22 @@ export function hostileFaults(at: CallPoint): readonly Fault[] {
     return changes.map((change) => ({ kind: 'slow-read', test: 'SLOW', at, change }));
   }
   if (!isDeed(at)) return [];
+  const late = latenesses.map((late): Fault => ({ kind: 'late-kill', test: 'LATE', at, late }));
+  // A renewal changes nothing of the group, and goes on when the story is over.
+  if (at.resource === 'leases') return late;
   return [
-    ...latenesses.map((late): Fault => ({ kind: 'late-kill', test: 'LATE', at, late })),
+    ...late,
     ...(['one zone', 'all zones'] as const).map(
       (where): Fault => ({ kind: 'hiccup', test: 'HICCUP', at, where }),
     ),
     ...clockSteps.map((step): Fault => ({ kind: 'clock', test: 'CLOCK', at, step })),
   ];
+}
+
+/** Where there are several replicas: the one that writes at `at` is stopped for a while. */
+export function pauseFaults(at: CallPoint): readonly Fault[] {
+  if (!isDeed(at)) return [];
+  return pauses.map((span): Fault => ({ kind: 'pause', test: 'PAUSE', at, span }));
 }
 
 /** Whether a call changes what is rolled: not an Event, nor a question about permissions. */
@@ -335,7 +307,9 @@ export function faultEnd(fault: Fault, now: number): Millis {
 function hostileEnd(fault: HostileFault, now: number): Millis {
   switch (fault.kind) {
     case 'late-kill':
-      return millis(now + Math.max(awayFor, fault.late));
+      return millis(now + Math.max(awayFor + takeoverFor, fault.late));
+    case 'pause':
+      return millis(now + fault.span + takeoverFor);
     case 'slow-read':
       return millis(now + changeAfter + lastingBeyondRead);
     case 'hiccup':
@@ -350,10 +324,14 @@ function hostileEnd(fault: HostileFault, now: number): Millis {
 }
 
 function plainEnd(fault: PlainFault, now: number): Millis {
-  if (fault.kind === 'stale') return millis(now + awayFor + staleFor);
-  if (fault.kind === 'kill' || fault.kind === 'pod-kill') return millis(now + awayFor);
+  if (fault.kind === 'stale') return millis(now + awayFor + Math.max(staleFor, takeoverFor));
+  if (fault.kind === 'kill' || fault.kind === 'pod-kill')
+    return millis(now + awayFor + takeoverFor);
   if (fault.test === 'T57') return millis(now + lostFor);
-  return fault.kind === 'answer' && fault.action.kind === 'delay'
+  if (fault.kind !== 'answer') return millis(now);
+  // A group that is in motion when a process first leads waits for what another program may have sent.
+  if (fault.at.resource === 'leases') return millis(now + givenUpAfter + takeoverFor);
+  return fault.action.kind === 'delay'
     ? millis(now + Math.min(fault.action.delay, givenUpAfter))
     : millis(now);
 }

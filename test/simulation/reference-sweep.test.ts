@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { faultName, isRoutine } from './fault.ts';
+import { isRoutine } from './fault.ts';
+import { faultName } from './fault-name.ts';
 import { reference } from './scenario.ts';
 import { type Reference, sweep, tellReference } from './sweep-engine.ts';
 

@@ -6,7 +6,7 @@ import { completionBound } from '#testing/invariants/completion.ts';
 import { delayAnnotations, forceAnnotation, mirrorAnnotations } from '#testing/scaling.ts';
 import type { World, WorldOptions } from '#testing/world.ts';
 import { GROUP, images, NAMESPACE, setName, setOf } from '#testing/world-group.ts';
-import { OPERATOR_USER } from '#testing/world-operator.ts';
+import { OPERATOR_USER, takeoverFor, usualRenewals } from '#testing/world-operator.ts';
 import {
   annotateSet,
   autoscale,
@@ -55,10 +55,18 @@ const swift: WorldOptions = {
 
 const small: WorldOptions = { ...swift, zones: ['a', 'b'], replicas: 2, maxUnavailable: '1' };
 
+/** {@link small} where two ends in a row leave nobody at work for less than a minute (LIVE-2). */
+const handedOver: WorldOptions = { ...small, flags: [...(swift.flags ?? []), ...usualRenewals] };
+
 /** B for `waves` restarts: besides them the longest backoff (30 s) and the silence of a watch (90 s). */
 function boundOf(waves: number): Millis {
   const podReady = seconds(1);
   return completionBound({ waves, podReady, controller: millis(0), recovery: seconds(120) });
+}
+
+/** The same where the story itself kills an operator. */
+function boundAfterKill(waves: number): Millis {
+  return millis(boundOf(waves) + takeoverFor);
 }
 
 /** The usual story: two zones of two pods, one at a time (D-45). */
@@ -312,12 +320,32 @@ function otherStories(): readonly Scenario[] {
     {
       ...story,
       name: 'hand-over',
+      world: handedOver,
       play: async (world) => {
         await world.setImage(images.new);
         await world.clock.advance(middle);
         for (const operator of world.operators) operator.kill();
         world.startOperator();
       },
+      bound: boundAfterKill(4),
+    },
+    {
+      ...story,
+      name: 'hand-over-in-good-order',
+      world: handedOver,
+      play: async (world) => {
+        await world.setImage(images.new);
+        await world.clock.advance(middle);
+        await world.run(Promise.all(world.operators.map((operator) => operator.stop())));
+        world.startOperator();
+      },
+    },
+    { ...reference, name: 'two-replicas', world: { ...small, operators: 2 } },
+    {
+      ...reference,
+      name: 'three-replicas',
+      world: { ...small, operators: 3, zones: ['a', 'b', 'c'] },
+      bound: boundOf(6),
     },
   ];
 }

@@ -1,4 +1,5 @@
 import { instant, minutes, seconds } from '#base/units.ts';
+import { LeaseLostError } from '#kubernetes/leader-election.ts';
 import type { Violation } from '#testing/invariants/invariant.ts';
 import type { Judgement } from '#testing/judge.ts';
 import { type OperatorPodCall, World } from '#testing/world.ts';
@@ -10,6 +11,7 @@ import type { ArmedFault } from './arm-hostile.ts';
 import { endState } from './end-state.ts';
 import { isClaimed } from './exemptions.ts';
 import {
+  awayFor,
   type CallPoint,
   callFaults,
   callPoints,
@@ -17,11 +19,12 @@ import {
   eventFaults,
   type Fault,
   faultEnd,
-  faultName,
   hostileFaults,
+  pauseFaults,
   podCallFaults,
   podCallPoints,
 } from './fault.ts';
+import { faultName } from './fault-name.ts';
 import type { Scenario } from './scenario.ts';
 
 /** How long nothing may be written once a story is over (QUIE-1). */
@@ -73,7 +76,7 @@ export async function tellReference(scenario: Scenario): Promise<Reference> {
         commit.revision > stage.readyRevision &&
         commit.at <= stage.completeAt,
     ).length;
-  const deeds = callPoints(own);
+  const deeds = callPoints(own).filter((point) => !isLaterRenewal(point));
   const ownPodCalls = podCalls.filter(({ at }) => at <= stage.completeAt + settleFor);
   const faults = [
     ...podCallPoints(ownPodCalls).flatMap(podCallFaults),
@@ -98,7 +101,16 @@ function hostile(
   const calls = points
     .filter((point) => isPlainRollout || !isRead(point))
     .filter((point) => !isRead(point) || !early.has(keyOf(point)));
-  return [...calls.flatMap(hostileFaults), ...(isPlainRollout ? changeFaults(deletions) : [])];
+  return [
+    ...calls.flatMap(hostileFaults),
+    ...((scenario.world.operators ?? 1) > 1 ? calls.flatMap(pauseFaults) : []),
+    ...(isPlainRollout ? changeFaults(deletions) : []),
+  ];
+}
+
+/** Renewals of the Lease are all alike: what can go wrong with one can with the first. */
+function isLaterRenewal({ resource, nth }: CallPoint): boolean {
+  return resource === 'leases' && nth > 4;
 }
 
 function isRead({ verb }: CallPoint): boolean {
@@ -171,10 +183,8 @@ async function newStage(scenario: Scenario, fault: Fault | undefined): Promise<S
   const world = await World.create(scenario.world);
   await scenario.prepare?.(world);
   const early = fault === undefined || fault.kind === 'event' ? undefined : arm(world, fault);
-  world.startOperator();
-  await world.clock.runUntil(() => world.operators.some(({ readiness }) => readiness.isReady()), {
-    maxVirtual: minutes(5),
-  });
+  world.onEnded.add(() => world.replaceOperator(awayFor));
+  await begin(world);
   const late = fault?.kind === 'event' ? arm(world, fault) : undefined;
   const readyRevision = world.cluster.eventLog.commits.at(-1)?.revision ?? 0;
   return {
@@ -186,6 +196,17 @@ async function newStage(scenario: Scenario, fault: Fault | undefined): Promise<S
     readyAt: world.clock.now(),
     completeAt: 0,
   };
+}
+
+/** Starts the operators; returns when all are ready and one has looked at the group, or much goes wrong. */
+async function begin(world: World): Promise<void> {
+  const wanted = world.options.operators ?? 1;
+  while (world.operators.length < wanted) world.startOperator();
+  const isBegun = (): boolean =>
+    world.operators.filter(({ readiness }) => readiness.isReady()).length >= wanted &&
+    world.operators.some(({ plans }) => plans.length > 0);
+  const end = world.clock.now() + minutes(5);
+  await world.clock.runUntil(() => isBegun() || world.clock.now() > end);
 }
 
 async function tell(stage: Stage, reference?: Reference): Promise<Run> {
@@ -241,7 +262,8 @@ function violationText({ id, message }: Violation): string {
 }
 
 function crashOf({ client, ended }: World['operators'][number]): readonly string[] {
-  if (ended === undefined || ended.error === undefined) return [];
+  // A process whose Lease is lost ends by design, and a kubelet starts it anew.
+  if (ended?.error === undefined || ended.error instanceof LeaseLostError) return [];
   const why = ended.error instanceof Error ? ended.error.message : 'something that is no Error';
   return [`CRASH-1: ${client} ended: ${why}`];
 }

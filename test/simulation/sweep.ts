@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { errorOf } from '#base/error-of.ts';
 import { seconds } from '#base/units.ts';
-import { faultName } from './fault.ts';
+import { faultName } from './fault-name.ts';
 import { fuzzed } from './fuzz.ts';
 import { type Scenario, scenarios } from './scenario.ts';
 import { failureText, sweep, type Tally, tellReference } from './sweep-engine.ts';

@@ -73,7 +73,7 @@ export class Quiescence implements Invariant {
 export interface EffortOptions {
   /** Writes on each StatefulSet of a group over the whole history, such as its `/status`. */
   readonly perSet: number;
-  /** All other writes, such as a ConfigMap or the touch of a pod (D-8), over the whole history. @default 0 */
+  /** All other writes, such as a ConfigMap, over the whole history. @default 0 */
   readonly others?: number;
 }
 

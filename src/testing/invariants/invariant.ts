@@ -20,6 +20,7 @@ export type InvariantId =
   | 'QUIE-2'
   | 'SCAL-1'
   | 'SHOWN'
+  | 'WRIT-1'
   | 'WRITES'
   | 'D-13'
   | 'D-7'

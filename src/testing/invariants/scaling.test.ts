@@ -16,14 +16,20 @@ interface Write {
 
 /** Zones a and b of three, b following a; commits of their replicas one after the other. */
 class Story {
-  readonly invariant = new SoundScaling({
-    ours: (user) => user === 'us',
-    maxDecisionAge: seconds(10),
-  });
+  readonly invariant: SoundScaling;
   readonly #sets = new Map<string, JsonObject>();
   #revision = 0;
 
-  constructor(annotations: Readonly<Record<string, string>> = {}, labels: JsonObject = {}) {
+  constructor(
+    annotations: Readonly<Record<string, string>> = {},
+    labels: JsonObject = {},
+    sentAt?: Instant,
+  ) {
+    this.invariant = new SoundScaling({
+      ours: (user) => user === 'us',
+      maxDecisionAge: seconds(10),
+      sentAt: () => sentAt,
+    });
     this.#store('a', rawStatefulSet({ name: 'a' }));
     const follower = { 'grafana.com/rollout-downscale-leader': 'a', ...annotations };
     const b = rawStatefulSet({ name: 'b', annotations: follower });
@@ -90,6 +96,17 @@ test('SCAL-1 passes what was true 10 s before, and flags what is older', () => {
       .write({ name: 'b', to: 5, at: after(T0, seconds(60 + age)) });
   assert.deepEqual(moved(9).violations(), []);
   assert.equal(moved(10).violations().length, 1);
+});
+
+test('SCAL-1 passes what was true 10 s before it was sent, however late it was carried out', () => {
+  const arrived = (sentAt?: Instant): Story =>
+    new Story({}, {}, sentAt)
+      .write({ name: 'a', to: 2, user: 'user' })
+      .write({ name: 'a', to: 3, user: 'user', at: after(T0, seconds(5)) })
+      .write({ name: 'b', to: 2, at: after(T0, seconds(60)) });
+  assert.deepEqual(arrived(after(T0, seconds(1))).violations(), []);
+  assert.equal(arrived(after(T0, seconds(20))).violations().length, 1);
+  assert.equal(arrived().violations().length, 1);
 });
 
 test('SCAL-1 flags replicas that we change of a set that follows nothing', () => {

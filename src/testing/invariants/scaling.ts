@@ -18,6 +18,11 @@ export interface ScalingOptions {
   readonly ours: (user: string) => boolean;
   /** How old the count that a write rests on may be: A in reliability §2. */
   readonly maxDecisionAge: Millis;
+  /**
+   * When the request of a commit was sent, where that is known: nobody calls back what a slow server, or one that gets it
+   * from a process that has died since, carries out later. @default when it was carried out
+   */
+  readonly sentAt?: (callId: number) => Instant | undefined;
 }
 
 const LEADER = 'rollout-downscale-leader';
@@ -25,7 +30,7 @@ const REFERENCE = 'rollout-mirror-replicas-from-resource';
 
 /**
  * SCAL-1: replicas that we write are those that the set's leader, its reference or its force asked for at most A before
- * (with a delay: or lie between those and what was); and no zone is scaled down before the minimum time since another.
+ * we sent them (with a delay: or lie between those and what was); and no zone is scaled down before the minimum time since another.
  */
 export class SoundScaling implements Invariant {
   readonly #options: ScalingOptions;
@@ -91,7 +96,8 @@ export class SoundScaling implements Invariant {
         : 'statefulsets';
     const name = leader ?? annotation(set, `${REFERENCE}-name`) ?? '';
     const counts = this.#counts.get(`${plural} ${commit.namespace}/${name}`) ?? [];
-    const since = commit.at - this.#options.maxDecisionAge;
+    const sentAt = this.#options.sentAt?.(commit.callId) ?? commit.at;
+    const since = sentAt - this.#options.maxDecisionAge;
     // The one before the window was still true at its begin.
     const first = counts.findLastIndex(({ at }) => at <= since);
     return counts.slice(Math.max(0, first)).map(({ replicas }) => replicas);

@@ -59,7 +59,8 @@ export class ExplainedStall implements Invariant {
   }
 
   onCommit(commit: Commit): void {
-    this.#judgeAll(commit.at);
+    // What happens in the very instant of a look is seen by it: the operator may have spoken of it already.
+    this.#judgeAll((at) => at < commit.at);
     this.#lastRevision = commit.revision;
     const domain = domainMovedBy(commit, { history: this.#history, ours: this.#ours });
     if (domain !== undefined)
@@ -67,12 +68,12 @@ export class ExplainedStall implements Invariant {
   }
 
   onEnd(end: Point): void {
-    this.#judgeAll(end.at);
+    this.#judgeAll((at) => at <= end.at);
   }
 
-  #judgeAll(now: Instant): void {
+  #judgeAll(isDue: (at: Instant) => boolean): void {
     for (const [domain, { movedAt, at: first }] of this.#looks) {
-      for (let at = first; at <= now; at = after(at, again)) {
+      for (let at = first; isDue(at); at = after(at, again)) {
         this.#looks.set(domain, { movedAt, at: after(at, again) });
         const complaint = this.#complaint(domain, at);
         if (complaint === undefined) continue;

@@ -1,0 +1,92 @@
+import type { Clock } from '#base/clock.ts';
+import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
+import { slotsOf } from '#statefulset/slot.ts';
+import type { Plan } from './decision.ts';
+import type { GroupMoment } from './group-moment.ts';
+
+/** What is known of the process that reconciled before this one. */
+export type PredecessorEnd =
+  /** No Lease was there: nothing of ours ran, but another program may have. */
+  | { readonly kind: 'none' }
+  /** It wrote down that all its requests had been answered. */
+  | { readonly kind: 'ended' }
+  /** Nobody knows what it has under way; `countedFrom` is when it can have sent the last of it. */
+  | { readonly kind: 'unclean'; readonly countedFrom: Monotonic };
+
+/** What the wait for a predecessor goes by. */
+export interface PredecessorWaitOptions {
+  readonly clock: Clock;
+  readonly predecessor: PredecessorEnd;
+  /** How long a request may arrive after its sender has died (D-50). */
+  readonly horizon: Millis;
+  /** When this process began to reconcile. */
+  readonly startedAt: Monotonic;
+}
+
+/**
+ * Until when nothing is disrupted, as a request of an earlier process may still arrive (D-50). No request can be called
+ * back, so it is waited out; a predecessor that ended in good order has none, and where nothing of ours ran before only
+ * the groups wait that were in motion when they were first seen.
+ */
+export class PredecessorWait {
+  readonly #options: PredecessorWaitOptions;
+  /** Whether a group was in motion when it was first seen by a proven view, by key. */
+  readonly #wasInMotion = new Map<string, boolean>();
+
+  constructor(options: PredecessorWaitOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Notes whether the group of `moment`, which led to `plan`, is in motion when it is first seen; `plan` must rest on all
+   * that capabilities read of other objects.
+   */
+  see(moment: GroupMoment, plan: Plan): void {
+    const { key, proof } = moment;
+    if (this.#options.predecessor.kind !== 'none' || this.#wasInMotion.has(key)) return;
+    if (proof.pods === undefined || proof.statefulSets === undefined) return;
+    this.#wasInMotion.set(key, isInMotion(moment, plan));
+  }
+
+  /** Until when the group of `moment` must not be disrupted; undefined when it may be. */
+  until(moment: GroupMoment): Monotonic | undefined {
+    const { predecessor, horizon, startedAt } = this.#options;
+    switch (predecessor.kind) {
+      case 'ended':
+        return undefined;
+      case 'unclean':
+        return ahead(monotonic(predecessor.countedFrom + horizon), moment);
+      case 'none': {
+        const until = ahead(monotonic(startedAt + horizon), moment);
+        return this.#wasInMotion.get(moment.key) === false ? undefined : until;
+      }
+      default:
+        return predecessor satisfies never;
+    }
+  }
+
+  /** Whether a group may still have to wait, so that this process has not outlived its predecessor yet. */
+  isPending(): boolean {
+    const { clock, predecessor, horizon, startedAt } = this.#options;
+    if (predecessor.kind === 'ended') return false;
+    const from = predecessor.kind === 'unclean' ? predecessor.countedFrom : startedAt;
+    const isWaited =
+      predecessor.kind === 'unclean' || [...this.#wasInMotion.values()].includes(true);
+    return isWaited && clock.monotonic() < from + horizon;
+  }
+}
+
+function ahead(until: Monotonic, { monotonic: now }: GroupMoment): Monotonic | undefined {
+  return now < until ? until : undefined;
+}
+
+/** What is decided also about a group in which nothing moves: to report its replicas, or that something about it is odd. */
+const restful: ReadonlySet<Plan['decisions'][number]['kind']> = new Set(['warn', 'write-back']);
+
+/** Whether anything is done or waited for, or a slot has no available pod: somebody may have been at work on the group. */
+function isInMotion({ sets, leaving, now }: GroupMoment, plan: Plan): boolean {
+  if (plan.decisions.some(({ kind }) => !restful.has(kind))) return true;
+  return sets.some((each) =>
+    slotsOf({ ...each, leaving }, now).some(({ kind }) => kind !== 'available'),
+  );
+}

@@ -1,0 +1,18 @@
+/** A signal that gives a request up while it waits, and leaves it alone once it was sent. */
+export interface UnlessSent {
+  readonly signal: AbortSignal;
+  /** The request is handed to the connection now: from here on its answer is awaited. */
+  sent(): void;
+}
+
+/**
+ * Follows `signal` until the request is sent: what has left may take effect, so that a process which ends, or loses its
+ * Lease, still wants to know the answer (D-50). Each call ends by its own deadline.
+ */
+export function unlessSent(signal: AbortSignal): UnlessSent {
+  const waiting = new AbortController();
+  const abort = (): void => waiting.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return { signal: waiting.signal, sent: () => signal.removeEventListener('abort', abort) };
+}

@@ -1,0 +1,127 @@
+import { aborted } from '#base/aborted.ts';
+import { atMost } from '#base/at-most.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { seconds } from '#base/units.ts';
+import type { Config } from '#config/config.ts';
+import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { Informer, InformerProblem, InformerReason } from '#kubernetes/informer.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { createInformer } from '#kubernetes/shared-informer.ts';
+import { referenceIndexers } from '#replica-coordination/references.ts';
+import {
+  type BudgetView,
+  parseBudget,
+  zoneAwarePodDisruptionBudgets,
+} from '#rollout-group/foreign-budget.ts';
+import { GROUP_LABEL } from '#statefulset/group.ts';
+import { parsePod } from '#statefulset/parse-pod.ts';
+import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+
+/** What the operator sees of the cluster. */
+export interface Caches {
+  readonly pods: Informer<PodView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly budgets: Informer<BudgetView>;
+}
+
+/** What the caches are run with. */
+interface Settings {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+}
+
+/** How long the start waits to learn of budgets that may not be readable at all (KW-20). */
+const budgetPatience = seconds(2);
+
+/** The caches that all capabilities share; {@link runCaches} fills them. */
+export function createCaches(client: Client, { config, clock, log, metrics }: Settings): Caches {
+  const { namespace } = config.kubernetes;
+  const common = { client, clock, namespace };
+  const report = (plural: string) => (problem: InformerProblem) =>
+    reportInformer({ log, metrics }, plural, problem);
+  return {
+    pods: createInformer({
+      ...common,
+      type: resourceTypes.pods,
+      isSpecRead: false,
+      project: parsePod,
+      indexers: podIndexers,
+      report: report('pods'),
+    }),
+    statefulSets: createInformer({
+      ...common,
+      type: resourceTypes.statefulSets,
+      labelSelector: GROUP_LABEL,
+      project: parseStatefulSet,
+      indexers: { ...statefulSetIndexers, ...referenceIndexers },
+      report: report('statefulsets'),
+    }),
+    budgets: createInformer({
+      ...common,
+      type: zoneAwarePodDisruptionBudgets,
+      project: parseBudget,
+      indexers: {},
+      isAbsentAllowed: true,
+      report: report(zoneAwarePodDisruptionBudgets.plural),
+    }),
+  };
+}
+
+function reportInformer(
+  { log, metrics }: Pick<Settings, 'log' | 'metrics'>,
+  resource: string,
+  { reason, message, cause }: InformerProblem,
+): void {
+  const isStale = reason === 'ViewNotFresh';
+  if (isStale || reason === 'ViewFresh') metrics.setViewNotFresh(resource, isStale);
+  const fields = { resource, reason, err: cause instanceof Error ? cause : undefined, message };
+  if (quietReasons.has(reason)) log.info('informer', fields);
+  else log.warn('informer', fields);
+}
+
+/** What an informer reports that needs nobody's attention. */
+const quietReasons: ReadonlySet<InformerReason> = new Set(['Recovered', 'TypeAbsent', 'ViewFresh']);
+
+/** Resolves when the caches are filled; budgets, which may not be readable at all, are waited for no longer than 2 s. */
+export async function cachesSynced(
+  caches: Caches,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all([caches.pods.synced, caches.statefulSets.synced]);
+  await atMost(budgetPatience, caches.budgets.synced, { clock, signal });
+}
+
+/**
+ * Keeps `caches` up to date until `signal` aborts; budgets until `unreadable` does: what the Role denies is not asked for.
+ *
+ * @returns one promise a cache; the first that rejects tells that a view cannot be trusted any more (D-6)
+ */
+export function runCaches(
+  { pods, statefulSets, budgets }: Caches,
+  unreadable: AbortSignal,
+  signal: AbortSignal,
+): readonly Promise<void>[] {
+  return [pods.run(signal), statefulSets.run(signal), watchBudgets(budgets, unreadable, signal)];
+}
+
+async function watchBudgets(
+  budgets: Informer<BudgetView>,
+  unreadable: AbortSignal,
+  signal: AbortSignal,
+): Promise<void> {
+  await budgets.run(AbortSignal.any([signal, unreadable]));
+  await aborted(signal);
+}
+
+/** Calls `wake` when budgets change, and when a view begins or ceases to be kept up to date. */
+export function whenOthersChange({ pods, statefulSets, budgets }: Caches, wake: () => void): void {
+  budgets.onChange(() => wake());
+  for (const informer of [pods, statefulSets, budgets]) informer.onState(wake);
+}

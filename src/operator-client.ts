@@ -1,0 +1,62 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { millis } from '#base/units.ts';
+import type { Config } from '#config/config.ts';
+import { layeredTransport } from '#kubernetes/api-transport.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import type { Transport } from '#kubernetes/transport.ts';
+import { groupLabel } from '#telemetry/api-path.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+
+/** Identifies the product to the API server (K8-26). */
+const userAgent = 'rollout-operator';
+/** What a client is made of. */
+interface Settings {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  /** The authorised way to the API server, without any decoration. */
+  readonly transport: Transport;
+}
+
+/** A client whose requests are counted, checked and, unless `isLimited` is false, limited as the flags say. */
+export function decoratedClient(options: Settings, isLimited = true): Client {
+  const { config, clock, log, metrics, transport } = options;
+  const { namespace, clientTimeout } = config.kubernetes;
+  const limiter = isLimited ? config.kubernetes.limiter : undefined;
+  const layered = layeredTransport(transport, {
+    cluster: {
+      cluster: namespace,
+      onRejected: ({ route, message }) => {
+        log.warn('cluster check refused a request', { route, message });
+        metrics.countClusterRejection(route, namespace);
+      },
+    },
+    limit: {
+      clock,
+      qps: limiter?.qps ?? 0,
+      burst: limiter?.burst ?? 0,
+      groupOf: groupLabel,
+      onLimited: (group) => metrics.countRateLimited(group),
+    },
+    metrics: {
+      clock,
+      pathOf: (path) => path,
+      observe: ({ path, method, statusCode, duration }) =>
+        metrics.observeRequest({
+          path,
+          method,
+          status: statusCode === 'error' ? 'error' : Number(statusCode),
+          duration,
+        }),
+    },
+  });
+  return createClient({
+    transport: layered,
+    clock,
+    timeout: clientTimeout ?? millis(0),
+    userAgent,
+  });
+}

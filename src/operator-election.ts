@@ -1,0 +1,62 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import type { Config } from '#config/config.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { LeaderElection } from '#kubernetes/leader-election.ts';
+import { createLeaderElection } from '#kubernetes/lease-election.ts';
+import { ALL_NAMESPACES } from '#kubernetes/lease-record.ts';
+import { watchRivals } from '#kubernetes/lease-rivals.ts';
+import { withoutLease } from '#kubernetes/without-lease.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+
+/** What the election of a leader goes by. */
+export interface ElectionSettings {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  /** Names this process; new at every start. */
+  readonly identity: string;
+}
+
+/** Who of several replicas reconciles. @param client one without a rate limiter: behind a queue the Lease would be lost */
+export function electionOf(
+  { config, clock, log, identity }: ElectionSettings,
+  client: Client,
+): LeaderElection {
+  const { leaderElection, kubernetes, rollout } = config;
+  if (!leaderElection.isEnabled) {
+    return withoutLease(clock, 'Leader election is switched off by -leader-election.enabled=false');
+  }
+  const { leaseDuration, renewDeadline, retryPeriod, resourceName } = leaderElection;
+  const { namespace } = kubernetes;
+  return createLeaderElection({
+    client,
+    clock,
+    log,
+    namespace,
+    leaseDuration,
+    renewDeadline,
+    retryPeriod,
+    id: identity,
+    name: resourceName,
+    scope: namespace === '' ? ALL_NAMESPACES : namespace,
+    predecessorHorizon: rollout.predecessorHorizon,
+  });
+}
+
+/** Takes part in `election` until `signal` aborts, and tells of other Leases that are held for the same namespaces. */
+export async function runElection(
+  election: LeaderElection,
+  { config, clock, log, metrics }: ElectionSettings,
+  { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
+): Promise<void> {
+  const { namespace } = config.kubernetes;
+  const scope = namespace === '' ? ALL_NAMESPACES : namespace;
+  const name = config.leaderElection.resourceName;
+  const onLook = (names: readonly string[]): void => metrics.setRivalLeases(names);
+  const watching = config.leaderElection.isEnabled
+    ? watchRivals({ client, clock, log, namespace, name, scope, onLook }, signal)
+    : Promise.resolve();
+  await Promise.all([election.run(signal), watching]);
+}
