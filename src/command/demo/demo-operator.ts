@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
@@ -9,11 +8,12 @@ import { runOperator } from '#operator.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
-import { createReadiness } from '#telemetry/readiness.ts';
+import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { admissionOf } from '../admission.ts';
 import { podHttpOf } from '../pod-http.ts';
 import { demoNamespace } from './demo-namespace.ts';
 import type { Scene } from './scene.ts';
+import { horizonFlag } from './short-times.ts';
 
 /** What the operator of the demo is given. */
 export interface DemoOperatorOptions {
@@ -23,8 +23,12 @@ export interface DemoOperatorOptions {
   /** Closed when the operator ends. */
   readonly transport: Transport;
   readonly kubeconfig: string;
+  /** Names it in the Lease; new at every start. */
+  readonly identity: string;
   /** Told the port of the webhooks, where the scene has flags for them. */
   readonly onListening: (port: number) => void;
+  /** Told when its caches are filled. */
+  readonly onReady: () => void;
   readonly onPlan: (plan: Plan) => void;
 }
 
@@ -33,7 +37,7 @@ export async function runDemoOperator(
   options: DemoOperatorOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, log, scene, transport, onListening, onPlan } = options;
+  const { clock, log, scene, transport, identity, onListening, onPlan } = options;
   const config = configOf(options);
   const registry = createMetricsRegistry();
   const metrics = createOperatorMetrics(registry);
@@ -49,9 +53,9 @@ export async function runDemoOperator(
         log,
         metrics,
         podHttp,
-        readiness: createReadiness(),
+        readiness: toldReadiness(options),
         transport,
-        identity: `demo-${randomUUID()}`,
+        identity,
         ...(admission !== undefined && {
           admission: { ...admission, host: '127.0.0.1', onListening },
         }),
@@ -64,10 +68,21 @@ export async function runDemoOperator(
   }
 }
 
+/** A process that is not ready yet, and says when it is. */
+function toldReadiness({ onReady }: DemoOperatorOptions): Readiness {
+  const readiness = createReadiness();
+  const announce = (): void => {
+    readiness.announce();
+    onReady();
+  };
+  return { ...readiness, announce };
+}
+
 function configOf({ kubeconfig, scene }: DemoOperatorOptions): Config {
   const outcome = readConfig([
     `-kubernetes.namespace=${demoNamespace}`,
     `-kubernetes.config-file=${kubeconfig}`,
+    horizonFlag,
     ...scene.operatorFlags,
   ]);
   if (outcome.kind === 'exit') throw new Error(outcome.stderr.trim());

@@ -20,7 +20,7 @@ import {
 import type { OnPhase } from './play.ts';
 import { patienceFor, type Stage } from './stage.ts';
 import { podsText, type Summary } from './summary.ts';
-import { isComplete, isSettled } from './zone-view.ts';
+import { isComplete } from './zone-view.ts';
 
 /** The object that the example's zones mirror. */
 const template = { namespace: demoNamespace, name: 'ingester' };
@@ -72,11 +72,11 @@ export class DownscalePlay {
     const { stage, clock } = this.#options;
     registerLastDownscaleWebhook(stage.webhooks, clock);
     await createAll(stage.client, [lastDownscaleConfiguration]);
-    const isInstalled = (): boolean => {
-      const { observer, isIdle } = stage;
-      return isIdle && observer.areAll(isSettled) && this.#told.size >= observer.podCount;
-    };
-    await this.#until('all zones are ready', isInstalled);
+    await stage.startOperators((what, test) => this.#until(what, test));
+    await this.#until(
+      'the operator has told all pods that they stay',
+      () => stage.isIdle && this.#told.size >= stage.observer.podCount,
+    );
   }
 
   /** Plays to the end. @throws {Error} when it does not come to one */

@@ -38,6 +38,7 @@ export class DownscaleScene implements Scene {
   readonly folder = downscaleFolder;
   readonly definitions: readonly JsonObject[] = [replicaTemplateDefinition];
   readonly operatorFlags = [];
+  readonly operators = ['operator'];
   readonly isRollout = false;
   readonly podEnv: Environment;
   readonly times: DownscaleTimes;

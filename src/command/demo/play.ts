@@ -35,8 +35,8 @@ export class Play {
   /** Waits until the group is installed, and the operator knows. */
   async install(): Promise<void> {
     const { stage } = this.#options;
-    const isInstalled = (): boolean => stage.observer.areAll(isSettled) && stage.isIdle;
-    await this.#until('all zones are ready', isInstalled);
+    await stage.startOperators((what, test) => this.#until(what, test));
+    await this.#until('the operator has looked at the group', () => stage.isIdle);
   }
 
   /** Plays `scenario` to its end. @throws {Error} when it does not come to one */
@@ -58,7 +58,8 @@ export class Play {
     await this.#until('every status says so', () => stage.observer.areAll(isSettled));
     onPhase(`${this.#image} runs everywhere`, undefined);
     const took = millis(rolledAt - startedAt);
-    return summarize({ took, limit, proof: stage.observer.proof, brokenImage, hiccup });
+    const { proof } = stage.observer;
+    return summarize({ took, limit, proof, brokenImage, hiccup });
   }
 
   async #breakImage(): Promise<string> {

@@ -14,6 +14,8 @@ export interface Scene {
   readonly podEnv: Environment;
   /** Flags of the operator beyond the usual ones. */
   readonly operatorFlags: readonly string[];
+  /** Names of the operators that are started once the group is there; the first one leads. */
+  readonly operators: readonly string[];
   /** Whether what is played is a rollout; otherwise the zones are scaled. */
   readonly isRollout: boolean;
   /** What the demo changes in a manifest. */
@@ -29,6 +31,7 @@ export function rolloutScene(changes: ManifestChanges): Scene {
     definitions: [],
     podEnv: {},
     operatorFlags: [],
+    operators: ['operator'],
     isRollout: true,
     change: (object) => changed(object, changes),
   };

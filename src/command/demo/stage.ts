@@ -10,14 +10,16 @@ import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createAll, install, readManifests } from './apply-manifests.ts';
 import { demoNamespace } from './demo-namespace.ts';
-import { runDemoOperator } from './demo-operator.ts';
 import { type Fact, operatorUser } from './facts.ts';
 import { GroupObserver } from './group-observer.ts';
 import { type LocalCluster, startLocalCluster } from './local-cluster.ts';
 import { imagePatch, isGroupMember, setImage } from './manifest.ts';
+import { type DemoOperator, Operators } from './operators.ts';
 import { PlanNarrator } from './plan-narrator.ts';
 import type { Scene } from './scene.ts';
+import { horizonSentence } from './short-times.ts';
 import { delaysAt, physicalLimit, restartOf } from './timing.ts';
+import { isSettled } from './zone-view.ts';
 
 /** What a stage is given. */
 export interface StageOptions {
@@ -34,10 +36,11 @@ interface Waiter {
   readonly resolve: (at: Millis) => void;
 }
 
-/** A cluster with the example group on it, the operator at work, and somebody who watches the API server. */
+/** A cluster with the example group on it, operators as they are started, and somebody who watches the API server. */
 export class Stage {
   readonly observer: GroupObserver;
   readonly narrator: PlanNarrator;
+  readonly operators: Operators;
   readonly #options: StageOptions;
   readonly #cluster: LocalCluster;
   readonly #sets: readonly JsonObject[];
@@ -47,8 +50,8 @@ export class Stage {
   readonly #ending = new AbortController();
   #isPlaying = false;
   #isIdle = false;
-  readonly #webhookPort = Promise.withResolvers<number>();
-  #operator: Promise<void> = Promise.resolve();
+  /** Whether it was told that a wait is shorter here than elsewhere. */
+  #isShortTold: boolean;
 
   private constructor(
     options: StageOptions,
@@ -62,6 +65,8 @@ export class Stage {
     this.#cluster = parts.cluster;
     this.#sets = parts.sets;
     this.#startedAt = parts.startedAt;
+    // Where operators succeed one another, all that is shortened is told at once.
+    this.#isShortTold = options.scene.operators.length > 1;
     this.narrator = new PlanNarrator({
       onFact: options.onFact,
       waitsOf: options.scene.isRollout ? 'group' : 'set',
@@ -72,9 +77,20 @@ export class Stage {
       sets: parts.sets.map((set) => textAt(set, 'metadata', 'name')),
       onFact: (fact) => this.narrator.happened(fact),
     });
+    const groups = ['system:serviceaccounts', 'system:authenticated'];
+    const { clock, log, scene } = options;
+    this.operators = new Operators({
+      clock,
+      log,
+      scene,
+      kubeconfig: this.kubeconfig,
+      connect: () => this.#cluster.connect({ name: operatorUser, groups }),
+      onPlan: (plan) => this.#planned(plan),
+      onReady: () => this.#wake(),
+    });
   }
 
-  /** Starts the cluster, then installs the group and starts the operator at once, as `kubectl apply` would. */
+  /** Starts the cluster and installs the group, as `kubectl apply` would; no operator is there yet. */
   static async open(options: StageOptions): Promise<Stage> {
     const { clock, log, scene, speed } = options;
     const startedAt = clock.monotonic();
@@ -85,18 +101,11 @@ export class Stage {
     try {
       cluster.eventLog.onCommit((commit) => {
         stage.observer.observe(commit, stage.elapsed);
+        stage.operators.observe(commit);
         for (const listener of stage.#listeners) listener(commit);
         stage.#wake();
       });
       await install(cluster.client, scene.definitions, clock);
-      stage.#operator = stage.#startOperator();
-      // It is awaited when the stage closes, and whoever waits meanwhile gets its failure.
-      stage.#operator.catch(() => undefined);
-      stage.#operator.then(
-        () => stage.#webhookPort.reject(new Error('the operator has ended')),
-        (error: unknown) => stage.#webhookPort.reject(error),
-      );
-      stage.webhookPort.catch(() => undefined);
       await createAll(cluster.client, manifests);
       return stage;
     } catch (error) {
@@ -120,14 +129,29 @@ export class Stage {
     return this.#cluster.webhooks;
   }
 
-  /** Where the operator serves its webhooks; never, if the scene has no flag for it. */
-  get webhookPort(): Promise<number> {
-    return this.#webhookPort.promise;
-  }
-
   /** Calls `listener` at each commit, once the observer knows of it. */
   onCommit(listener: (commit: Commit) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /**
+   * Starts the operators of the scene one after the other, so that the first one leads. They come last, as where the
+   * operator is installed beside a group that runs: one that finds a group in motion, as a group is whose pods are being
+   * made for the first time, cannot know whether somebody else moves it, and waits before it disrupts anything.
+   *
+   * @param until waits for what is so
+   * @returns the one that leads
+   */
+  async startOperators(
+    until: (what: string, test: () => boolean) => Promise<Millis>,
+  ): Promise<DemoOperator | undefined> {
+    await until('all zones are ready', () => this.observer.areAll(isSettled));
+    for (const name of this.scene.operators) {
+      const operator = this.operators.start(name);
+      await until(`the ${name} has filled its caches`, () => operator.isReady);
+      await until('an operator leads', () => this.operators.leader !== undefined);
+    }
+    return this.operators.leader;
   }
 
   /** Tells a fact of the demo's own. */
@@ -189,7 +213,7 @@ export class Stage {
 
   /**
    * Waits until `test` holds after a commit. @returns when that was, since the demo began
-   * @throws {Error} naming `what` when `patience` is over, and what ended the operator when it has ended
+   * @throws {Error} naming `what` when `patience` is over, and what ended an operator that was not told to end
    */
   async until(
     what: string,
@@ -207,23 +231,19 @@ export class Stage {
     const late = this.#options.clock.sleep(patience, { signal: both }).then(() => {
       throw new Error(this.#lateSentence(what, patience));
     });
-    const ended = this.#operator.then(() => {
-      throw new Error(`Cannot wait until ${what}: the operator has ended`);
-    });
     late.catch(() => undefined);
-    ended.catch(() => undefined);
     try {
-      return await Promise.race([met, late, ended]);
+      return await Promise.race([met, late, this.operators.failed]);
     } finally {
       if (waiter !== undefined) this.#waiters.delete(waiter);
       done.abort();
     }
   }
 
-  /** Ends the operator, then the cluster; leaves nothing behind. */
+  /** Ends the operators, then the cluster; leaves nothing behind. */
   async close(): Promise<void> {
     this.#ending.abort();
-    await this.#operator.catch(() => undefined);
+    await this.operators.close();
     this.narrator.flush();
     await this.#cluster.close();
   }
@@ -247,26 +267,11 @@ export class Stage {
     if (this.#ending.signal.aborted) return;
     this.#isIdle = plan.decisions.every(({ kind }) => kind === 'warn');
     if (this.#isPlaying) this.narrator.planned(plan, this.elapsed);
+    if (this.#isPlaying && this.narrator.reason?.reason === 'AwaitingPredecessor') {
+      if (!this.#isShortTold) this.note('', horizonSentence);
+      this.#isShortTold = true;
+    }
     this.#wake();
-  }
-
-  #startOperator(): Promise<void> {
-    const { clock, log, scene } = this.#options;
-    const groups = ['system:serviceaccounts', 'system:authenticated'];
-    const transport = this.#cluster.connect({ name: operatorUser, groups });
-    const { kubeconfig } = this;
-    return runDemoOperator(
-      {
-        clock,
-        log,
-        scene,
-        transport,
-        kubeconfig,
-        onListening: (port) => this.#webhookPort.resolve(port),
-        onPlan: (plan) => this.#planned(plan),
-      },
-      this.#ending.signal,
-    );
   }
 }
 

@@ -13,6 +13,7 @@ export class WebhookScene implements Scene {
   readonly folder = webhookFolder;
   readonly definitions: readonly JsonObject[] = [];
   readonly operatorFlags = ['-server-tls.enabled=true', '-server-tls.port=0'];
+  readonly operators = ['operator'];
   readonly isRollout = false;
   readonly podEnv: Environment;
   /** Between two zones that shrink; it is noted in whole seconds, so fewer would often be none. */
