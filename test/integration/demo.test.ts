@@ -137,6 +137,35 @@ describe('the demo as a process', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
+  test('demo goes on at once after a leader that was stopped, and waits aloud after one that was killed', async () => {
+    const demo = new Program(['demo', '--once', '--scenario=hand-over', ...fast], folder);
+    const output = (): string => demo.lines.join('\n');
+    assert.equal(await demo.exitCode(), 0, output());
+    const [time = '', stop = '', crash = '', ...rest] = demo.lines.slice(-7);
+    assert.match(time, new RegExp(`^the rollout took ${seconds}, with one stop and one crash `));
+    const wentOn = `led ${seconds} later, deleted its first pod after ${seconds}`;
+    const stopped = 'operator-1 was stopped in good order: operator-2';
+    assert.match(stop, new RegExp(`^${stopped} ${wentOn}, with no wait for it$`));
+    const killed = 'operator-2 was killed: operator-3';
+    assert.match(crash, new RegExp(`^${killed} ${wentOn}, and gave AwaitingPredecessor as `));
+    assert.deepEqual(rest.slice(0, 3), [
+      '6 pods were replaced with 6 deletions: nothing was done twice',
+      neverTwo,
+      mostPods,
+    ]);
+    assert.match(rest[3] ?? '', /^shortened for the demo: .* 6 s are waited out \(120 s\)$/);
+    const killedAt = demo.lines.findIndex((line) =>
+      line.includes('operator-2 leads, and is killed'),
+    );
+    const awaiting = demo.lines.findIndex((line) => line.endsWith('(AwaitingPredecessor)'));
+    assert.ok(killedAt > 0 && awaiting > killedAt, output());
+    assert.match(
+      demo.lines[awaiting] ?? '',
+      /waits: .* waiting until \S+Z \(AwaitingPredecessor\)$/,
+    );
+    assert.deepEqual(await readdir(folder), []);
+  });
+
   test('demo shrinks three zones one after the other, and no pod before its delay', async () => {
     const scenario = ['--scenario=delayed-downscale', '--speed=10', '--pods=4'];
     const demo = new Program(['demo', '--once', ...scenario], folder);

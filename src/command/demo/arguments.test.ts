@@ -51,7 +51,7 @@ const refusals: Record<string, { args: readonly string[]; text: string }> = {
   'an option without its value': { args: ['--pods'], text: '--pods needs a value\n' },
   'an unknown scenario': {
     args: ['--scenario=fire'],
-    text: '--scenario must be rollout, broken-image, hiccup, delayed-downscale or no-downscale: got "fire"\n',
+    text: '--scenario must be rollout, broken-image, hiccup, hand-over, delayed-downscale or no-downscale: got "fire"\n',
   },
   'a limit where no pod is replaced': {
     args: ['--scenario=delayed-downscale', '--max-unavailable=2'],

@@ -1,12 +1,19 @@
 import { type GivenOptions, numberOption, parseArguments } from './arguments.ts';
 
 /** What is played. */
-export type Scenario = 'rollout' | 'broken-image' | 'hiccup' | 'delayed-downscale' | 'no-downscale';
+export type Scenario =
+  | 'rollout'
+  | 'broken-image'
+  | 'hiccup'
+  | 'hand-over'
+  | 'delayed-downscale'
+  | 'no-downscale';
 
 const scenarios: readonly Scenario[] = [
   'rollout',
   'broken-image',
   'hiccup',
+  'hand-over',
   'delayed-downscale',
   'no-downscale',
 ];
@@ -32,8 +39,8 @@ export type DemoArguments =
 /** What `--help` prints. */
 const demoHelp = `Usage: npm start -- [options]
 
-Starts a Kubernetes cluster in this process, installs the three zones of examples/ingester/, runs the operator
-on it, changes the pod template and shows how the zones roll: one after the other, never two at once.
+Starts a Kubernetes cluster in this process, installs the three zones of examples/ingester/, then the operator
+beside them, changes the pod template and shows how the zones roll: one after the other, never two at once.
 
   --once                 end by itself: exit 0 when the rollout is done, 1 with the reason when not
                          (so it is anyway when the output is no terminal)
@@ -41,6 +48,8 @@ on it, changes the pod template and shows how the zones roll: one after the othe
                          broken-image: an image that cannot be pulled, and the recovery;
                          hiccup: all readiness probes fail for some seconds in the middle of the
                          rollout, and nothing is deleted for that;
+                         hand-over: two replicas of the operator; the leader is stopped in the middle of
+                         the rollout, and the next one is killed later: who goes on, and when;
                          delayed-downscale: an autoscaler takes pods away from the three zones of
                          examples/ingester-delayed-downscale/, zone by zone, and each pod is asked first;
                          no-downscale: kubectl scales the zones of examples/ingester-webhooks/ down, and
@@ -71,7 +80,7 @@ export function parseDemoArguments(args: readonly string[]): DemoArguments {
   const scenario = options.get('scenario') ?? 'rollout';
   const known = scenarios.find((name) => name === scenario);
   if (known === undefined) {
-    const wanted = 'rollout, broken-image, hiccup, delayed-downscale or no-downscale';
+    const wanted = 'rollout, broken-image, hiccup, hand-over, delayed-downscale or no-downscale';
     return refused(`--scenario must be ${wanted}: got "${scenario}"`);
   }
   if (isScaling(known) && options.has('max-unavailable')) {

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { type Millis, millis } from '#base/units.ts';
 import type { Scenario } from './demo-options.ts';
+import { playHandOver } from './hand-over.ts';
 import { playHiccup } from './hiccup.ts';
 import { nextImage, withTag } from './manifest.ts';
 import { patienceFor, type Stage } from './stage.ts';
@@ -52,6 +53,8 @@ export class Play {
     await stage.changeImage(this.#image);
     const until = (why: string, test: () => boolean): Promise<Millis> => this.#until(why, test);
     const hiccup = scenario === 'hiccup' ? await playHiccup(this.#options, until) : undefined;
+    const handOver =
+      scenario === 'hand-over' ? await playHandOver(this.#options, until) : undefined;
     const rolledAt = await this.#until('the rollout is done', () =>
       stage.observer.areAll(isRolled),
     );
@@ -59,7 +62,7 @@ export class Play {
     onPhase(`${this.#image} runs everywhere`, undefined);
     const took = millis(rolledAt - startedAt);
     const { proof } = stage.observer;
-    return summarize({ took, limit, proof, brokenImage, hiccup });
+    return summarize({ took, limit, proof, brokenImage, hiccup, handOver });
   }
 
   async #breakImage(): Promise<string> {

@@ -2,6 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import { exampleFolder } from './apply-manifests.ts';
 import { changed, type ManifestChanges } from './manifest.ts';
+import { leaseFlags } from './short-times.ts';
 import type { ZoneView } from './zone-view.ts';
 
 /** What is installed for a scenario, and how its pods are reached. */
@@ -34,5 +35,14 @@ export function rolloutScene(changes: ManifestChanges): Scene {
     operators: ['operator'],
     isRollout: true,
     change: (object) => changed(object, changes),
+  };
+}
+
+/** The same group, and two operators whose Lease changes hands fast. */
+export function handOverScene(changes: ManifestChanges): Scene {
+  return {
+    ...rolloutScene(changes),
+    operatorFlags: leaseFlags,
+    operators: ['operator-1', 'operator-2'],
   };
 }

@@ -7,7 +7,7 @@ import { DownscaleScene, downscaleTimesAt } from './downscale-scene.ts';
 import type { Fact } from './facts.ts';
 import type { Key } from './keyboard.ts';
 import { type OnPhase, Play } from './play.ts';
-import { rolloutScene } from './scene.ts';
+import { handOverScene, rolloutScene } from './scene.ts';
 import { Stage } from './stage.ts';
 import type { Summary } from './summary.ts';
 import { WebhookPlay } from './webhook-play.ts';
@@ -48,6 +48,7 @@ export function scenarioAfter(scenario: Scenario, key: Key): Scenario {
 
 /** What the keys do in a demo of `scenario`. */
 export function keysOf(scenario: Scenario): string {
+  if (scenario === 'hand-over') return 'Enter: once more, with the next version    q: quit';
   return isOfOneKind(scenario)
     ? 'Enter: all pods back, and down again    q: quit'
     : 'Enter: roll the next version    b: a broken image    q: quit';
@@ -55,12 +56,13 @@ export function keysOf(scenario: Scenario): string {
 
 /** Whether nothing else can be played on its stage. */
 function isOfOneKind(scenario: Scenario): boolean {
-  return scenario === 'delayed-downscale' || scenario === 'no-downscale';
+  return ['delayed-downscale', 'no-downscale', 'hand-over'].includes(scenario);
 }
 
 async function openRollout({ options, ...ports }: ShowOptions): Promise<Show> {
   const { speed } = options;
-  const stage = await Stage.open({ ...ports, scene: rolloutScene(options), speed });
+  const scene = options.scenario === 'hand-over' ? handOverScene(options) : rolloutScene(options);
+  const stage = await Stage.open({ ...ports, scene, speed });
   const play = new Play({ ...ports, stage, speed });
   return {
     stage,

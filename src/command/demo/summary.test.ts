@@ -17,8 +17,15 @@ function outcome(seen: Seen): Outcome {
     { zone: 'zone-a', limit: 2, mostUnavailable },
     { zone: 'zone-b', limit: 2, mostUnavailable: 1 },
   ];
-  const proof = { mostZonesDown: zonesDown, zones, reach: () => reach };
-  return { took: millis(9_450), limit: millis(9_000), proof, brokenImage, hiccup };
+  const proof = { mostZonesDown: zonesDown, zones, deletions: 0, reach: () => reach };
+  return {
+    took: millis(9_450),
+    limit: millis(9_000),
+    proof,
+    brokenImage,
+    hiccup,
+    handOver: undefined,
+  };
 }
 
 const cases: Record<string, { seen: Seen; isKept: boolean; want: readonly string[] }> = {

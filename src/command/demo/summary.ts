@@ -1,18 +1,23 @@
 import type { Millis } from '#base/units.ts';
 import type { DisruptionProof } from './disruption-proof.ts';
 import { secondsText } from './facts.ts';
+import type { HandOver } from './hand-over.ts';
+import { handOverTime, handOverVerdicts } from './hand-over-summary.ts';
 import type { Hiccup } from './hiccup.ts';
+import { shortenedSentence } from './short-times.ts';
 
 /** What a finished scenario comes to. */
 export interface Outcome {
   /** From the (good) template to the last pod being Ready. */
   readonly took: Millis;
   readonly limit: Millis;
-  readonly proof: Pick<DisruptionProof, 'mostZonesDown' | 'zones' | 'reach'>;
+  readonly proof: Pick<DisruptionProof, 'mostZonesDown' | 'zones' | 'reach' | 'deletions'>;
   /** The image that could not be pulled, in the scenario `broken-image`. */
   readonly brokenImage: string | undefined;
   /** When all probes failed, in the scenario `hiccup`; the proof does not count that time. */
   readonly hiccup: Hiccup | undefined;
+  /** How operators succeeded one another, in the scenario `hand-over`. */
+  readonly handOver: HandOver | undefined;
 }
 
 /** The last lines of a run, and whether every promise was kept. */
@@ -25,13 +30,15 @@ export interface Summary {
 export function summarize(outcome: Outcome): Summary {
   const verdicts = [
     ...hiccupVerdict(outcome),
+    ...handOverVerdicts(outcome),
     zonesVerdict(outcome),
     podsVerdict(outcome),
     ...brokenVerdict(outcome),
   ];
+  const last = outcome.handOver === undefined ? [] : [shortenedSentence];
   return {
     isKept: verdicts.every(({ isKept }) => isKept),
-    lines: [timeLine(outcome), ...verdicts.map(({ line }) => line)],
+    lines: [timeLine(outcome), ...verdicts.map(({ line }) => line), ...last],
   };
 }
 
@@ -40,7 +47,8 @@ interface Verdict {
   readonly line: string;
 }
 
-function timeLine({ took, limit, brokenImage, hiccup }: Outcome): string {
+function timeLine({ took, limit, brokenImage, hiccup, handOver }: Outcome): string {
+  if (handOver !== undefined) return handOverTime(took);
   if (hiccup !== undefined) {
     return `the rollout took ${secondsText(took)}; for ${secondsText(hiccup.lasted)} of them no pod was ready`;
   }
