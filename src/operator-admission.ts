@@ -24,6 +24,8 @@ interface Settings {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Names this process; new at every start. */
+  readonly identity: string;
   readonly admission?: AdmissionSettings;
 }
 
@@ -53,7 +55,7 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
     import('#operator-certificate.ts'),
     import('#admission/run-admission.ts'),
   ]);
-  const { admission, config, clock, log, newClient } = serving;
+  const { admission, config, clock, log, identity, newClient } = serving;
   const { registry } = admission;
   const client = newClient();
   let certificate: RunningCertificate;
@@ -76,7 +78,8 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
     configurations: newClient(),
   };
   const { source } = certificate;
-  const given = { ...admission, config, clock, log, clients, certificate: source, onListening };
+  const ports = { config, clock, log, clients, identity };
+  const given = { ...admission, ...ports, certificate: source, onListening };
   const running = [certificate.run(ending), runAdmission(given, ending)];
   for (const each of running) each.catch(() => failed.abort());
   try {

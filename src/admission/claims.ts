@@ -1,6 +1,6 @@
 /**
- * Who is scaling down in each group, in the whole process (Z8, against W2 and W3): the siblings are looked at, the pods
- * prepared and the time noted by one review at a time.
+ * Who is scaling down in each group, in this process: one review of a group at a time asks for its claim among all
+ * replicas (`group-claims.ts`), and a second is told so without a call.
  */
 export class Claims {
   readonly #holders = new Map<string, string>();

@@ -1,5 +1,5 @@
 import { errorOf } from '#base/error-of.ts';
-import { isForbidden } from '#kubernetes/api-error.ts';
+import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '#kubernetes/api-error.ts';
 import type { Verdict } from './review.ts';
 
 /**
@@ -20,4 +20,9 @@ export function denyForFailure(message: string, error: unknown): Verdict {
 /** Denies because too much is under way (D-30). */
 export function overloadText(target: string): string {
   return `${target} is not allowed because too many admission reviews are under way, try again`;
+}
+
+/** Whether a compare-and-swap has lost against somebody else's, and may be tried on what stands there now. */
+export function hasMoved(error: unknown): boolean {
+  return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }

@@ -33,7 +33,8 @@ export const admissionPermissions: readonly Permission[] = Object.freeze([
     group: '',
     resource: 'configmaps',
     verbs: ['get', 'update', 'create'],
-    because: 'the zone tracker keeps the times of the last down-scales in a ConfigMap',
+    because:
+      'one zone of a group is let shrink at a time, which all replicas agree on in a ConfigMap; in another one the zone tracker keeps the times of the last down-scales',
   },
   {
     group: 'rollout-operator.grafana.com',

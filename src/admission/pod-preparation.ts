@@ -15,8 +15,8 @@ export interface PodPreparationOptions {
 /** Time that is kept for taking a preparation back, while somebody still waits for the answer (W7). */
 const reserve = seconds(1);
 const reservedShare = 0.2;
-/** Taking back goes on for so long at most, also after the answer. */
-const undoPatience = seconds(30);
+/** Taking back goes on for so long at most, also after the answer: it ends before the claim of the group lapses. */
+const undoPatience = seconds(20);
 
 /** Prepares the pods of one down-scale, all or none. */
 export class PodPreparation {

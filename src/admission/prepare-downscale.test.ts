@@ -285,8 +285,12 @@ test('prepareDownscale() takes it back when the caller leaves (D1)', async () =>
 
 test('prepareDownscale() takes the facts of a Scale from the live set [admission 53]', async () => {
   await using bed = await AdmissionBed.open();
-  await bed.store(lone());
-  const verdict = await bed.review(bed.prepareDownscale, scaleRequest(3, 1, { name: NAME }));
+  const { metadata } = await bed.store(lone());
+  const { uid } = metadata as { readonly uid: string };
+  const verdict = await bed.review(
+    bed.prepareDownscale,
+    scaleRequest(3, 1, { name: NAME, setUid: uid }),
+  );
   assert.deepEqual(verdict, success());
   assert.deepEqual(bed.fleet.story(), ['POST my-sts-2', 'POST my-sts-1']);
 });
@@ -324,7 +328,14 @@ test('prepareDownscale() lists no siblings of a set in no group [admission 56]',
   await bed.store(lone());
   await bed.store({ name: 'other', labels: { 'rollout-group': '' }, pods: [] });
   assert.deepEqual(await bed.downscale(NAME, 3, 1), success());
-  assert.deepEqual(bed.api.requests, ['PATCH /apis/apps/v1/namespaces/test/statefulsets/my-sts']);
+  const claims = '/api/v1/namespaces/test/configmaps';
+  assert.deepEqual(bed.api.requests, [
+    'GET /apis/apps/v1/namespaces/test/statefulsets/my-sts',
+    `GET ${claims}/rollout-operator-claims`,
+    `POST ${claims}`,
+    `PUT ${claims}/rollout-operator-claims`,
+    'PATCH /apis/apps/v1/namespaces/test/statefulsets/my-sts',
+  ]);
   assert.equal(await bed.lastDownscale(NAME), T0_TEXT);
 });
 

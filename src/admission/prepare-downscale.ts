@@ -1,22 +1,23 @@
-import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
-import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
-import type { Client } from '#kubernetes/client.ts';
-import type { ResourceType } from '#kubernetes/resource-type.ts';
-import type { PodHttp } from '#pod-http/pod-http.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Claims } from './claims.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
-import type { DownscaleRecord, RecordedDownscale } from './downscale-record.ts';
 import { downscaleText, refusalText, type Shrinkage } from './downscale-text.ts';
 import { prepareDownscaleFront } from './fronts.ts';
+import {
+  type Downscale,
+  GroupDownscale,
+  type GroupDownscaleOptions,
+  heldText,
+} from './group-downscale.ts';
+import { type LiveSet, liveSetOf } from './live-set.ts';
 import { formatKind, kindOf } from './object-kind.ts';
 import type { Places } from './places.ts';
 import { planPrepareDownscale } from './plan-prepare-downscale.ts';
-import { PodPreparation, untilDeadline } from './pod-preparation.ts';
-import { missingAddress, type PreparedSet, podUrls, preparedSetOf } from './prepared-set.ts';
+import { missingAddress, type PreparedSet, preparedSetOf } from './prepared-set.ts';
 import {
   type AdmissionRequest,
   allowWithWarning,
@@ -25,26 +26,14 @@ import {
   type Verdict,
   type Webhook,
 } from './review.ts';
-import { scaleTargetTypes } from './scale-target.ts';
-import { listSiblings, type Sibling, unhealthySibling } from './siblings.ts';
 import type { WorkloadKind } from './workload.ts';
 
 /** What {@link prepareDownscale} works with. */
-export interface PrepareDownscaleOptions {
-  /** Its own, so that no other webhook can starve it (D5). */
-  readonly client: Client;
-  readonly podHttp: PodHttp;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly record: DownscaleRecord;
+export interface PrepareDownscaleOptions extends GroupDownscaleOptions {
   /** One for the whole process. */
   readonly claims: Claims;
   /** For reviews that may call anybody. */
   readonly places: Places;
-  /** `-kubernetes.cluster-domain`. */
-  readonly clusterDomain: string;
-  /** Told of work that goes on after the answer, so that a shutdown can wait for it. */
-  readonly onBackground: (work: Promise<void>) => void;
 }
 
 /** More pods than can be prepared within any deadline. */
@@ -68,20 +57,17 @@ interface Decrease {
   readonly shrinkage: Shrinkage;
   /** The answer where it is not (P5). */
   readonly ungoverned: Verdict;
-}
-
-/** A down-scale of a StatefulSet that asks for preparation. */
-interface Downscale {
-  readonly request: AdmissionRequest;
-  readonly shrinkage: Shrinkage;
-  readonly set: PreparedSet;
+  /** The answer where there is no such set, from what the client said. */
+  readonly absent: (error: Error) => Verdict;
 }
 
 class PrepareDownscale {
   readonly #options: PrepareDownscaleOptions;
+  readonly #group: GroupDownscale;
 
   constructor(options: PrepareDownscaleOptions) {
     this.#options = options;
+    this.#group = new GroupDownscale(options);
   }
 
   judge(request: AdmissionRequest, context: ReviewContext): Verdict | Promise<Verdict> {
@@ -90,175 +76,84 @@ class PrepareDownscale {
     const { old, shrinkage, ungoverned } = change;
     const decrease = { request, shrinkage, ungoverned };
     if (old.is === 'StatefulSet') {
-      return this.#judgeSet(decrease, preparedSetOf(old.raw), context);
+      const absent = (): Verdict => deny(refusalText(request, shrinkage, differentSet));
+      const posted = preparable({ ...decrease, absent }, preparedSetOf(old.raw));
+      if (posted.kind === 'settled') return posted.verdict;
+      return this.#judgeLive({ ...decrease, absent }, context);
     }
     if (old.is === 'Scale') return this.#judgeScale(decrease, context);
     return allowWithWarning(`${typeText(old.raw, old.is)}, allowing the change`);
   }
 
-  /** P4: the facts are those of the live set. */
-  async #judgeScale(decrease: Decrease, context: ReviewContext): Promise<Verdict> {
-    const { request, shrinkage } = decrease;
-    const { resource } = request;
-    const type = resource === 'statefulsets' ? scaleTargetTypes.get(resource) : undefined;
-    if (type === undefined) {
+  /** P4. */
+  #judgeScale(
+    decrease: Omit<Decrease, 'absent'>,
+    context: ReviewContext,
+  ): Verdict | Promise<Verdict> {
+    const { resource } = decrease.request;
+    if (resource !== 'statefulsets') {
       return allowWithWarning(`unsupported resource ${resource}, allowing the change`);
     }
-    const live = await this.#liveSet({ type, request, shrinkage }, context);
-    return live.kind === 'read' ? this.#judgeSet(decrease, live.set, context) : live.verdict;
+    const absent = (error: Error): Verdict =>
+      allowWithWarning(`${error.message}, allowing the change`);
+    return this.#judgeLive({ ...decrease, absent }, context);
   }
 
-  async #liveSet(
-    { type, request, shrinkage }: Omit<Downscale, 'set'> & { readonly type: ResourceType },
-    context: ReviewContext,
-  ): Promise<
-    | { readonly kind: 'read'; readonly set: PreparedSet | string }
-    | { readonly kind: 'refused'; readonly verdict: Verdict }
-  > {
-    const { name, namespace } = request;
+  /** The facts are those of the live set (P4, D-59). */
+  async #judgeLive(decrease: Decrease, context: ReviewContext): Promise<Verdict> {
+    const { request, shrinkage } = decrease;
     const leave = this.#options.places.take();
-    if (leave === undefined) return refused(deny(overloadText(downscaleText(request, shrinkage))));
+    if (leave === undefined) return deny(overloadText(downscaleText(request, shrinkage)));
     try {
-      const call = callOf(context.deadline());
-      const live = await this.#options.client.get(type, { namespace, name }, call);
-      return { kind: 'read', set: preparedSetOf(live) };
-    } catch (error) {
-      if (isNotFound(error)) {
-        return refused(allowWithWarning(`${error.message}, allowing the change`));
-      }
-      this.#failed('the StatefulSet of a down-scale cannot be read', request, error);
-      return refused(denyForFailure(refusalText(request, shrinkage, `${unreadableSet}.`), error));
+      const live = await this.#liveSet(decrease, context.deadline());
+      if (live.kind === 'refused') return live.verdict;
+      const checked = preparable(decrease, live.set.set);
+      if (checked.kind === 'settled') return checked.verdict;
+      const { generation } = live.set;
+      return await this.#alone({ request, shrinkage, set: checked.set, generation }, context);
     } finally {
       leave();
     }
   }
 
-  #judgeSet(
-    { request, shrinkage, ungoverned }: Decrease,
-    set: PreparedSet | string,
-    context: ReviewContext,
-  ): Verdict | Promise<Verdict> {
-    const refuse = (tail: string): Verdict => deny(refusalText(request, shrinkage, tail));
-    if (typeof set === 'string') return refuse(`${unreadableSet}: ${set}`);
-    if (!set.isPrepared) return ungoverned;
-    const missing = missingAddress(set);
-    if (missing !== undefined) return refuse(missing);
-    const count = shrinkage.from - shrinkage.to;
-    if (count > mostPods) return refuse(`more than ${mostPods} pods would have to be prepared`);
-    const leave = this.#options.places.take();
-    if (leave === undefined) return deny(overloadText(downscaleText(request, shrinkage)));
-    return this.#claimed({ request, shrinkage, set }, context).finally(leave);
+  async #liveSet(
+    { request, shrinkage, absent }: Decrease,
+    deadline: Deadline,
+  ): Promise<
+    | { readonly kind: 'read'; readonly set: LiveSet }
+    | { readonly kind: 'refused'; readonly verdict: Verdict }
+  > {
+    const { name, namespace, oldObject } = request;
+    try {
+      const type = resourceTypes.statefulSets;
+      const live = await this.#options.client.get(type, { namespace, name }, callOf(deadline));
+      const set = liveSetOf(live, oldObject, shrinkage.from);
+      if (set !== undefined) return { kind: 'read', set };
+      return refused(deny(refusalText(request, shrinkage, differentSet)));
+    } catch (error) {
+      if (isNotFound(error)) return refused(absent(error));
+      const fields = { namespace, name, err: errorOf(error) };
+      this.#options.log.error('the StatefulSet of a down-scale cannot be read', fields);
+      return refused(denyForFailure(refusalText(request, shrinkage, `${unreadableSet}.`), error));
+    }
   }
 
-  /** One down-scale of a group at a time, from the look at its siblings to the note (Z8, W2). */
-  async #claimed(downscale: Downscale, context: ReviewContext): Promise<Verdict> {
+  /** One down-scale of a group at a time in this process: the rest are told so without a call. */
+  async #alone(downscale: Downscale, context: ReviewContext): Promise<Verdict> {
     const { request, set } = downscale;
     const { namespace, name } = request;
     // A group may bear the name of a set: no name has a slash.
     const key = set.group === '' ? `${namespace}/set/${name}` : `${namespace}/group/${set.group}`;
-    const claim = this.#options.claims.claim(key, name);
-    if (claim.kind === 'held') {
-      const tail = `statefulset ${claim.by} is already in process of updating replicas`;
-      return deny(refusalText(request, downscale.shrinkage, tail));
-    }
+    const gate = this.#options.claims.claim(key, name);
+    if (gate.kind === 'held') return deny(heldText(downscale, gate.by));
     const background: Promise<void>[] = [];
     try {
-      return await this.#judgeGroup(downscale, context.deadline(), background);
+      return await this.#group.judge(downscale, { deadline: context.deadline(), background });
     } finally {
       // While pods are still being told to forget it, nobody may prepare them anew.
-      if (background.length === 0) claim.release();
-      else void Promise.allSettled(background).then(claim.release);
+      if (background.length === 0) gate.release();
+      else void Promise.allSettled(background).then(gate.release);
     }
-  }
-
-  async #judgeGroup(
-    downscale: Downscale,
-    deadline: Deadline,
-    background: Promise<void>[],
-  ): Promise<Verdict> {
-    const { request, shrinkage, set } = downscale;
-    const refusal = (tail: string): string => refusalText(request, shrinkage, tail);
-    const siblings = await this.#siblingsOf(downscale, deadline);
-    if (siblings.kind === 'refused') return siblings.verdict;
-    const { namespace, name } = request;
-    const recorded = { namespace, name, set, siblings: siblings.sets, refusal };
-    const held =
-      (await this.#options.record.check(recorded, deadline)) ??
-      (await this.#healthProblem(recorded, deadline));
-    if (held !== undefined) return held;
-    return this.#prepare(downscale, { recorded, deadline, background });
-  }
-
-  /** P8. */
-  async #siblingsOf(
-    { request, shrinkage, set }: Downscale,
-    deadline: Deadline,
-  ): Promise<
-    | { readonly kind: 'listed'; readonly sets: readonly Sibling[] }
-    | { readonly kind: 'refused'; readonly verdict: Verdict }
-  > {
-    if (set.group === '') return { kind: 'listed', sets: [] };
-    try {
-      const { namespace, name } = request;
-      const key = { namespace, name, group: set.group };
-      return { kind: 'listed', sets: await listSiblings(key, this.#options.client, deadline) };
-    } catch (error) {
-      this.#failed('the other zones of a down-scale cannot be listed', request, error);
-      const message = refusalText(request, shrinkage, 'finding other statefulsets failed.');
-      return refused(denyForFailure(message, error));
-    }
-  }
-
-  /** P10. */
-  async #healthProblem(
-    { namespace, name, siblings, refusal }: RecordedDownscale,
-    deadline: Deadline,
-  ): Promise<Verdict | undefined> {
-    const { client } = this.#options;
-    try {
-      const problem = await unhealthySibling(siblings, { namespace, client }, deadline);
-      return problem === undefined ? undefined : deny(refusal(problem));
-    } catch (error) {
-      this.#failed('the pods of the other zones cannot be listed', { namespace, name }, error);
-      return denyForFailure(refusal(uncheckedPods), error);
-    }
-  }
-
-  /** P11 to P15. */
-  async #prepare(
-    { request, shrinkage, set }: Downscale,
-    rest: {
-      readonly recorded: RecordedDownscale;
-      readonly deadline: Deadline;
-      readonly background: Promise<void>[];
-    },
-  ): Promise<Verdict> {
-    const { recorded, deadline, background } = rest;
-    const { name, namespace } = request;
-    const { clusterDomain, record } = this.#options;
-    const urls = podUrls(set, shrinkage, { set: name, namespace, clusterDomain });
-    const pods = new PodPreparation(this.#options, `${namespace}/${name}`, urls);
-    const isPrepared = await pods.prepare(deadline);
-    const refused = isPrepared
-      ? await record.note(recorded, deadline)
-      : deny(recorded.refusal('one or more pods failed to prepare for shutdown.'));
-    if (refused === undefined) {
-      const text = `${downscaleText(request, shrinkage)} is allowed -- all pods successfully prepared for shutdown.`;
-      return { isAllowed: true, message: text };
-    }
-    const undone = pods.undo();
-    background.push(undone);
-    this.#options.onBackground(undone);
-    await untilDeadline(undone, deadline);
-    return refused;
-  }
-
-  #failed(
-    message: string,
-    { namespace, name }: Pick<AdmissionRequest, 'namespace' | 'name'>,
-    error: unknown,
-  ): void {
-    this.#options.log.error(message, { namespace, name, err: errorOf(error) });
   }
 }
 
@@ -266,10 +161,29 @@ function refused(verdict: Verdict): { readonly kind: 'refused'; readonly verdict
   return { kind: 'refused', verdict };
 }
 
-const unreadableSet = 'the StatefulSet cannot be read';
-const uncheckedPods =
-  'an error occurred while checking whether StatefulSets have non-updated replicas';
+/** The set where it asks for preparation, and its pods can be called (P5, P6); else the answer. */
+function preparable(
+  { request, shrinkage, ungoverned }: Decrease,
+  set: PreparedSet | string,
+):
+  | { readonly kind: 'settled'; readonly verdict: Verdict }
+  | { readonly kind: 'preparable'; readonly set: PreparedSet } {
+  const refuse = (tail: string): { readonly kind: 'settled'; readonly verdict: Verdict } => ({
+    kind: 'settled',
+    verdict: deny(refusalText(request, shrinkage, tail)),
+  });
+  if (typeof set === 'string') return refuse(`${unreadableSet}: ${set}`);
+  if (!set.isPrepared) return { kind: 'settled', verdict: ungoverned };
+  const missing = missingAddress(set);
+  if (missing !== undefined) return refuse(missing);
+  if (shrinkage.from - shrinkage.to > mostPods) {
+    return refuse(`more than ${mostPods} pods would have to be prepared`);
+  }
+  return { kind: 'preparable', set };
+}
 
+const unreadableSet = 'the StatefulSet cannot be read';
+const differentSet = 'the StatefulSet is not, or no longer, as the request has it, try again';
 /** P4, for types that have replicas and no pods with names. */
 function typeText(raw: Parameters<typeof kindOf>[0], is: WorkloadKind): string {
   const kind = kindOf(raw);

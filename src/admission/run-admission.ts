@@ -13,6 +13,7 @@ import { Claims } from './claims.ts';
 import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
 import { endpointsOf } from './endpoint.ts';
 import { collectFailurePolicies } from './failure-policy.ts';
+import { GroupClaims } from './group-claims.ts';
 import { noDownscale } from './no-downscale.ts';
 import { budgetsNotAccepted, podEvictionWithoutBudgets } from './not-built.ts';
 import { Places } from './places.ts';
@@ -43,6 +44,8 @@ export interface AdmissionOptions {
   readonly host?: string;
   /** Threads beside this one that answer reviews. @default none */
   readonly helpers?: Omit<Helpers, 'log'>;
+  /** Names this process; new at every start. */
+  readonly identity: string;
   /** Told the port as soon as reviews are answered. */
   readonly onListening?: (port: number) => void;
 }
@@ -114,7 +117,7 @@ async function startServer(
 }
 
 function webhooksOf(
-  { config, clock, log, clients, podHttp }: AdmissionOptions,
+  { config, clock, log, clients, podHttp, identity }: AdmissionOptions,
   background: Set<Promise<void>>,
 ): readonly Webhook[] {
   const { zoneTracker, kubernetes } = config;
@@ -129,6 +132,7 @@ function webhooksOf(
       clock,
       log,
       claims: new Claims(),
+      groupClaims: new GroupClaims({ ...recorder, namespace: kubernetes.namespace, identity }),
       places: new Places(preparations),
       clusterDomain: kubernetes.clusterDomain,
       record: zoneTracker.isEnabled

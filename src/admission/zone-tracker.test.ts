@@ -12,6 +12,11 @@ const B = 'ingester-zone-b';
 const NOW = '{"lastDownscaled":"2026-01-01T00:00:00Z"}';
 const wait = { 'grafana.com/min-time-between-zones-downscale': '12h' };
 
+/** Whether a request is about the ConfigMap of the tracker; the claims have one of their own. */
+function isOfTracker(path: string): boolean {
+  return path.includes('/configmaps/tracker');
+}
+
 function entry(at: string): string {
   return JSON.stringify({ lastDownscaled: at });
 }
@@ -111,7 +116,7 @@ test('zoneTrackerRecord() overwrites its own corrupt entry', async () => {
 
 test('zoneTrackerRecord() denies when the map cannot be read (D-25)', async () => {
   await using bed = await twoZones();
-  bed.api.fault = ({ path }) => (path.includes('/configmaps') ? { status: 403 } : undefined);
+  bed.api.fault = ({ path }) => (isOfTracker(path) ? { status: 403 } : undefined);
   const verdict = await bed.downscale(A, 3, 1);
   assert.equal(verdict.isAllowed, false);
   assert.deepEqual([verdict.message, verdict.code], [refused('loading zones failed.'), 403]);
@@ -121,7 +126,8 @@ test('zoneTrackerRecord() denies when the map cannot be read (D-25)', async () =
 test('zoneTrackerRecord() takes the preparation back when the map cannot be written (D-25) [admission 77]', async () => {
   await using bed = await twoZones();
   await bed.storeZones({});
-  bed.api.fault = ({ method }) => (method === 'PUT' ? { status: 500 } : undefined);
+  bed.api.fault = ({ method, path }) =>
+    method === 'PUT' && isOfTracker(path) ? { status: 500 } : undefined;
   const verdict = await bed.downscale(A, 3, 1);
   assert.equal(verdict.isAllowed, false);
   assert.deepEqual(
@@ -196,8 +202,8 @@ test('zoneTrackerRecord() keeps the labels of the map [admission 82]', async () 
 function interfere(bed: AdmissionBed, data: Readonly<Record<string, string>>): void {
   let isDone = false;
   const write = { body: { kind: 'merge', document: { data } } } as const;
-  bed.api.beforeRequest = async ({ method }) => {
-    if (isDone || method !== 'PUT') return;
+  bed.api.beforeRequest = async ({ method, path }) => {
+    if (isDone || method !== 'PUT' || !isOfTracker(path)) return;
     isDone = true;
     await bed.admin.patch(resourceTypes.configMaps, { namespace: 'test', name: 'tracker' }, write);
   };

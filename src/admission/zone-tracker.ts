@@ -1,10 +1,11 @@
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '#kubernetes/api-error.ts';
+import { isAlreadyExists, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client, ObjectKey } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { callOf, type Deadline } from './deadline.ts';
+import { hasMoved } from './dependency.ts';
 import { formatZoneEntry, zoneData } from './zone-entries.ts';
 
 /** What {@link ZoneTracker} works with. */
@@ -136,8 +137,4 @@ export class ZoneTracker {
   #key(namespace: string): ObjectKey {
     return { namespace, name: this.#options.configMapName };
   }
-}
-
-function hasMoved(error: unknown): boolean {
-  return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }

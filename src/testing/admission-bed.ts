@@ -5,12 +5,15 @@ import {
   type DownscaleRecord,
   zoneTrackerRecord,
 } from '#admission/downscale-record.ts';
+import { GroupClaims } from '#admission/group-claims.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
 import { Places } from '#admission/places.ts';
 import { prepareDownscale } from '#admission/prepare-downscale.ts';
 import type { AdmissionRequest, Verdict, Webhook } from '#admission/review.ts';
 import { ZoneTracker } from '#admission/zone-tracker.ts';
+import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
+import type { Logger } from '#base/logger.ts';
 import { after, type Instant, instant, type Millis, millis, seconds } from '#base/units.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -47,11 +50,17 @@ export interface AdmissionBedOptions {
   readonly places?: number;
 }
 
+/** One more replica of the operator. */
+export interface Replica {
+  /** Between it and the API server. */
+  readonly api: FaultyTransport;
+  readonly prepareDownscale: Webhook;
+}
+
 /** Both down-scale webhooks in front of an embedded cluster, with pods that answer; time stands still. */
 export class AdmissionBed {
   readonly clock: FakeClock;
   readonly fleet: PodFleet;
-  readonly claims = new Claims();
   /** Work that goes on after an answer. */
   readonly background: Promise<void>[] = [];
   /** Between the webhooks and the API server. */
@@ -74,14 +83,37 @@ export class AdmissionBed {
     const log = silentLogger;
     const places = new Places(options.places ?? 100);
     this.noDownscale = noDownscale({ client, log, places });
-    const { podTimeout: timeout = seconds(5) } = options;
-    this.prepareDownscale = prepareDownscale({
+    this.prepareDownscale = this.#preparing(client, { places, clock, log, identity: 'replica-1' });
+  }
+
+  /** prepare-downscale as another replica of the operator serves it; `clock` is that of its machine. */
+  replica(identity: string, clock: Clock = this.clock, log: Logger = silentLogger): Replica {
+    const api = new FaultyTransport(this.#cluster.transport());
+    const client = createClient({ clock, timeout: millis(0), userAgent: 'test', transport: api });
+    const ports = { places: new Places(100), clock, log, identity };
+    return { api, prepareDownscale: this.#preparing(client, ports) };
+  }
+
+  #preparing(
+    client: Client,
+    {
+      identity,
+      ...ports
+    }: {
+      readonly places: Places;
+      readonly clock: Clock;
+      readonly log: Logger;
+      readonly identity: string;
+    },
+  ): Webhook {
+    const { clock, log } = ports;
+    const { podTimeout: timeout = seconds(5) } = this.#options;
+    return prepareDownscale({
+      ...ports,
       client,
-      clock,
-      log,
-      places,
-      claims: this.claims,
-      podHttp: new FakePodHttp({ fleet: this.fleet, clock, timeout }),
+      claims: new Claims(),
+      groupClaims: new GroupClaims({ client, clock, log, namespace: 'test', identity }),
+      podHttp: new FakePodHttp({ fleet: this.fleet, clock: this.clock, timeout }),
       record: this.#record(client),
       clusterDomain: 'cluster.local.',
       onBackground: (work) => void this.background.push(work),
@@ -236,11 +268,26 @@ export class AdmissionBed {
     return stored.metadata.annotations?.['grafana.com/last-downscale'];
   }
 
+  /** The data of the ConfigMap of the claims; undefined when there is none. */
+  async claims(): Promise<JsonObject | undefined> {
+    return this.#dataOf('rollout-operator-claims');
+  }
+
   /** The data of the zone tracker's ConfigMap; undefined when there is none. */
   async zones(): Promise<JsonObject | undefined> {
+    return this.#dataOf('tracker');
+  }
+
+  async #dataOf(name: string): Promise<JsonObject | undefined> {
     const { items } = await this.admin.list(resourceTypes.configMaps, { namespace: 'test' });
-    const map = items.find(({ metadata }) => metadata.name === 'tracker');
+    const map = items.find(({ metadata }) => metadata.name === name);
     return map === undefined ? undefined : ((map['data'] ?? {}) as JsonObject);
+  }
+
+  /** Stores the ConfigMap of the claims. */
+  async storeClaims(data: Readonly<Record<string, string>>): Promise<void> {
+    const body = { metadata: { name: 'rollout-operator-claims' }, data };
+    await this.admin.create(resourceTypes.configMaps, { namespace: 'test' }, { body });
   }
 
   /** Stores the ConfigMap of the zone tracker. */

@@ -49,10 +49,10 @@ export function setObject(options: ReviewedSet = {}): JsonObject {
   };
 }
 
-/** A Scale of a set. */
-function scaleObject(name: string, replicas?: number): JsonObject {
+/** A Scale of a set, which bears the uid of that set. */
+function scaleObject(name: string, replicas?: number, uid?: string): JsonObject {
   const spec = replicas === undefined ? {} : { replicas };
-  const metadata = { name, namespace: 'test' };
+  const metadata = { name, namespace: 'test', ...(uid !== undefined && { uid }) };
   return { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata, spec };
 }
 
@@ -82,10 +82,10 @@ export function updateRequest(
 export function scaleRequest(
   from: number | undefined,
   to: number | undefined,
-  rest: Partial<AdmissionRequest> = {},
+  { setUid, ...rest }: Partial<AdmissionRequest> & { readonly setUid?: string } = {},
 ): AdmissionRequest {
   const name = rest.name ?? 'ingester-zone-a';
-  return updateRequest(scaleObject(name, from), scaleObject(name, to), {
+  return updateRequest(scaleObject(name, from, setUid), scaleObject(name, to, setUid), {
     kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
     subResource: 'scale',
     ...rest,

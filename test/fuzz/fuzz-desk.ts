@@ -1,6 +1,7 @@
 import { Claims } from '#admission/claims.ts';
 import { annotationRecord } from '#admission/downscale-record.ts';
 import { endpointAtSight } from '#admission/endpoint.ts';
+import { GroupClaims } from '#admission/group-claims.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
 import { budgetsNotAccepted, podEvictionWithoutBudgets } from '#admission/not-built.ts';
 import { Places } from '#admission/places.ts';
@@ -60,6 +61,7 @@ export class FuzzDesk {
           log,
           places,
           claims: new Claims(),
+          groupClaims: new GroupClaims({ client, clock, log, namespace: 'test', identity: 'fuzz' }),
           record: annotationRecord({ client, clock, log }),
           clusterDomain: 'cluster.local.',
           onBackground: forget,

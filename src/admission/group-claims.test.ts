@@ -1,0 +1,160 @@
+/** Replicas that compete for one group, their requests in any order and their clocks wrong. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { instant, millis, seconds } from '#base/units.ts';
+import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { setObject } from '#testing/admission-requests.ts';
+import { FakeClock } from '#testing/fake-clock.ts';
+import { FaultyTransport } from '#testing/faulty-transport.ts';
+import { silentLogger } from '#testing/silent-logger.ts';
+import { SkewedClock } from '#testing/skewed-clock.ts';
+import { startDeadline } from './deadline.ts';
+import { GroupClaims } from './group-claims.ts';
+
+const T0 = instant(1_767_225_600_000);
+const life = 30_000;
+
+/** What one replica does for one review. */
+interface Review {
+  readonly set: string;
+  readonly ends: 'allowed' | 'denied' | 'in a crash';
+}
+
+/** Who holds the group, by what the reviews were told. */
+interface Hold {
+  readonly set: string;
+  /** When it was told so. */
+  readonly at: number;
+  state: 'under-way' | 'allowed' | 'given up';
+}
+
+class Contest {
+  readonly clock: FakeClock;
+  readonly holds: Hold[] = [];
+  readonly problems: string[] = [];
+  readonly #cluster: EmbeddedCluster;
+  readonly #scheduler: fc.Scheduler;
+  /** Time that is passing. */
+  #passing: Promise<void> = Promise.resolve();
+
+  constructor(clock: FakeClock, cluster: EmbeddedCluster, scheduler: fc.Scheduler) {
+    this.clock = clock;
+    this.#cluster = cluster;
+    this.#scheduler = scheduler;
+  }
+
+  /** Runs the reviews of one process, one after the other, its wall clock `skew` ahead. */
+  async replica(identity: string, skew: number, reviews: readonly Review[]): Promise<void> {
+    const clock = new SkewedClock(this.clock);
+    clock.step(millis(skew));
+    const api = new FaultyTransport(this.#cluster.transport());
+    api.beforeRequest = async ({ method }) => {
+      await this.#scheduler.schedule(Promise.resolve(), `${identity} ${method}`);
+      await this.#passing;
+    };
+    const client = createClient({ transport: api, clock, timeout: millis(0), userAgent: 'test' });
+    const claims = new GroupClaims({
+      client,
+      clock,
+      log: silentLogger,
+      namespace: 'test',
+      identity,
+    });
+    for (const review of reviews) {
+      await this.#review(claims, clock, review);
+      if (review.ends === 'in a crash') return;
+    }
+  }
+
+  async #review(claims: GroupClaims, clock: SkewedClock, { set, ends }: Review): Promise<void> {
+    const background: Promise<void>[] = [];
+    const onBackground = (work: Promise<void>): void => void background.push(work);
+    const deadline = startDeadline(clock, clock.monotonic(), seconds(5));
+    const asked = { namespace: 'test', group: 'ingester', set, generation: 1, onBackground };
+    const outcome = await claims.claim(asked, deadline).catch(() => undefined);
+    if (outcome?.kind === 'claimed') {
+      const hold = this.#told(set, 'under-way');
+      if (ends === 'in a crash') return;
+      // What cannot be written down in time is a denial.
+      const isAllowed =
+        ends === 'allowed' && (await outcome.claim.allow(deadline).catch(() => false));
+      hold.state = 'given up';
+      if (isAllowed) this.#told(set, 'allowed');
+      else await outcome.claim.giveUp();
+    }
+    deadline.release();
+    await Promise.all(background);
+  }
+
+  /** Who is told that it holds the group must be the only one, but for a set that is allowed twice. */
+  #told(set: string, state: Hold['state']): Hold {
+    const at = this.clock.monotonic();
+    for (const other of this.holds) {
+      const isOver = other.state === 'given up' || at - other.at >= life;
+      if (isOver || (other.state === 'allowed' && other.set === set)) continue;
+      this.problems.push(`${set} is ${state} while ${other.set} is ${other.state}`);
+    }
+    const hold = { set, at, state };
+    this.holds.push(hold);
+    return hold;
+  }
+
+  /** Lets time pass between the requests. */
+  async pass(spans: readonly number[]): Promise<void> {
+    for (const span of spans) {
+      await this.#scheduler.schedule(Promise.resolve(), `${span} ms pass`);
+      this.#passing = this.clock.advance(span);
+      await this.#passing;
+    }
+  }
+}
+
+const sets = ['ingester-zone-a', 'ingester-zone-b', 'ingester-zone-c'];
+const review = fc.record({
+  set: fc.constantFrom(...sets),
+  ends: fc.constantFrom('allowed', 'allowed', 'denied', 'in a crash'),
+} as const);
+const skew = fc.constantFrom(0, 3_600_000, -3_600_000, 60_000);
+const span = fc.constantFrom(1, 1_000, 4_000, 10_000, 29_999, 30_000);
+
+test('GroupClaims never tells two replicas that they hold a group, in any order of requests', async () => {
+  let mostHolds = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(fc.tuple(skew, fc.array(review, { minLength: 2, maxLength: 6 })), {
+        minLength: 2,
+        maxLength: 3,
+      }),
+      fc.array(span, { minLength: 2, maxLength: 8 }),
+      async (scheduler, replicas, spans) => {
+        const clock = new FakeClock(T0);
+        const cluster = await createCluster({ clock, seed: 1 });
+        const admin = createClient({
+          transport: cluster.transport(),
+          clock,
+          timeout: millis(0),
+          userAgent: 'test',
+        });
+        await admin.create(resourceTypes.namespaces, {}, { body: { metadata: { name: 'test' } } });
+        for (const name of sets) {
+          const body = setObject({ name });
+          await admin.create(resourceTypes.statefulSets, { namespace: 'test' }, { body });
+        }
+        const contest = new Contest(clock, cluster, scheduler);
+        const running = replicas.map(([skewed, reviews], index) =>
+          contest.replica(`replica-${index}`, skewed, reviews),
+        );
+        await scheduler.waitFor(Promise.all([...running, contest.pass(spans)]));
+        await cluster.close();
+        mostHolds = Math.max(mostHolds, contest.holds.length);
+        assert.deepEqual(contest.problems, []);
+      },
+    ),
+    { numRuns: 100 },
+  );
+  assert.ok(mostHolds > 2, 'a group is held again and again');
+});

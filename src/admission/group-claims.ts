@@ -1,0 +1,225 @@
+import { assertNever } from '#base/assert-never.ts';
+import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
+import type { Logger } from '#base/logger.ts';
+import { after, type Instant, instant } from '#base/units.ts';
+import { isForbidden, isNotFound, isOutcomeUnknown } from '#kubernetes/api-error.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
+import { CLAIMS_NAME, type Claim, claimKey, claimLife, formatClaim } from './claim.ts';
+import { ClaimSightings } from './claim-sightings.ts';
+import { type ClaimMap, ClaimStore } from './claim-store.ts';
+import { callOf, type Deadline } from './deadline.ts';
+import { hasMoved } from './dependency.ts';
+import { HeldClaim } from './held-claim.ts';
+import { parseClaim } from './parse-claim.ts';
+import { hasEnded, planClaim, type SetProgress } from './plan-claim.ts';
+import { Turns } from './turns.ts';
+
+/** What {@link GroupClaims} works with. */
+export interface GroupClaimsOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The operator's, where the ConfigMap stands. */
+  readonly namespace: string;
+  /** Names this process; new at every start. */
+  readonly identity: string;
+}
+
+/** A set that is to be scaled down. */
+export interface ClaimRequest {
+  readonly namespace: string;
+  readonly set: string;
+  /** Empty: in no group. */
+  readonly group: string;
+  /** `metadata.generation` of the live set, read before this is asked. */
+  readonly generation: number;
+  /** Told of what goes on after this was answered. */
+  readonly onBackground: (work: Promise<void>) => void;
+}
+
+/** Whether a group was claimed. */
+export type ClaimOutcome =
+  | { readonly kind: 'claimed'; readonly claim: HeldClaim }
+  /** `by` is the name of a set. */
+  | { readonly kind: 'held'; readonly by: string }
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+/** A claim that is asked for, and where it would stand. */
+interface Asked {
+  readonly key: string;
+  readonly request: ClaimRequest;
+}
+
+/** Writes that lose against somebody else's are tried so often (QUIE-2). */
+const attempts = 5;
+
+/**
+ * Which set of a group may be scaled down, decided among all replicas of the operator by compare-and-swap on one
+ * ConfigMap. A process asks for one set of a group at a time.
+ */
+export class GroupClaims {
+  readonly #options: GroupClaimsOptions;
+  readonly #store: ClaimStore;
+  readonly #sightings = new ClaimSightings();
+  readonly #turns = new Turns();
+  /** By key: the last claim of this process that replaced one of a set that was allowed to shrink, and that one. */
+  readonly #protecting = new Map<string, { readonly by: string; readonly text: string }>();
+  #lastUntil: Instant = instant(0);
+  #isRefusalTold = false;
+
+  constructor(options: GroupClaimsOptions) {
+    this.#options = options;
+    this.#store = new ClaimStore(options.client, options.namespace);
+  }
+
+  /**
+   * Claims the group of a set, or says who holds it. A claim whose write has no answer is given up in the background.
+   *
+   * @throws what the client throws; the reason of the deadline when that is over
+   */
+  async claim(request: ClaimRequest, deadline: Deadline): Promise<ClaimOutcome> {
+    // In turn: else the reviews of many groups in this process would push each other away from the one ConfigMap.
+    const leave = await this.#turns.take(deadline);
+    try {
+      const outcome = await this.#decided(request, deadline);
+      this.#isRefusalTold = false;
+      return outcome;
+    } catch (error) {
+      this.#tellRefusal(error);
+      throw error;
+    } finally {
+      leave();
+    }
+  }
+
+  async #decided(request: ClaimRequest, deadline: Deadline): Promise<ClaimOutcome> {
+    const key = claimKey(request, this.#options.namespace);
+    for (let attempt = 1; ; attempt += 1) {
+      const map = await this.#read(deadline);
+      const obstacle = await this.#obstacle(map.texts.get(key), { key, request }, deadline);
+      if (obstacle !== undefined) return obstacle;
+      try {
+        return { kind: 'claimed', claim: await this.#written(map, { key, request }, deadline) };
+      } catch (error) {
+        if (attempt === attempts || !hasMoved(error)) throw error;
+      }
+    }
+  }
+
+  /** What keeps the group from being claimed. */
+  async #obstacle(
+    text: string | undefined,
+    { key, request }: Asked,
+    deadline: Deadline,
+  ): Promise<Exclude<ClaimOutcome, { kind: 'claimed' }> | undefined> {
+    const { clock, identity, namespace } = this.#options;
+    const watched = this.#sightings.watched(key, text, clock.monotonic());
+    const isProtecting = text !== undefined && this.#protecting.get(key)?.by === text;
+    const claimant = { set: request.set, replica: identity, isProtecting };
+    const plan = planClaim(parseClaim(text), claimant, watched);
+    switch (plan.kind) {
+      case 'free':
+        return undefined;
+      case 'unreadable':
+        return { kind: 'unreadable', why: unreadableText(key, namespace, plan.why) };
+      case 'held':
+        return { kind: 'held', by: plan.by.set };
+      case 'held-if-not-ended': {
+        const set = await this.#progressOf(request.namespace, plan.by.set, deadline);
+        return hasEnded(plan.by, set) ? undefined : { kind: 'held', by: plan.by.set };
+      }
+      default:
+        return assertNever(plan);
+    }
+  }
+
+  /** By a consistent read: who goes on must find the pods of that set as they are after its change. */
+  async #progressOf(
+    namespace: string,
+    name: string,
+    deadline: Deadline,
+  ): Promise<SetProgress | undefined> {
+    const { client } = this.#options;
+    try {
+      const type = resourceTypes.statefulSets;
+      const live = await client.get(type, { namespace, name }, callOf(deadline));
+      return {
+        generation: live.metadata.generation ?? 0,
+        observedGeneration: integerAt(objectAt(live, 'status'), 'observedGeneration') ?? 0,
+      };
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #written(map: ClaimMap, { key, request }: Asked, deadline: Deadline): Promise<HeldClaim> {
+    const { clock, log, identity } = this.#options;
+    const { set, generation } = request;
+    const until = this.#until();
+    const claim: Claim = { set, replica: identity, until, generation, state: 'under-way' };
+    const read = (by: Deadline): Promise<ClaimMap> => this.#read(by);
+    const ports = { clock, log, store: this.#store, turns: this.#turns, read };
+    const held = new HeldClaim({ ...ports, key, claim });
+    const lapsed = this.#sightings.lapsed(map.texts, clock.monotonic());
+    const replaced = lapsed.includes(key) ? undefined : this.#allowed(key, map, set);
+    held.replaces(replaced);
+    if (replaced === undefined) this.#protecting.delete(key);
+    else this.#protecting.set(key, { by: formatClaim(claim), text: replaced });
+    const gone = lapsed.map((each) => [each, undefined] as const);
+    const changes = new Map<string, string | undefined>([...gone, [key, formatClaim(claim)]]);
+    try {
+      held.stands(await this.#store.write(map, changes, deadline));
+      return held;
+    } catch (error) {
+      if (isOutcomeUnknown(error)) request.onBackground(held.giveUp());
+      throw error;
+    }
+  }
+
+  /**
+   * The claim by which `set` was allowed to shrink, where it stands or is protected by what stands: that change may still
+   * be on its way to the store, so the denial of another review puts the claim back.
+   */
+  #allowed(key: string, { texts }: ClaimMap, set: string): string | undefined {
+    const text = texts.get(key);
+    const found = parseClaim(text);
+    if (found.kind !== 'claim' || found.claim.set !== set) return undefined;
+    if (found.claim.state === 'allowed') return text;
+    const protecting = this.#protecting.get(key);
+    return protecting?.by === text ? protecting?.text : undefined;
+  }
+
+  /** 30 s from now; later than any before, so that no two texts of this process are alike. */
+  #until(): string {
+    const { clock } = this.#options;
+    const until = Math.max(after(clock.now(), claimLife), this.#lastUntil + 1);
+    this.#lastUntil = instant(until);
+    return new Date(until).toISOString();
+  }
+
+  async #read(deadline: Deadline): Promise<ClaimMap> {
+    const map = await this.#store.read(deadline);
+    this.#sightings.see(map.texts, this.#options.clock.monotonic());
+    return map;
+  }
+
+  /** Told once, and again when it had worked meanwhile. */
+  #tellRefusal(error: unknown): void {
+    if (!isForbidden(error) || this.#isRefusalTold) return;
+    this.#isRefusalTold = true;
+    const { log, namespace } = this.#options;
+    log.error(
+      'no scale-down can be prepared: the Role must permit to get, create and update ConfigMaps',
+      { namespace, name: CLAIMS_NAME, err: errorOf(error) },
+    );
+  }
+}
+
+function unreadableText(key: string, namespace: string, why: string): string {
+  const where = `ConfigMap "${namespace}/${CLAIMS_NAME}", key ${JSON.stringify(key)}`;
+  return `the claim in ${where} cannot be read: ${why}; it is overwritten when it has stood for 30 s`;
+}
