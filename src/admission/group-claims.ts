@@ -10,8 +10,8 @@ import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
 import { CLAIMS_NAME, type Claim, claimKey, claimLife, formatClaim } from './claim.ts';
 import { ClaimSightings } from './claim-sightings.ts';
 import { type ClaimMap, ClaimStore } from './claim-store.ts';
+import { untilSwapped } from './compare-and-swap.ts';
 import { callOf, type Deadline } from './deadline.ts';
-import { hasMoved } from './dependency.ts';
 import { HeldClaim } from './held-claim.ts';
 import { parseClaim } from './parse-claim.ts';
 import { hasEnded, planClaim, type SetProgress } from './plan-claim.ts';
@@ -52,9 +52,6 @@ interface Asked {
   readonly key: string;
   readonly request: ClaimRequest;
 }
-
-/** Writes that lose against somebody else's are tried so often (QUIE-2). */
-const attempts = 5;
 
 /**
  * Which set of a group may be scaled down, decided among all replicas of the operator by compare-and-swap on one
@@ -97,16 +94,13 @@ export class GroupClaims {
 
   async #decided(request: ClaimRequest, deadline: Deadline): Promise<ClaimOutcome> {
     const key = claimKey(request, this.#options.namespace);
-    for (let attempt = 1; ; attempt += 1) {
+    const tried = async (): Promise<ClaimOutcome> => {
       const map = await this.#read(deadline);
       const obstacle = await this.#obstacle(map.texts.get(key), { key, request }, deadline);
       if (obstacle !== undefined) return obstacle;
-      try {
-        return { kind: 'claimed', claim: await this.#written(map, { key, request }, deadline) };
-      } catch (error) {
-        if (attempt === attempts || !hasMoved(error)) throw error;
-      }
-    }
+      return { kind: 'claimed', claim: await this.#written(map, { key, request }, deadline) };
+    };
+    return untilSwapped(tried, this.#options.clock, deadline);
   }
 
   /** What keeps the group from being claimed. */

@@ -4,8 +4,8 @@ import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
 import { CLAIMS_NAME, type Claim, formatClaim } from './claim.ts';
 import type { ClaimMap, ClaimStore } from './claim-store.ts';
+import { untilSwapped } from './compare-and-swap.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
-import { hasMoved } from './dependency.ts';
 import { parseClaim } from './parse-claim.ts';
 import type { Turns } from './turns.ts';
 
@@ -23,8 +23,6 @@ export interface HeldClaimOptions {
   readonly claim: Claim;
 }
 
-/** Writes that lose against somebody else's are tried so often (QUIE-2). */
-const attempts = 5;
 /** Time for giving a claim up, or taking it back, whatever became of the review. */
 const patience = seconds(2);
 
@@ -98,31 +96,26 @@ export class HeldClaim {
     }
   }
 
+  /** Puts `text` in place of the claim, where that still stands. */
   async #swap(text: string | undefined, deadline: Deadline): Promise<Swap> {
-    const leave = await this.#options.turns.take(deadline);
+    const { turns, clock } = this.#options;
+    const leave = await turns.take(deadline);
     try {
-      return await this.#swapped(text, deadline);
+      return await untilSwapped(() => this.#swapped(text, deadline), clock, deadline);
     } finally {
       leave();
     }
   }
 
-  /** Puts `text` in place of the claim, where that still stands. */
   async #swapped(text: string | undefined, deadline: Deadline): Promise<Swap> {
     const { store, read, key } = this.#options;
-    for (let attempt = 1; ; attempt += 1) {
-      const map = this.#map ?? (await read(deadline));
-      this.#map = undefined;
-      const found = map.texts.get(key);
-      if (found !== this.#underWay && found !== this.#allowed) return { isDone: false, found };
-      if (found === text) return { isDone: true };
-      try {
-        this.#map = await store.write(map, new Map([[key, text]]), deadline);
-        return { isDone: true };
-      } catch (error) {
-        if (attempt === attempts || !hasMoved(error)) throw error;
-      }
-    }
+    const map = this.#map ?? (await read(deadline));
+    this.#map = undefined;
+    const found = map.texts.get(key);
+    if (found !== this.#underWay && found !== this.#allowed) return { isDone: false, found };
+    if (found === text) return { isDone: true };
+    this.#map = await store.write(map, new Map([[key, text]]), deadline);
+    return { isDone: true };
   }
 
   async #patiently<T>(work: (deadline: Deadline) => Promise<T>): Promise<T> {
