@@ -5,6 +5,34 @@ import { describe, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { deployFiles, operatorWithWebhooks, programVersion } from './generate-deploy.ts';
 
+/** What the tests read of a Deployment. */
+interface Deployment {
+  readonly spec: {
+    readonly replicas: number;
+    readonly strategy: { readonly rollingUpdate: object };
+    readonly selector: object;
+    readonly template: {
+      readonly metadata: { readonly labels: object };
+      readonly spec: {
+        readonly affinity: { readonly podAntiAffinity: object };
+        readonly securityContext: {
+          readonly runAsUser: number;
+          readonly runAsGroup: number;
+          readonly runAsNonRoot: boolean;
+        };
+        readonly containers: readonly {
+          readonly readinessProbe: { readonly httpGet: object };
+          readonly livenessProbe: {
+            readonly httpGet: object;
+            readonly periodSeconds: number;
+            readonly failureThreshold: number;
+          };
+        }[];
+      };
+    };
+  };
+}
+
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'deploy');
 
@@ -24,10 +52,72 @@ describe('deployFiles()', () => {
     };
     const pods = rules.find(({ resources }) => resources.includes('pods'));
     assert.deepEqual(pods?.verbs, ['delete', 'list', 'watch']);
-    const leases = rules.find(({ resources }) => resources.includes('leases'));
-    assert.deepEqual(leases?.verbs, ['create', 'get', 'update']);
     const all = JSON.stringify(rules);
     assert.doesNotMatch(all, /secrets|"\*"/);
+    const leases = rules.find(({ resources }) => resources.includes('leases'));
+    assert.deepEqual(leases?.verbs, ['create', 'get', 'update']);
+  });
+
+  test('permits with webhooks to keep the claims of scale-downs in a ConfigMap', () => {
+    const [role] = parseAllDocuments(files['webhook-role.yaml'] ?? '').map(
+      (document) => document.toJS() as unknown,
+    ) as { rules: { resources: string[]; resourceNames?: string[]; verbs: string[] }[] }[];
+    const configMaps = role?.rules.filter(({ resources }) => resources.includes('configmaps'));
+    assert.deepEqual(
+      configMaps?.map(({ resourceNames, verbs }) => [resourceNames, verbs]),
+      [
+        [undefined, ['create']],
+        [['rollout-operator-claims'], ['get', 'update']],
+        [['rollout-operator-zone-tracker'], ['get', 'update']],
+      ],
+    );
+  });
+
+  for (const file of ['deployment.yaml', 'deployment-with-webhooks.yaml']) {
+    test(`runs two replicas in ${file}, of which one may be away, on two nodes if there are two`, () => {
+      const { spec } = parse(files[file] ?? '') as Deployment;
+      assert.equal(spec.replicas, 2);
+      assert.deepEqual(spec.strategy.rollingUpdate, { maxSurge: 0, maxUnavailable: 1 });
+      const { affinity } = spec.template.spec;
+      assert.deepEqual(Object.keys(affinity), ['podAntiAffinity']);
+      assert.deepEqual(affinity.podAntiAffinity, {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          {
+            weight: 100,
+            podAffinityTerm: {
+              labelSelector: { matchLabels: { name: 'rollout-operator' } },
+              topologyKey: 'kubernetes.io/hostname',
+            },
+          },
+        ],
+      });
+    });
+
+    test(`asks in ${file} whether the event loop turns, apart from whether it is ready`, () => {
+      const { spec } = parse(files[file] ?? '') as Deployment;
+      const [container] = spec.template.spec.containers;
+      assert.deepEqual(container?.readinessProbe.httpGet, { path: '/ready', port: 'http-metrics' });
+      assert.deepEqual(container.livenessProbe.httpGet, { path: '/live', port: 'http-metrics' });
+      const { periodSeconds, failureThreshold } = container.livenessProbe;
+      assert.equal(periodSeconds * failureThreshold, 60);
+    });
+
+    test(`runs in ${file} as a user that the kubelet can tell from root`, () => {
+      const { spec } = parse(files[file] ?? '') as Deployment;
+      const { runAsUser, runAsGroup, runAsNonRoot } = spec.template.spec.securityContext;
+      assert.deepEqual([runAsUser, runAsGroup, runAsNonRoot], [65_532, 65_532, true]);
+    });
+  }
+
+  test('lets one replica at a time be evicted, by the labels of the Deployment', () => {
+    const budget = parse(files['pod-disruption-budget.yaml'] ?? '') as {
+      apiVersion: string;
+      spec: object;
+    };
+    const { spec } = parse(files['deployment.yaml'] ?? '') as Deployment;
+    assert.equal(budget.apiVersion, 'policy/v1');
+    assert.deepEqual(budget.spec, { maxUnavailable: 1, selector: spec.selector });
+    assert.deepEqual(spec.selector, { matchLabels: spec.template.metadata.labels });
   });
 
   test('binds the Role to the account that the Deployment runs as', () => {
@@ -79,6 +169,7 @@ describe('deployFiles()', () => {
       'CustomResourceDefinition',
       'Deployment',
       'MutatingWebhookConfiguration',
+      'PodDisruptionBudget',
       'Role',
       'Role',
       'Role',

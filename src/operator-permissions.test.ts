@@ -71,7 +71,7 @@ describe('roleRules()', () => {
     ]);
   });
 
-  test('asks for nothing beyond what rolling groups and coordinating replicas take', () => {
+  test('asks for nothing beyond what rolling groups, coordinating replicas and electing a leader take', () => {
     assert.deepEqual(roleRules(), [
       { apiGroups: [''], resources: ['pods'], verbs: ['delete', 'list', 'watch'] },
       {

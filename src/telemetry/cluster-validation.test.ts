@@ -20,6 +20,7 @@ const checks: Record<
   'refuses the namespace in another case': [{ cluster: 'X' }, false],
   'exempts /metrics': [{ path: '/metrics' }, true],
   'exempts /ready': [{ path: '/ready' }, true],
+  'exempts /live': [{ path: '/live' }, true],
   'exempts all below /debug/pprof': [{ path: '/debug/pprof/heap' }, true],
   'exempts an excluded path': [{ path: '/admission/no-downscale' }, true],
   'refuses a webhook that is not excluded': [{ path: '/admission/pod-eviction' }, false],

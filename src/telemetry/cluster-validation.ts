@@ -29,7 +29,7 @@ export interface ClusterValidationReport {
 }
 
 /** Fragments of paths that scrapers and probes ask for: they know of no clusters. */
-const alwaysExempt = ['/metrics', '/debug/pprof', '/ready'];
+const alwaysExempt = ['/metrics', '/debug/pprof', '/ready', '/live'];
 
 /** Network Authentication Required: the status by which the peers recognise this refusal. */
 const misdirectedStatus = 511;

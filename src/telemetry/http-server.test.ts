@@ -129,6 +129,12 @@ test('[scenario 79] startHttpServer() answers /metrics with 200 before it is rea
   assert.equal(answer.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
 });
 
+test('startHttpServer() answers /live with 200 as long as it answers, ready or not', async (context) => {
+  const served = await serve(context, { isReady: () => false });
+  const answer = await get(served, '/live');
+  assert.deepEqual([answer.status, answer.body], [200, '']);
+});
+
 test('[scenario 79] startHttpServer() answers an unknown path with 404', async (context) => {
   assert.equal((await get(await serve(context), '/unknown')).status, 404);
 });

@@ -10,7 +10,7 @@ import { prepared, reviewDocument, setObject } from '#testing/admission-requests
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
-import { WebhookStage } from './webhook-stage.ts';
+import { type ServingOperator, WebhookStage } from './webhook-stage.ts';
 
 const namespace = 'test';
 const rounds = 200;
@@ -19,12 +19,13 @@ describe('two replicas that both answer webhooks', () => {
   const clock = systemClock();
   const pods = new PodFleetServer(new PodFleet(clock), clock);
   let stage: WebhookStage;
+  let operators: readonly ServingOperator[];
   let replicas: readonly WebhookClient[];
 
   before(async () => {
     stage = await WebhookStage.open();
     const env = { HTTP_PROXY: (await pods.listen()).href };
-    const operators = await Promise.all([stage.operator([], env), stage.operator([], env)]);
+    operators = await Promise.all([stage.operator([], env), stage.operator([], env)]);
     const name = 'rollout-operator-self-signed-certificate';
     const stored = await stage.admin.get(resourceTypes.secrets, { namespace, name });
     const ca = Buffer.from(textAt(stored, 'data', 'ca'), 'base64').toString();
@@ -108,5 +109,23 @@ describe('two replicas that both answer webhooks', () => {
       said,
       names.map(() => true),
     );
+  });
+
+  test('answer /live while their event loop turns: one that stands still does not, and the other reviews on', async () => {
+    const [still, going] = operators;
+    const [, client] = replicas;
+    assert.ok(still && going && client);
+    const zones = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => zone(`still-${index}`, `still-${index}-a`)),
+    );
+    assert.equal((await fetch(`${still.plain}/live`)).status, 200);
+    still.process.kill('SIGSTOP');
+    const story: string[] = [];
+    const live = fetch(`${still.plain}/live`).then(({ status }) => story.push(`live ${status}`));
+    for (const set of zones) story.push(`allowed ${await isAllowed(client, set)}`);
+    story.push(`other ${(await fetch(`${going.plain}/live`)).status}`);
+    still.process.kill('SIGCONT');
+    await live;
+    assert.deepEqual(story, [...zones.map(() => 'allowed true'), 'other 200', 'live 200']);
   });
 });
