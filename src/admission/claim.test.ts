@@ -180,15 +180,23 @@ for (const [fact, { given, by, watched, want }] of Object.entries(plans)) {
 
 const ends: Readonly<Record<string, readonly [SetProgress | undefined, boolean]>> = {
   'has not ended while the spec of its set is as it was': [
-    { generation: 4, observedGeneration: 4 },
+    { generation: 4, observedGeneration: 4, replicas: 3, wanted: 3 },
     false,
   ],
   'has not ended before the controller has acted on the change': [
-    { generation: 5, observedGeneration: 4 },
+    { generation: 5, observedGeneration: 4, replicas: 1, wanted: 1 },
     false,
   ],
-  'has ended when the controller has acted on the change': [
-    { generation: 5, observedGeneration: 5 },
+  'has not ended while pods are left to take': [
+    { generation: 5, observedGeneration: 5, replicas: 2, wanted: 1 },
+    false,
+  ],
+  'has ended when the pods are gone': [
+    { generation: 5, observedGeneration: 5, replicas: 1, wanted: 1 },
+    true,
+  ],
+  'has ended when the set grows again': [
+    { generation: 6, observedGeneration: 6, replicas: 1, wanted: 3 },
     true,
   ],
   'has ended when its set is gone': [undefined, true],

@@ -13,6 +13,7 @@ import { type ClaimMap, ClaimStore } from './claim-store.ts';
 import { untilSwapped } from './compare-and-swap.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { HeldClaim } from './held-claim.ts';
+import { replicasOf } from './live-set.ts';
 import { parseClaim } from './parse-claim.ts';
 import { hasEnded, planClaim, type SetProgress } from './plan-claim.ts';
 import { Turns } from './turns.ts';
@@ -143,6 +144,8 @@ export class GroupClaims {
       return {
         generation: live.metadata.generation ?? 0,
         observedGeneration: integerAt(objectAt(live, 'status'), 'observedGeneration') ?? 0,
+        replicas: integerAt(objectAt(live, 'status'), 'replicas') ?? 0,
+        wanted: replicasOf(live),
       };
     } catch (error) {
       if (isNotFound(error)) return undefined;

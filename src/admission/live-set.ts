@@ -25,9 +25,13 @@ export function liveSetOf(
   posted: JsonValue | undefined,
   from: number,
 ): LiveSet | undefined {
-  const replicas = integerAt(objectAt(live, 'spec'), 'replicas') ?? defaultReplicas;
-  if (uidOf(posted) !== live.metadata.uid || replicas !== from) return undefined;
+  if (uidOf(posted) !== live.metadata.uid || replicasOf(live) !== from) return undefined;
   return { set: preparedSetOf(live), generation: live.metadata.generation ?? 0 };
+}
+
+/** The replicas that a StatefulSet asks for. */
+export function replicasOf(set: JsonObject): number {
+  return integerAt(objectAt(set, 'spec'), 'replicas') ?? defaultReplicas;
 }
 
 function uidOf(posted: JsonValue | undefined): string | undefined {

@@ -57,16 +57,22 @@ export interface SetProgress {
   readonly generation: number;
   /** `status.observedGeneration`; 0 where there is none. */
   readonly observedGeneration: number;
+  /** `status.replicas`: pods that there are, those that are terminating too. */
+  readonly replicas: number;
+  /** `spec.replicas`. */
+  readonly wanted: number;
 }
 
 /**
- * Whether the scale-down that `claim` allowed needs no protection any more: its set is gone, or its spec has moved and
- * the controller has acted on that, so that whoever looks at its pods now sees them leave. A spec that moved for another
- * reason does as well: the server decides on one version, and asks again before it stores on another.
+ * Whether the scale-down that `claim` allowed needs no protection any more: its set is gone, or its spec has moved, the
+ * controller has acted on that, and no pod is left to take. (Between two pods that go one after the other a set looks
+ * whole.) A spec that moved for another reason does as well: the server decides on one version, and asks again before it
+ * stores on another.
  *
  * @param set as a consistent read has it now; undefined: there is none
  */
 export function hasEnded(claim: Claim, set: SetProgress | undefined): boolean {
   if (set === undefined) return true;
-  return set.generation !== claim.generation && set.observedGeneration >= set.generation;
+  if (set.generation === claim.generation || set.observedGeneration < set.generation) return false;
+  return set.replicas <= set.wanted;
 }

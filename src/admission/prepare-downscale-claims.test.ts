@@ -48,13 +48,11 @@ async function shrink(bed: AdmissionBed, name: string): Promise<void> {
   await bed.admin.patch(resourceTypes.statefulSets, { namespace: 'test', name }, { body });
 }
 
-/** Acts as the controller of StatefulSets on the second generation of a set. */
-async function act(bed: AdmissionBed, name: string): Promise<void> {
-  for (const ordinal of [1, 2]) {
-    const pod = { namespace: 'test', name: `${name}-${ordinal}` };
-    await bed.admin.delete(resourceTypes.pods, pod, { preconditions: {}, gracePeriodSeconds: 0 });
-  }
-  const status = { observedGeneration: 2, replicas: 1, updatedReplicas: 1 };
+/** Acts as the controller of StatefulSets on the second generation of a set: takes its last pod. */
+async function act(bed: AdmissionBed, name: string, ordinal: number): Promise<void> {
+  const pod = { namespace: 'test', name: `${name}-${ordinal}` };
+  await bed.admin.delete(resourceTypes.pods, pod, { preconditions: {}, gracePeriodSeconds: 0 });
+  const status = { observedGeneration: 2, replicas: ordinal, updatedReplicas: ordinal };
   const body = { kind: 'merge', document: { status } } as const;
   const key = { namespace: 'test', name };
   await bed.admin.patch(resourceTypes.statefulSets, key, { body, subresource: 'status' });
@@ -102,14 +100,17 @@ for (const [which, skew] of [
   });
 }
 
-test('prepareDownscale() lets another zone go on when the change of the first is stored, and acted on', async () => {
+test('prepareDownscale() lets another zone go on when the change of the first is stored, acted on, and its pods are gone', async () => {
   await using bed = await twoZones();
   const second = bed.replica('replica-2');
   assert.equal((await ask(bed, bed, A)).isAllowed, true);
   assert.deepEqual(await ask(bed, second, B), heldBy(A));
   await shrink(bed, A);
   assert.deepEqual(await ask(bed, second, B), heldBy(A));
-  await act(bed, A);
+  await act(bed, A, 2);
+  // Two pods, both ready: only its spec says that another one is to go.
+  assert.deepEqual(await ask(bed, second, B), heldBy(A));
+  await act(bed, A, 1);
   assert.equal((await ask(bed, second, B)).isAllowed, true);
   assert.equal((await claimOf(bed))?.['set'], B);
 });
