@@ -1,4 +1,5 @@
 import type { Permission } from '#kubernetes/permission.ts';
+import { CLAIMS_NAME } from './claim.ts';
 
 /** What the webhooks take in their namespace; the certificate states its own. */
 export const admissionPermissions: readonly Permission[] = Object.freeze([
@@ -32,9 +33,25 @@ export const admissionPermissions: readonly Permission[] = Object.freeze([
   {
     group: '',
     resource: 'configmaps',
-    verbs: ['get', 'update', 'create'],
+    // A rule for one name cannot permit to create it.
+    verbs: ['create'],
+    because: 'the two ConfigMaps below are made where there is none',
+  },
+  {
+    group: '',
+    resource: 'configmaps',
+    verbs: ['get', 'update'],
+    resourceNames: [CLAIMS_NAME],
     because:
-      'one zone of a group is let shrink at a time, which all replicas agree on in a ConfigMap; in another one the zone tracker keeps the times of the last down-scales',
+      'one zone of a group is let shrink at a time, which all replicas agree on; without, there must be one replica only',
+  },
+  {
+    group: '',
+    resource: 'configmaps',
+    verbs: ['get', 'update'],
+    resourceNames: ['rollout-operator-zone-tracker'],
+    because:
+      'in zone-tracker mode the times of the last down-scales are kept, under the name that -zone-tracker.config-map-name gives',
   },
   {
     group: 'rollout-operator.grafana.com',
