@@ -5,6 +5,7 @@ import type { Logger } from '#base/logger.ts';
 import type { RunningCertificate } from '#certificate/certificate-source.ts';
 import type { Config } from '#config/config.ts';
 import type { Client } from '#kubernetes/client.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 
 /** What serving webhooks needs besides what the operator has anyway. */
 export type AdmissionSettings = Pick<
@@ -24,6 +25,7 @@ interface Settings {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: OperatorMetrics;
   /** Names this process; new at every start. */
   readonly identity: string;
   readonly admission?: AdmissionSettings;
@@ -55,7 +57,7 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
     import('#operator-certificate.ts'),
     import('#admission/run-admission.ts'),
   ]);
-  const { admission, config, clock, log, identity, newClient } = serving;
+  const { admission, config, clock, log, metrics, identity, newClient } = serving;
   const { registry } = admission;
   const client = newClient();
   let certificate: RunningCertificate;
@@ -79,7 +81,9 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
   };
   const { source } = certificate;
   const ports = { config, clock, log, clients, identity };
-  const given = { ...admission, ...ports, certificate: source, onListening };
+  const onClaimsRefused = (verb: string, isRefused: boolean): void =>
+    metrics.setPermissionRefused(verb, 'configmaps', isRefused);
+  const given = { ...admission, ...ports, certificate: source, onListening, onClaimsRefused };
   const running = [certificate.run(ending), runAdmission(given, ending)];
   for (const each of running) each.catch(() => failed.abort());
   try {

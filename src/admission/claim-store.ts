@@ -17,8 +17,16 @@ export interface ClaimMap {
 /** What becomes of the keys of the ConfigMap; undefined: they go. */
 export type ClaimChanges = ReadonlyMap<string, string | undefined>;
 
-/** Reads and writes the ConfigMap of the claims. Every write names the version that it was made from. */
-export class ClaimStore {
+/** Where claims stand. */
+export interface ClaimStore {
+  /** Reads the map, which may be absent. @throws what the client throws */
+  read(deadline: Deadline): Promise<ClaimMap>;
+  /** Writes `changes` on top of `map`; keeps all else. @throws what the client throws, a conflict too */
+  write(map: ClaimMap, changes: ClaimChanges, deadline: Deadline): Promise<ClaimMap>;
+}
+
+/** The ConfigMap of the claims. Every write names the version that it was made from. */
+export class SharedClaims implements ClaimStore {
   readonly #client: Client;
   readonly #namespace: string;
 
@@ -28,7 +36,6 @@ export class ClaimStore {
     this.#namespace = namespace;
   }
 
-  /** Reads the map, which may be absent. @throws what the client throws */
   async read(deadline: Deadline): Promise<ClaimMap> {
     try {
       const type = resourceTypes.configMaps;
@@ -39,7 +46,6 @@ export class ClaimStore {
     }
   }
 
-  /** Writes `changes` on top of `map`; keeps all else. @throws what the client throws, a conflict too */
   async write(map: ClaimMap, changes: ClaimChanges, deadline: Deadline): Promise<ClaimMap> {
     const { configMap } = map;
     const type = resourceTypes.configMaps;

@@ -22,7 +22,14 @@ export function overloadText(target: string): string {
   return `${target} is not allowed because too many admission reviews are under way, try again`;
 }
 
+/** A compare-and-swap in this process has lost. */
+export class MovedError extends Error {
+  override readonly name = 'MovedError';
+}
+
 /** Whether a compare-and-swap has lost against somebody else's, and may be tried on what stands there now. */
 export function hasMoved(error: unknown): boolean {
-  return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
+  return (
+    error instanceof MovedError || isConflict(error) || isAlreadyExists(error) || isNotFound(error)
+  );
 }

@@ -1,15 +1,14 @@
 import { assertNever } from '#base/assert-never.ts';
 import type { Clock } from '#base/clock.ts';
-import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { after, type Instant, instant } from '#base/units.ts';
-import { isForbidden, isNotFound, isOutcomeUnknown } from '#kubernetes/api-error.ts';
+import { isNotFound, isOutcomeUnknown } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
 import { CLAIMS_NAME, type Claim, claimKey, claimLife, formatClaim } from './claim.ts';
 import { ClaimSightings } from './claim-sightings.ts';
-import { type ClaimMap, ClaimStore } from './claim-store.ts';
+import type { ClaimMap, ClaimStore } from './claim-store.ts';
 import { untilSwapped } from './compare-and-swap.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { HeldClaim } from './held-claim.ts';
@@ -23,7 +22,9 @@ export interface GroupClaimsOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The operator's, where the ConfigMap stands. */
+  /** Where the claims stand. */
+  readonly store: ClaimStore;
+  /** The operator's. */
   readonly namespace: string;
   /** Names this process; new at every start. */
   readonly identity: string;
@@ -42,8 +43,10 @@ export interface ClaimRequest {
 }
 
 /** Whether a group was claimed. */
-export type ClaimOutcome =
-  | { readonly kind: 'claimed'; readonly claim: HeldClaim }
+export type ClaimOutcome = { readonly kind: 'claimed'; readonly claim: HeldClaim } | ClaimObstacle;
+
+/** What keeps a group from being claimed. */
+export type ClaimObstacle =
   /** `by` is the name of a set. */
   | { readonly kind: 'held'; readonly by: string }
   | { readonly kind: 'unreadable'; readonly why: string };
@@ -55,22 +58,25 @@ interface Asked {
 }
 
 /**
- * Which set of a group may be scaled down, decided among all replicas of the operator by compare-and-swap on one
- * ConfigMap. A process asks for one set of a group at a time.
+ * Which set of a group may be scaled down, decided by compare-and-swap among all who share the store. A process asks for one set of a group at a time.
  */
 export class GroupClaims {
   readonly #options: GroupClaimsOptions;
-  readonly #store: ClaimStore;
+  /** The store; what it answers is taken note of. */
+  readonly #seen: ClaimStore;
   readonly #sightings = new ClaimSightings();
   readonly #turns = new Turns();
   /** By key: the last claim of this process that replaced one of a set that was allowed to shrink, and that one. */
   readonly #protecting = new Map<string, { readonly by: string; readonly text: string }>();
   #lastUntil: Instant = instant(0);
-  #isRefusalTold = false;
 
   constructor(options: GroupClaimsOptions) {
     this.#options = options;
-    this.#store = new ClaimStore(options.client, options.namespace);
+    const { store } = options;
+    this.#seen = {
+      read: (deadline) => this.#noted(store.read(deadline)),
+      write: (map, changes, deadline) => this.#noted(store.write(map, changes, deadline)),
+    };
   }
 
   /**
@@ -82,21 +88,23 @@ export class GroupClaims {
     // In turn: else the reviews of many groups in this process would push each other away from the one ConfigMap.
     const leave = await this.#turns.take(deadline);
     try {
-      const outcome = await this.#decided(request, deadline);
-      this.#isRefusalTold = false;
-      return outcome;
-    } catch (error) {
-      this.#tellRefusal(error);
-      throw error;
+      return await this.#decided(request, deadline);
     } finally {
       leave();
     }
   }
 
+  /** What would keep the group of a set from being claimed; claims nothing. @throws what the client throws */
+  async obstacle(request: ClaimRequest, deadline: Deadline): Promise<ClaimObstacle | undefined> {
+    const key = claimKey(request, this.#options.namespace);
+    const map = await this.#seen.read(deadline);
+    return this.#obstacle(map.texts.get(key), { key, request }, deadline);
+  }
+
   async #decided(request: ClaimRequest, deadline: Deadline): Promise<ClaimOutcome> {
     const key = claimKey(request, this.#options.namespace);
     const tried = async (): Promise<ClaimOutcome> => {
-      const map = await this.#read(deadline);
+      const map = await this.#seen.read(deadline);
       const obstacle = await this.#obstacle(map.texts.get(key), { key, request }, deadline);
       if (obstacle !== undefined) return obstacle;
       return { kind: 'claimed', claim: await this.#written(map, { key, request }, deadline) };
@@ -109,7 +117,7 @@ export class GroupClaims {
     text: string | undefined,
     { key, request }: Asked,
     deadline: Deadline,
-  ): Promise<Exclude<ClaimOutcome, { kind: 'claimed' }> | undefined> {
+  ): Promise<ClaimObstacle | undefined> {
     const { clock, identity, namespace } = this.#options;
     const watched = this.#sightings.watched(key, text, clock.monotonic());
     const isProtecting = text !== undefined && this.#protecting.get(key)?.by === text;
@@ -158,9 +166,7 @@ export class GroupClaims {
     const { set, generation } = request;
     const until = this.#until();
     const claim: Claim = { set, replica: identity, until, generation, state: 'under-way' };
-    const read = (by: Deadline): Promise<ClaimMap> => this.#read(by);
-    const ports = { clock, log, store: this.#store, turns: this.#turns, read };
-    const held = new HeldClaim({ ...ports, key, claim });
+    const held = new HeldClaim({ clock, log, store: this.#seen, turns: this.#turns, key, claim });
     const lapsed = this.#sightings.lapsed(map.texts, clock.monotonic());
     const replaced = lapsed.includes(key) ? undefined : this.#allowed(key, map, set);
     held.replaces(replaced);
@@ -169,7 +175,7 @@ export class GroupClaims {
     const gone = lapsed.map((each) => [each, undefined] as const);
     const changes = new Map<string, string | undefined>([...gone, [key, formatClaim(claim)]]);
     try {
-      held.stands(await this.#store.write(map, changes, deadline));
+      held.stands(await this.#seen.write(map, changes, deadline));
       return held;
     } catch (error) {
       if (isOutcomeUnknown(error)) request.onBackground(held.giveUp());
@@ -198,21 +204,11 @@ export class GroupClaims {
     return new Date(until).toISOString();
   }
 
-  async #read(deadline: Deadline): Promise<ClaimMap> {
-    const map = await this.#store.read(deadline);
+  /** Takes note of all that an answer shows, also one to a write of our own. */
+  async #noted(answer: Promise<ClaimMap>): Promise<ClaimMap> {
+    const map = await answer;
     this.#sightings.see(map.texts, this.#options.clock.monotonic());
     return map;
-  }
-
-  /** Told once, and again when it had worked meanwhile. */
-  #tellRefusal(error: unknown): void {
-    if (!isForbidden(error) || this.#isRefusalTold) return;
-    this.#isRefusalTold = true;
-    const { log, namespace } = this.#options;
-    log.error(
-      'no scale-down can be prepared: the Role must permit to get, create and update ConfigMaps',
-      { namespace, name: CLAIMS_NAME, err: errorOf(error) },
-    );
   }
 }
 

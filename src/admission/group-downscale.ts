@@ -24,7 +24,7 @@ export interface GroupDownscaleOptions {
   readonly log: Logger;
   readonly record: DownscaleRecord;
   /** Decides among all replicas. */
-  readonly groupClaims: GroupClaims;
+  readonly groupClaims: Pick<GroupClaims, 'claim'>;
   /** `-kubernetes.cluster-domain`. */
   readonly clusterDomain: string;
   /** Told of work that goes on after the answer, so that a shutdown can wait for it. */

@@ -14,8 +14,6 @@ export interface HeldClaimOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly store: ClaimStore;
-  /** Reads the ConfigMap anew. */
-  readonly read: (deadline: Deadline) => Promise<ClaimMap>;
   /** Those of all writes of this process to the ConfigMap. */
   readonly turns: Turns;
   readonly key: string;
@@ -108,8 +106,8 @@ export class HeldClaim {
   }
 
   async #swapped(text: string | undefined, deadline: Deadline): Promise<Swap> {
-    const { store, read, key } = this.#options;
-    const map = this.#map ?? (await read(deadline));
+    const { store, key } = this.#options;
+    const map = this.#map ?? (await store.read(deadline));
     this.#map = undefined;
     const found = map.texts.get(key);
     if (found !== this.#underWay && found !== this.#allowed) return { isDone: false, found };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { millis, minutes, seconds } from '#base/units.ts';
+import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { AdmissionBed, type Replica } from '#testing/admission-bed.ts';
 import { prepared, scaleRequest } from '#testing/admission-requests.ts';
@@ -289,22 +290,93 @@ test('prepareDownscale() goes on after a write that had its effect, and no answe
   assert.equal((await ask(bed, lost, B)).isAllowed, true);
 });
 
-test('prepareDownscale() says once that its Role does not permit the ConfigMap, and again after it did', async () => {
+/** What prepare-downscale takes besides its claims. */
+const roleWithoutClaims: readonly PolicyRule[] = [
+  { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get', 'list', 'patch'] },
+  { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
+];
+const claimsRule = (...verbs: readonly string[]): PolicyRule => ({
+  apiGroups: [''],
+  resources: ['configmaps'],
+  verbs,
+});
+
+const notPermitted = /^warn the Role does not permit to (?<verb>\w+) the ConfigMap of the claims: /;
+const refusedVerbs = (log: KeptLog): readonly (string | undefined)[] =>
+  log.lines.flatMap((line) => notPermitted.exec(line)?.groups?.['verb'] ?? []);
+
+for (const [missing, permitted] of [
+  ['get', []],
+  ['create', ['get']],
+  ['update', ['get', 'create']],
+] as const) {
+  test(`prepareDownscale() goes on in one process, with one warning, where the Role does not permit to ${missing} the ConfigMap`, async () => {
+    await using bed = await twoZones();
+    if (missing === 'update') await bed.storeClaims({});
+    const before = await bed.claims();
+    const log = new KeptLog();
+    bed.restrict('alone', [...roleWithoutClaims, claimsRule(...permitted)]);
+    const alone = bed.replica('alone', bed.clock, log);
+    assert.equal((await ask(bed, alone, A)).isAllowed, true);
+    assert.deepEqual(await ask(bed, alone, B), heldBy(A));
+    assert.equal((await ask(bed, alone, A)).isAllowed, true);
+    assert.deepEqual(refusedVerbs(log), [missing]);
+    assert.deepEqual(await bed.claims(), before);
+    await bed.clock.advance(seconds(30));
+    assert.equal((await ask(bed, alone, B)).isAllowed, true);
+    assert.deepEqual(refusedVerbs(log), [missing]);
+  });
+}
+
+test('prepareDownscale() gives a group back after a denial also where the Role does not permit the ConfigMap', async () => {
+  await using bed = await twoZones();
+  bed.restrict('alone', roleWithoutClaims);
+  const alone = bed.replica('alone');
+  bed.fleet.behave({ kind: 'answer', status: 500 }, `${A}-2`);
+  assert.equal((await ask(bed, alone, A)).isAllowed, false);
+  assert.equal((await ask(bed, alone, B)).isAllowed, true);
+});
+
+test('prepareDownscale() uses the ConfigMap as soon as the Role permits it, and holds what was allowed without', async () => {
+  await using bed = await twoZones();
+  const log = new KeptLog();
+  bed.restrict('alone', roleWithoutClaims);
+  const alone = bed.replica('alone', bed.clock, log);
+  assert.equal((await ask(bed, alone, A)).isAllowed, true);
+  bed.restrict('alone', [...roleWithoutClaims, claimsRule('get', 'create', 'update')]);
+  assert.deepEqual(await ask(bed, alone, B), heldBy(A));
+  await bed.clock.advance(seconds(30));
+  assert.equal((await ask(bed, alone, B)).isAllowed, true);
+  assert.equal((await claimOf(bed))?.['set'], B);
+  assert.deepEqual(refusedVerbs(log), ['get']);
+});
+
+test('prepareDownscale() denies for 30 s when the Role ceases to permit the ConfigMap: claims seen there may still be held', async () => {
+  await using bed = await twoZones();
+  const log = new KeptLog();
+  const replica = bed.replica('alone', bed.clock, log);
+  assert.equal((await ask(bed, bed, A)).isAllowed, true);
+  assert.deepEqual(await ask(bed, replica, B), heldBy(A));
+  bed.restrict('alone', roleWithoutClaims);
+  await bed.clock.advance(29_999);
+  const denied = await ask(bed, replica, B);
+  assert.ok(!denied.isAllowed);
+  assert.equal(denied.message, refusal(B, 'claiming the group failed.'));
+  assert.equal(denied.code, 403);
+  await bed.clock.advance(1);
+  assert.equal((await ask(bed, replica, B)).isAllowed, true);
+  assert.deepEqual(refusedVerbs(log), ['get']);
+});
+
+test('prepareDownscale() denies for a 403 that is not about the Role, as for any other failure', async () => {
   await using bed = await twoZones();
   const log = new KeptLog();
   const replica = bed.replica('replica-2', bed.clock, log);
-  const told = (): number =>
-    log.lines.filter((line) => line.includes('the Role must permit to get, create and update'))
-      .length;
   replica.api.fault = ({ path }) => (path.includes('/configmaps') ? { status: 403 } : undefined);
-  await ask(bed, replica, A);
-  await ask(bed, replica, A);
-  assert.equal(told(), 1);
-  replica.api.fault = () => undefined;
-  assert.equal((await ask(bed, replica, A)).isAllowed, true);
-  replica.api.fault = ({ path }) => (path.includes('/configmaps') ? { status: 403 } : undefined);
-  await ask(bed, replica, A);
-  assert.equal(told(), 2);
+  const denied = await ask(bed, replica, A);
+  assert.ok(!denied.isAllowed);
+  assert.equal(denied.code, 403);
+  assert.deepEqual(refusedVerbs(log), []);
 });
 
 test('prepareDownscale() claims many groups at once from one process', async () => {

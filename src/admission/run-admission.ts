@@ -13,11 +13,11 @@ import { Claims } from './claims.ts';
 import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
 import { endpointsOf } from './endpoint.ts';
 import { collectFailurePolicies } from './failure-policy.ts';
-import { GroupClaims } from './group-claims.ts';
 import { noDownscale } from './no-downscale.ts';
 import { budgetsNotAccepted, podEvictionWithoutBudgets } from './not-built.ts';
 import { Places } from './places.ts';
 import { prepareDownscale } from './prepare-downscale.ts';
+import { ReplicaClaims } from './replica-claims.ts';
 import type { Webhook } from './review.ts';
 import { type Helpers, startThreadedServer } from './threads/threaded-server.ts';
 import { ZoneTracker } from './zone-tracker.ts';
@@ -46,6 +46,8 @@ export interface AdmissionOptions {
   readonly helpers?: Omit<Helpers, 'log'>;
   /** Names this process; new at every start. */
   readonly identity: string;
+  /** Told whether the Role refuses `verb` on the ConfigMap of the claims. */
+  readonly onClaimsRefused?: (verb: string, isRefused: boolean) => void;
   /** Told the port as soon as reviews are answered. */
   readonly onListening?: (port: number) => void;
 }
@@ -117,7 +119,7 @@ async function startServer(
 }
 
 function webhooksOf(
-  { config, clock, log, clients, podHttp, identity }: AdmissionOptions,
+  { config, clock, log, clients, podHttp, identity, onClaimsRefused }: AdmissionOptions,
   background: Set<Promise<void>>,
 ): readonly Webhook[] {
   const { zoneTracker, kubernetes } = config;
@@ -132,7 +134,12 @@ function webhooksOf(
       clock,
       log,
       claims: new Claims(),
-      groupClaims: new GroupClaims({ ...recorder, namespace: kubernetes.namespace, identity }),
+      groupClaims: new ReplicaClaims({
+        ...recorder,
+        namespace: kubernetes.namespace,
+        identity,
+        ...(onClaimsRefused !== undefined && { onRefused: onClaimsRefused }),
+      }),
       places: new Places(preparations),
       clusterDomain: kubernetes.clusterDomain,
       record: zoneTracker.isEnabled

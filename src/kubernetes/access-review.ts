@@ -11,6 +11,8 @@ export interface Access {
   readonly subresource?: string;
   /** Absent: in all namespaces, or cluster-scoped. */
   readonly namespace?: string;
+  /** Absent: whatever the object is called. */
+  readonly name?: string;
 }
 
 /** Whether we may; `unknown` when the server could not say, which is no reason to stop trying. */
@@ -31,8 +33,8 @@ export async function canI(
   access: Access,
   options?: CallOptions,
 ): Promise<AccessAnswer> {
-  const { verb, group, resource, subresource, namespace } = access;
-  const resourceAttributes = { verb, group, resource, subresource, namespace };
+  const { verb, group, resource, subresource, namespace, name } = access;
+  const resourceAttributes = { verb, group, resource, subresource, namespace, name };
   const body = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',

@@ -5,16 +5,17 @@ import {
   type DownscaleRecord,
   zoneTrackerRecord,
 } from '#admission/downscale-record.ts';
-import { GroupClaims } from '#admission/group-claims.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
 import { Places } from '#admission/places.ts';
 import { prepareDownscale } from '#admission/prepare-downscale.ts';
+import { ReplicaClaims } from '#admission/replica-claims.ts';
 import type { AdmissionRequest, Verdict, Webhook } from '#admission/review.ts';
 import { ZoneTracker } from '#admission/zone-tracker.ts';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import { after, type Instant, instant, type Millis, millis, seconds } from '#base/units.ts';
+import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
@@ -88,10 +89,15 @@ export class AdmissionBed {
 
   /** prepare-downscale as another replica of the operator serves it; `clock` is that of its machine. */
   replica(identity: string, clock: Clock = this.clock, log: Logger = silentLogger): Replica {
-    const api = new FaultyTransport(this.#cluster.transport());
+    const api = new FaultyTransport(this.#cluster.transport(identity));
     const client = createClient({ clock, timeout: millis(0), userAgent: 'test', transport: api });
     const ports = { places: new Places(100), clock, log, identity };
     return { api, prepareDownscale: this.#preparing(client, ports) };
+  }
+
+  /** Lets the replica `identity` do only what `rules` grant in the namespace. */
+  restrict(identity: string, rules: readonly PolicyRule[]): void {
+    this.#cluster.authorizer.restrict([{ user: identity, namespace: 'test', rules }]);
   }
 
   #preparing(
@@ -112,7 +118,7 @@ export class AdmissionBed {
       ...ports,
       client,
       claims: new Claims(),
-      groupClaims: new GroupClaims({ client, clock, log, namespace: 'test', identity }),
+      groupClaims: new ReplicaClaims({ client, clock, log, namespace: 'test', identity }),
       podHttp: new FakePodHttp({ fleet: this.fleet, clock: this.clock, timeout }),
       record: this.#record(client),
       clusterDomain: 'cluster.local.',

@@ -1,11 +1,11 @@
 import { Claims } from '#admission/claims.ts';
 import { annotationRecord } from '#admission/downscale-record.ts';
 import { endpointAtSight } from '#admission/endpoint.ts';
-import { GroupClaims } from '#admission/group-claims.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
 import { budgetsNotAccepted, podEvictionWithoutBudgets } from '#admission/not-built.ts';
 import { Places } from '#admission/places.ts';
 import { prepareDownscale } from '#admission/prepare-downscale.ts';
+import { ReplicaClaims } from '#admission/replica-claims.ts';
 import type { Webhook } from '#admission/review.ts';
 import { type PostedAnswer, type PostedReview, ReviewDesk } from '#admission/review-desk.ts';
 import { millis, seconds } from '#base/units.ts';
@@ -61,7 +61,13 @@ export class FuzzDesk {
           log,
           places,
           claims: new Claims(),
-          groupClaims: new GroupClaims({ client, clock, log, namespace: 'test', identity: 'fuzz' }),
+          groupClaims: new ReplicaClaims({
+            client,
+            clock,
+            log,
+            namespace: 'test',
+            identity: 'fuzz',
+          }),
           record: annotationRecord({ client, clock, log }),
           clusterDomain: 'cluster.local.',
           onBackground: forget,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
+import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
@@ -15,6 +16,42 @@ import { type ServingOperator, WebhookStage } from './webhook-stage.ts';
 const namespace = 'test';
 const rounds = 200;
 
+/** What asks each of `operators`, trusting the certificate that they share. */
+async function clientsOf(
+  { admin }: WebhookStage,
+  operators: readonly ServingOperator[],
+): Promise<readonly WebhookClient[]> {
+  const name = 'rollout-operator-self-signed-certificate';
+  const stored = await admin.get(resourceTypes.secrets, { namespace, name });
+  const ca = Buffer.from(textAt(stored, 'data', 'ca'), 'base64').toString();
+  const servername = 'rollout-operator.test.svc';
+  return operators.map(({ port }) => new WebhookClient(port, ca, { servername }));
+}
+
+/** A set of three replicas in `group`, as it is stored. */
+async function zoneOn({ admin }: WebhookStage, group: string, name: string): Promise<JsonObject> {
+  const labels = { ...prepared.labels, 'rollout-group': group };
+  const body = setObject({ ...prepared, name, labels });
+  const stored = await admin.create(resourceTypes.statefulSets, { namespace }, { body });
+  return { ...stored, apiVersion: 'apps/v1', kind: 'StatefulSet' };
+}
+
+/** Whether `replica` lets `set` shrink to one. */
+async function isAllowed(replica: WebhookClient, set: JsonObject): Promise<boolean> {
+  const object = { ...set, spec: { ...(set['spec'] as JsonObject), replicas: 1 } };
+  const review = reviewDocument({
+    name: textAt(set, 'metadata', 'name'),
+    object,
+    oldObject: set,
+  });
+  const path = '/admission/prepare-downscale?timeout=10s';
+  const { status, text } = await replica.post(path, JSON.stringify(review));
+  assert.equal(status, 200);
+  const answer: unknown = JSON.parse(text);
+  const response = isJsonObject(answer) ? answer['response'] : undefined;
+  return isJsonObject(response) && response['allowed'] === true;
+}
+
 describe('two replicas that both answer webhooks', () => {
   const clock = systemClock();
   const pods = new PodFleetServer(new PodFleet(clock), clock);
@@ -26,11 +63,7 @@ describe('two replicas that both answer webhooks', () => {
     stage = await WebhookStage.open();
     const env = { HTTP_PROXY: (await pods.listen()).href };
     operators = await Promise.all([stage.operator([], env), stage.operator([], env)]);
-    const name = 'rollout-operator-self-signed-certificate';
-    const stored = await stage.admin.get(resourceTypes.secrets, { namespace, name });
-    const ca = Buffer.from(textAt(stored, 'data', 'ca'), 'base64').toString();
-    const servername = 'rollout-operator.test.svc';
-    replicas = operators.map(({ port }) => new WebhookClient(port, ca, { servername }));
+    replicas = await clientsOf(stage, operators);
   });
 
   after(async () => {
@@ -39,29 +72,30 @@ describe('two replicas that both answer webhooks', () => {
     await pods.close();
   });
 
-  /** A set of three replicas in `group`, as it is stored. */
-  async function zone(group: string, name: string): Promise<JsonObject> {
-    const labels = { ...prepared.labels, 'rollout-group': group };
-    const body = setObject({ ...prepared, name, labels });
-    const stored = await stage.admin.create(resourceTypes.statefulSets, { namespace }, { body });
-    return { ...stored, apiVersion: 'apps/v1', kind: 'StatefulSet' };
-  }
+  const zone = (group: string, name: string): Promise<JsonObject> => zoneOn(stage, group, name);
 
-  /** Whether `replica` lets `set` shrink to one. */
-  async function isAllowed(replica: WebhookClient, set: JsonObject): Promise<boolean> {
-    const object = { ...set, spec: { ...(set['spec'] as JsonObject), replicas: 1 } };
-    const review = reviewDocument({
-      name: textAt(set, 'metadata', 'name'),
-      object,
-      oldObject: set,
+  test('are one leader and one follower, both of them ready and with metrics', async () => {
+    const key = { namespace, name: 'rollout-operator' };
+    const lease = await stage.admin.get(resourceTypes.leases, key);
+    assert.notEqual(textAt(lease, 'spec', 'holderIdentity'), '');
+    const roles = operators.map(async ({ process }) => {
+      const line = await process.line(/msg=(?:leading|following) /);
+      return / msg=(?<role>\w+) /.exec(line)?.groups?.['role'];
     });
-    const path = '/admission/prepare-downscale?timeout=10s';
-    const { status, text } = await replica.post(path, JSON.stringify(review));
-    assert.equal(status, 200);
-    const answer: unknown = JSON.parse(text);
-    const response = isJsonObject(answer) ? answer['response'] : undefined;
-    return isJsonObject(response) && response['allowed'] === true;
-  }
+    assert.deepEqual(new Set(await Promise.all(roles)), new Set(['leading', 'following']));
+    const shown = await Promise.all(
+      operators.map(async ({ plain }) => {
+        const ready = await fetch(`${plain}/ready`);
+        const metrics = await fetch(`${plain}/metrics`);
+        await Promise.all([ready.text(), metrics.text()]);
+        return [ready.status, metrics.status];
+      }),
+    );
+    assert.deepEqual(shown, [
+      [200, 200],
+      [200, 200],
+    ]);
+  });
 
   test(`asked at once for two zones of one group, ${rounds} times, allow exactly one`, async () => {
     const counts = new Map<number, number>();
@@ -128,4 +162,54 @@ describe('two replicas that both answer webhooks', () => {
     await live;
     assert.deepEqual(story, [...zones.map(() => 'allowed true'), 'other 200', 'live 200']);
   });
+});
+
+/** The Roles of the peer's manifests without any rule about ConfigMaps, Leases and Events. */
+const peerRules: readonly PolicyRule[] = [
+  { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch', 'get', 'delete'] },
+  { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['list', 'watch', 'get', 'patch'] },
+  { apiGroups: ['apps'], resources: ['statefulsets/status'], verbs: ['update'] },
+  { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'get', 'update'] },
+];
+
+test('a single replica under a Role without ConfigMaps prepares scale-downs, and says once what is missing', async () => {
+  const clock = systemClock();
+  const pods = new PodFleetServer(new PodFleet(clock), clock);
+  const user = { name: 'peer', groups: ['system:authenticated'] };
+  const stage = await WebhookStage.open(user);
+  stage.cluster.authorizer.restrict([
+    { user: user.name, namespace, rules: peerRules },
+    {
+      user: user.name,
+      rules: [
+        {
+          apiGroups: ['admissionregistration.k8s.io'],
+          resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+          verbs: ['list', 'patch', 'watch'],
+        },
+      ],
+    },
+  ]);
+  const operator = await stage.operator([], { HTTP_PROXY: (await pods.listen()).href });
+  const [client] = await clientsOf(stage, [operator]);
+  assert.ok(client);
+  const warned = operator.process.line(/the Role does not permit to get the ConfigMap/);
+  const zones = [await zoneOn(stage, 'one', 'one-a'), await zoneOn(stage, 'one', 'one-b')] as const;
+  assert.equal(await isAllowed(client, zones[0]), true);
+  assert.equal(await isAllowed(client, zones[1]), false);
+  assert.equal(await isAllowed(client, zones[0]), true);
+  assert.match(await warned, /level=warn .*permit to get, create and update it/);
+  const metrics = await (await fetch(`${operator.plain}/metrics`)).text();
+  assert.match(
+    metrics,
+    /rollout_operator_refused_permissions\{verb="get",resource="configmaps"\} 1/,
+  );
+  const { items } = await stage.admin.list(resourceTypes.configMaps, { namespace });
+  assert.deepEqual(
+    items.filter(({ metadata }) => metadata.name === 'rollout-operator-claims'),
+    [],
+  );
+  await client.close();
+  await stage.close();
+  await pods.close();
 });

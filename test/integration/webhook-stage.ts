@@ -7,6 +7,7 @@ import { webhookConfigurations } from '#admission/webhook-configurations.ts';
 import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import { webhookTypes } from '#certificate/webhook-configuration.ts';
+import type { User } from '#embedded-cluster/cluster.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -44,13 +45,17 @@ export class WebhookStage {
     this.admin = createClient({ ...plain, transport: cluster.transport() });
   }
 
-  /** Starts the cluster, with the namespace of the operator and its Service as D-31 has it. */
-  static async open(): Promise<WebhookStage> {
+  /**
+   * Starts the cluster, with the namespace of the operator and its Service as D-31 has it.
+   *
+   * @param user whom operators act as. @default one who may do everything
+   */
+  static async open(user?: User): Promise<WebhookStage> {
     const cluster = await createCluster({ clock: systemClock(), seed: 1 });
     const folder = await mkdtemp(join(tmpdir(), 'webhook-stage-'));
     const stage = new WebhookStage(cluster, folder);
     const listener = await cluster.listen();
-    await writeFile(stage.#kubeconfig, listener.kubeconfig(), { mode: 0o600 });
+    await writeFile(stage.#kubeconfig, listener.kubeconfig(user), { mode: 0o600 });
     const { admin } = stage;
     await admin.create(resourceTypes.namespaces, {}, { body: { metadata: { name: namespace } } });
     const spec = { type: 'ExternalName', externalName: 'localhost' };

@@ -1,0 +1,22 @@
+import type { ClaimChanges, ClaimMap, ClaimStore } from './claim-store.ts';
+import { MovedError } from './dependency.ts';
+
+/** Claims in the memory of this process, where the Role does not permit the ConfigMap: no other replica sees them. */
+export class OwnClaims implements ClaimStore {
+  #map: ClaimMap = { configMap: undefined, texts: new Map() };
+
+  read(): Promise<ClaimMap> {
+    return Promise.resolve(this.#map);
+  }
+
+  write(map: ClaimMap, changes: ClaimChanges): Promise<ClaimMap> {
+    if (map !== this.#map) return Promise.reject(new MovedError('the claims have changed'));
+    const texts = new Map(map.texts);
+    for (const [key, text] of changes) {
+      if (text === undefined) texts.delete(key);
+      else texts.set(key, text);
+    }
+    this.#map = { configMap: undefined, texts };
+    return Promise.resolve(this.#map);
+  }
+}
