@@ -62,6 +62,7 @@ export function capabilitiesOf(
       clusterDomain: config.kubernetes.clusterDomain,
       wake: (set) => wake(queue, set),
     }),
+    stuckAfter: config.rollout.stuckAfter,
     zoneTracker: isZoneTracked ? configMapName : undefined,
     retry: retryInterval(config),
     wake: (key) => queue.add(key),

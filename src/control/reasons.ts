@@ -194,7 +194,7 @@ export const reasonCatalogue = {
     'Look whether the resource exists, and whether the Role permits to get its scale subresource.',
   ),
   ZoneBeingChanged: hold(
-    'A set is to lose available pods while another zone of the group lacks pods that this operator may have taken.',
+    'A set is to lose pods while another zone of the group lacks pods that this operator may have taken.',
     'Wait until the pods that the message names are available or gone.',
   ),
   ScaleOrder: hold(

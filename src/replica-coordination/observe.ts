@@ -20,6 +20,8 @@ export interface CoordinationSources {
   readonly writes: ScaleWrites;
   readonly watched: WatchedPods;
   readonly paces: WritePaces;
+  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  readonly stuckAfter: Millis | undefined;
   /** Name of the ConfigMap of zone-tracker mode; undefined when it is off (D-23). */
   readonly zoneTracker: string | undefined;
   /** How soon a read that failed is repeated. */
@@ -60,7 +62,7 @@ export class CoordinationObserver {
 
   /** All that is known of the group `key` now, as plain data that never changes. */
   snapshotOf(key: string, { sets, leaving }: CoordinatedSets): CoordinationSnapshot {
-    const { clock, references, preparations, writes, paces, watched } = this.#sources;
+    const { clock, references, preparations, writes, paces, watched, stuckAfter } = this.#sources;
     const takenAt = clock.monotonic();
     const zoneTracker = this.#zoneTrackers.of(key);
     return {
@@ -73,6 +75,7 @@ export class CoordinationObserver {
       preparations: byUid<Preparations>(sets, (uid) => preparations.of(uid)),
       paces: byUid<Pace>(sets, (uid) => paces.of(uid, takenAt)),
       unanswered: writes.open(sets.map(({ set }) => set)),
+      stuckAfter,
       watched: watched.of(sets),
     };
   }

@@ -10,6 +10,7 @@ import {
   monotonic,
   seconds,
 } from '#base/units.ts';
+import type { Watched } from '#statefulset/view.ts';
 import {
   coordination,
   deeds,
@@ -263,6 +264,23 @@ for (const text of ['-1', 'invalid', '', '3000000000', ' 1', '1.0', '0x1']) {
   };
 }
 
+/** Zones b and c follow a, and go back to two pods each: the third crashes again and again. */
+const growing: Readonly<Record<string, ZoneSpec>> = {
+  a: { replicas: 2 },
+  b: { replicas: 3, annotations: follows('a'), crashing: [2] },
+  c: { replicas: 3, annotations: follows('a'), crashing: [2] },
+};
+
+/** The third pods of `zones` have been watched to be as they are for `time`. */
+function watchedFor(time: Millis, zones: readonly string[]): Watched {
+  const since = monotonic(TAKEN_AT - time);
+  return {
+    now: TAKEN_AT,
+    since: new Map(zones.map((zone) => [`ingester-zone-${zone}-2-uid`, since])),
+    witnessed: new Set(),
+  };
+}
+
 const safety: Record<string, Case> = {
   'does not shrink a zone while another one is rolled (EXCL-1)': {
     zones: {
@@ -300,12 +318,20 @@ const safety: Record<string, Case> = {
       },
       does: ['b: hold ZoneBeingChanged'],
     },
-  'shrinks a zone that loses nothing by it, whatever the others do (D-11)': {
-    zones: {
-      a: { replicas: 2, ready: 1, unready: [0], set: prev },
-      b: { replicas: 3, annotations: follows('a'), starting: [2] },
+  'does not shrink a zone beside another that lacks pods, although the pod that would go never became ready (EXCL-1)':
+    {
+      zones: {
+        a: { replicas: 2, ready: 1, unready: [0], set: prev },
+        b: { replicas: 3, annotations: follows('a'), starting: [2] },
+      },
+      does: ['b: hold ZoneBeingChanged'],
     },
-    does: ['b: 3 → 2'],
+  'shrinks a zone that itself lacks pods, those that go and others, beside zones that lack none': {
+    zones: {
+      a: { replicas: 2 },
+      b: { replicas: 4, annotations: follows('a'), unready: [0], starting: [2, 3] },
+    },
+    does: ['b: 4 → 2'],
   },
   'does not shrink a zone beside another that lacks pods, although the pod that would go is not ready just now (EXCL-1)':
     {
@@ -315,6 +341,27 @@ const safety: Record<string, Case> = {
       },
       does: ['b: hold ZoneBeingChanged'],
     },
+  'shrinks one of two zones by stuck pods, although the stuck pod of the other is not gone yet': {
+    zones: growing,
+    rest: { watched: watchedFor(seconds(60), ['b', 'c']) },
+    does: ['b: 3 → 2', 'c: hold ScaleOrder'],
+  },
+  'shrinks none of two zones by pods that never became ready before both are stuck (EXCL-1)': {
+    zones: growing,
+    rest: { watched: watchedFor(seconds(59), ['b', 'c']) },
+    does: ['b: hold ZoneBeingChanged', 'c: hold ZoneBeingChanged'],
+  },
+  'does not shrink a zone by a pod that serves, although that of the other is stuck and is to go (EXCL-1)':
+    {
+      zones: { ...growing, b: { replicas: 3, annotations: follows('a') } },
+      rest: { watched: watchedFor(seconds(60), ['b', 'c']) },
+      does: ['b: hold ZoneBeingChanged', 'c: 3 → 2'],
+    },
+  'does not shrink a zone by a stuck pod beside another whose stuck pod stays (EXCL-1)': {
+    zones: { ...growing, c: { replicas: 3, crashing: [2] } },
+    rest: { watched: watchedFor(seconds(60), ['b', 'c']) },
+    does: ['b: hold ZoneBeingChanged'],
+  },
   'lets a zone grow, whatever the others do': {
     zones: {
       a: { replicas: 4, ready: 1, unready: [0], set: prev },
@@ -630,14 +677,17 @@ test('planCoordination() looks again when a delay asks for it, also beside anoth
   assert.deepEqual(requeue, { kind: 'at', at: after(T0, seconds(30)) });
 });
 
-/** How many pods that may serve go when a zone of 5, 6, 7 shrinks to one pod, by what its pods are. */
+/** How many pods go when a zone of 5, 6, 7 shrinks to one pod, by what its pods are. */
 const taken: Record<string, readonly [rest: object, takes: number]> = {
   'the available pods that go with spec.ordinals.start (KW-30)': [{}, 2],
   'a pod that goes and broke after it was ready, as it may come back at any moment': [
     { unready: [7] },
     2,
   ],
-  'no pod that goes and was never ready': [{ starting: [7] }, 1],
+  'a pod that goes and never became ready, as it may have become so since it was seen': [
+    { starting: [7] },
+    2,
+  ],
 };
 
 for (const [what, [rest, takes]] of Object.entries(taken)) {
@@ -659,6 +709,12 @@ test('planCoordination() looks again when the pods of another zone that are read
   };
   const { requeue } = planCoordination(coordination(zones), T0);
   assert.deepEqual(requeue, { kind: 'at', at: after(readySince, minutes(61)) });
+});
+
+test('planCoordination() looks again when pods are stuck that never became ready and are to go', () => {
+  const snapshot = coordination(growing, { watched: watchedFor(seconds(20), ['b', 'c']) });
+  const { requeue } = planCoordination(snapshot, T0);
+  assert.deepEqual(requeue, { kind: 'at', at: after(T0, seconds(40)) });
 });
 
 test('planCoordination() holds for a pod of another zone that has not started', () => {

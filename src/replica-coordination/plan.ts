@@ -19,7 +19,7 @@ import type { CoordinationSnapshot } from './snapshot.ts';
  * Total and deterministic.
  */
 export function planCoordination(snapshot: CoordinationSnapshot, now: Instant): Plan {
-  const wishes = snapshot.sets.map((set) => wishOf(set, snapshot, now));
+  const wishes = safeWishes(snapshot, now);
   const chosen = chosenOf(wishes);
   const decisions: readonly Decision[] = [
     ...planWarnings(snapshot),
@@ -35,6 +35,17 @@ export function planCoordination(snapshot: CoordinationSnapshot, now: Instant): 
   };
 }
 
+/** What each set wants, or has to wait for. */
+function safeWishes(group: CoordinationSnapshot, now: Instant): readonly Wish[] {
+  const wishes = group.sets.map((set) => [set, wishOf(set, group, now)] as const);
+  const wanted = new Map(
+    wishes.flatMap(([{ set }, wish]) => (wish.kind === 'scale' ? [[set.uid, wish.scale.to]] : [])),
+  );
+  return wishes.map(([set, wish]) =>
+    wish.kind === 'scale' ? safely(wish, set, { group, now, wanted }) : wish,
+  );
+}
+
 function wishOf(snapshot: SetSnapshot, group: CoordinationSnapshot, now: Instant): Wish {
   const source = sourceOf(snapshot.set);
   if (source.kind === 'none' || snapshot.set.isDeleting) return settled;
@@ -45,9 +56,9 @@ function wishOf(snapshot: SetSnapshot, group: CoordinationSnapshot, now: Instant
     source.kind === 'leader'
       ? planFollower(snapshot, source.leader, moment)
       : planMirror(snapshot, source.reference, moment);
-  if (wish.kind !== 'scale') return wish;
-  if (wish.scale.to > largestSet) return hold(snapshot.set, wantedTooLarge(wish.scale));
-  return safely(wish, snapshot, moment);
+  return wish.kind === 'scale' && wish.scale.to > largestSet
+    ? hold(snapshot.set, wantedTooLarge(wish.scale))
+    : wish;
 }
 
 function conflict({ set }: SetSnapshot): ReturnType<typeof because> {

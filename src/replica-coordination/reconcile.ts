@@ -32,6 +32,8 @@ export interface CoordinationPorts {
   readonly watched: WatchedPods;
   readonly references: References;
   readonly preparations: PodPreparations;
+  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  readonly stuckAfter: Millis | undefined;
   /** Name of the ConfigMap of zone-tracker mode; undefined when it is off (D-23). */
   readonly zoneTracker: string | undefined;
   /** How soon a read that failed is repeated. */

@@ -1,6 +1,6 @@
 import type { Because } from '#base/because.ts';
 import type { Parsed } from '#base/parsed.ts';
-import type { Instant, Monotonic } from '#base/units.ts';
+import type { Instant, Millis, Monotonic } from '#base/units.ts';
 import type { ObjectRef } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import type { Reason } from '#control/reasons.ts';
@@ -90,6 +90,8 @@ export interface CoordinationSnapshot {
   readonly paces: ReadonlyMap<string, Pace>;
   /** Requests without an answer that may still lower the replicas of a set, by its name. */
   readonly unanswered: ReadonlyMap<string, OpenScale>;
+  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  readonly stuckAfter: Millis | undefined;
   /** What this process has seen of the pods itself. */
   readonly watched: Watched;
 }

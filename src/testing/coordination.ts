@@ -6,9 +6,20 @@ import type {
   Preparations,
   ReferenceState,
 } from '#replica-coordination/snapshot.ts';
-import { podView, type StatefulSetOverrides, statefulSetView } from './views.ts';
+import {
+  podView,
+  readySince,
+  type StatefulSetOverrides,
+  statefulSetView,
+  unready as unreadyBy,
+} from './views.ts';
 
 const PREFIX = 'grafana.com/';
+
+const crashLoop = {
+  trouble: 'CrashLoopBackOff',
+  unready: unreadyBy({ since: readySince, isBackingOff: true }),
+};
 
 /** What a test says of one zone. */
 export interface ZoneSpec {
@@ -26,6 +37,8 @@ export interface ZoneSpec {
   readonly unready?: readonly number[];
   /** Ordinals whose pods run, and were not ready since they were made. */
   readonly starting?: readonly number[];
+  /** Those of them whose container crashes again and again, for an hour by its condition. */
+  readonly crashing?: readonly number[];
 }
 
 function prefixed(map: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -34,7 +47,8 @@ function prefixed(map: Readonly<Record<string, string>> = {}): Record<string, st
 
 /** The set `ingester-zone-<letter>` with all its pods. */
 function zoneOf(letter: string, spec: ZoneSpec): SetSnapshot {
-  const { replicas, ready = replicas, current = replicas, unready = [], starting = [] } = spec;
+  const { replicas, ready = replicas, current = replicas, unready = [] } = spec;
+  const { crashing = [], starting = crashing } = spec;
   const name = `ingester-zone-${letter}`;
   const set = statefulSetView({
     name,
@@ -50,8 +64,9 @@ function zoneOf(letter: string, spec: ZoneSpec): SetSnapshot {
     const ordinal = start + index;
     const unreadyAfter = starting.includes(ordinal) ? millis(0) : minutes(60);
     const isReady = !unready.includes(ordinal) && !starting.includes(ordinal);
-    const broken = { readySince: undefined, areContainersReady: false, unreadyAfter };
-    return podView(isReady ? pod : { ...pod, ...broken });
+    const broken = { ...pod, readySince: undefined, areContainersReady: false, unreadyAfter };
+    if (isReady) return podView(pod);
+    return podView(crashing.includes(ordinal) ? { ...broken, ...crashLoop } : broken);
   });
   return { set, pods, orphans: [] };
 }
@@ -148,6 +163,7 @@ export function coordination(
     seenDownscales: new Map(),
     preparations: new Map(),
     paces: new Map(),
+    stuckAfter: minutes(30),
     watched: { now: TAKEN_AT, since: new Map(), witnessed: new Set() },
     unanswered: new Map(),
     ...rest,

@@ -98,6 +98,7 @@ export class GroupBench {
     this.scaling = new ReplicaCoordination({
       ...common,
       references,
+      stuckAfter: minutes(30),
       zoneTracker: options.zoneTracker,
       writes,
       watched,
