@@ -46,10 +46,16 @@ export class ScaleWriter {
   /** Writes the replicas that were decided on, if they still are in the moment of sending. */
   async write(scale: Scale, carrying: Carrying, signal: AbortSignal): Promise<Written> {
     const { clock, statefulSets, writes } = this.#ports;
-    const { key, approve, tell } = carrying;
+    const { key, tell } = carrying;
     const { namespace, name } = scale.set;
     const before = statefulSets.lister.get(namespace, name)?.resourceVersion;
-    const startedAt = clock.monotonic();
+    let leftAt: Monotonic | undefined;
+    // Asked in the very moment in which the request leaves; how long it waited for that says nothing of when it lands.
+    const approve: Carrying['approve'] = (wanted) => {
+      const basis = carrying.approve(wanted);
+      leftAt = clock.monotonic();
+      return basis;
+    };
     try {
       const log = this.#ports.log.with({ group: parseGroupKey(key).group });
       const outcome = await applyScale(scale, { ...this.#ports, log, approve }, signal);
@@ -64,7 +70,7 @@ export class ScaleWriter {
       return 'scaled';
     } catch (error) {
       if (!isRequestFailure(error)) throw error;
-      const hasMoved = await this.#settle({ scale, error, startedAt }, signal);
+      const hasMoved = await this.#settle({ scale, error, leftAt }, signal);
       if (hasMoved) return 'outdated';
       this.#refused(key, scale, error);
       return 'refused';
@@ -73,14 +79,19 @@ export class ScaleWriter {
 
   /** Finds out whether a write that failed was stored all the same (reliability.md rule 7). @returns whether it was */
   async #settle(
-    failed: { readonly scale: Scale; readonly error: Error; readonly startedAt: Monotonic },
+    failed: {
+      readonly scale: Scale;
+      readonly error: Error;
+      /** When it left; undefined: it never did. */
+      readonly leftAt: Monotonic | undefined;
+    },
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { scale, error, startedAt } = failed;
+    const { scale, error, leftAt } = failed;
     const { client, writes } = this.#ports;
-    if (!isOutcomeUnknown(error)) return false;
+    if (leftAt === undefined || !isOutcomeUnknown(error)) return false;
     if (isWithoutAnswer(error)) {
-      writes.unanswered(scale, startedAt);
+      writes.unanswered(scale, leftAt);
       return false;
     }
     try {
@@ -91,7 +102,7 @@ export class ScaleWriter {
       return !isSame;
     } catch (failure) {
       if (!isRequestFailure(failure)) throw failure;
-      writes.unanswered(scale, startedAt);
+      writes.unanswered(scale, leftAt);
       return false;
     }
   }
