@@ -126,6 +126,83 @@ test('WatchedPods.of() does not tell of pods that were there before that they we
   assert.deepEqual([since.has(uid), witnessed.has(uid)], [true, false]);
 });
 
+const going = { terminatingSince: T0 };
+
+/** What is shown of the first pod, and whether it then counts as one that had served until it began to terminate. */
+const endings: Record<
+  string,
+  { readonly show: (bench: Bench) => Promise<void>; readonly want: boolean }
+> = {
+  'that was Ready until it began to terminate': {
+    show: async (bench) => {
+      bench.show(notReady(0, going));
+      await bench.world.clock.advance(600_000);
+    },
+    want: true,
+  },
+  'that was Ready 59 s before it began to terminate': {
+    show: async (bench) => {
+      bench.show(notReady(0));
+      await bench.world.clock.advance(59_000);
+      bench.show(notReady(0, going));
+      await bench.world.clock.advance(600_000);
+    },
+    want: true,
+  },
+  'that was Ready until it began to terminate 60 s ago, and changed in between': {
+    show: async (bench) => {
+      bench.show(notReady(0));
+      await bench.world.clock.advance(30_000);
+      bench.show(notReady(0, { revision: 'other' }));
+      await bench.world.clock.advance(30_000);
+      bench.show(notReady(0, going));
+    },
+    want: false,
+  },
+  'that was never seen Ready': {
+    show: async (bench) => {
+      bench.show(notReady(0, { uid: 'before' }));
+      bench.show(notReady(0));
+      bench.show(notReady(0, going));
+    },
+    want: false,
+  },
+};
+
+for (const [what, { show, want }] of Object.entries(endings)) {
+  test(`WatchedPods.of() ${want ? 'tells' : 'does not tell'} of a pod ${what} that it served, and ${want ? 'not ' : ''}that it is gone`, async () => {
+    const bench = new Bench();
+    await show(bench);
+    assert.equal(bench.watched.of(bench.sets()).served.has(uid), want);
+    bench.world.drop('pods', 'ingester-zone-a-0');
+    bench.world.show();
+    const { gone, now } = bench.watched.of(bench.sets());
+    assert.deepEqual([...gone], want ? [] : [['ingester-zone-a-0', now]]);
+  });
+}
+
+test('WatchedPods.of() tells of a place no more that is filled, or has been empty for 60 s', async () => {
+  const bench = new Bench();
+  const lose = (): void => {
+    bench.show(notReady(0));
+    bench.world.drop('pods', 'ingester-zone-a-0');
+    bench.world.show();
+  };
+  const gone = (): number => bench.watched.of(bench.sets()).gone.size;
+  bench.show(notReady(0, { uid: 'before' }));
+  lose();
+  assert.equal(gone(), 1);
+  bench.show({ uid: 'after' });
+  assert.equal(gone(), 0);
+  bench.show(notReady(0));
+  await bench.world.clock.advance(60_000);
+  lose();
+  await bench.world.clock.advance(59_999);
+  assert.equal(gone(), 1);
+  await bench.world.clock.advance(1);
+  assert.equal(gone(), 0);
+});
+
 test('WatchedPods forgets pods that are gone', () => {
   const { world, watched } = new Bench();
   assert.equal(watched.size, 3);

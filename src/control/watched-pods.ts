@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { Instant, Millis, Monotonic } from '#base/units.ts';
+import { type Instant, type Millis, type Monotonic, seconds } from '#base/units.ts';
 import type { Change, Informer } from '#kubernetes/informer.ts';
 import type { PodView, Watched } from '#statefulset/view.ts';
 import type { SetSnapshot } from './group-sets.ts';
@@ -10,7 +10,14 @@ interface Seen {
   readonly since: Monotonic;
   /** Whether the condition was seen to become what it is, not only to be so. */
   readonly isWitnessed: boolean;
+  /** When it was seen to be Ready no more; undefined while it is, or where that was not seen. */
+  readonly readyUntil?: Monotonic | undefined;
+  /** Since when it has been seen to terminate. */
+  readonly leavingSince?: Monotonic | undefined;
 }
+
+/** One that was Ready so long ago was not only about to be again. */
+const patience = seconds(60);
 
 /**
  * Since when this process has seen each pod's Ready condition as it is now, by the clock that never steps: no time that
@@ -20,11 +27,15 @@ interface Seen {
 export class WatchedPods {
   readonly #clock: Clock;
   readonly #seen = new Map<string, Seen>();
+  /** Pods that had not served, once they are gone, and when that was seen; by namespace and name, oldest first. */
+  readonly #gone = new Map<string, { readonly pod: PodView; readonly at: Monotonic }>();
+  readonly #begun: Monotonic;
 
   /** Begins with the pods that the cache of `pods` has, and follows it. */
   constructor(pods: Pick<Informer<PodView>, 'lister' | 'onChange'>, clock: Clock) {
     this.#clock = clock;
     const since = clock.monotonic();
+    this.#begun = since;
     for (const pod of pods.lister.list()) {
       this.#seen.set(pod.uid, { pod, since, isWitnessed: false });
     }
@@ -44,6 +55,7 @@ export class WatchedPods {
     const moment = { now: this.#clock.now(), monotonic: this.#clock.monotonic() };
     const since = new Map<string, Monotonic>();
     const witnessed = new Set<string>();
+    const served = new Set<string>();
     for (const { set, pods } of sets) {
       for (const pod of pods) {
         const seen = this.#seen.get(pod.uid);
@@ -51,26 +63,76 @@ export class WatchedPods {
         if (!matters(seen, pod, { minReady: set.spec.minReady, ...moment })) continue;
         since.set(pod.uid, seen.since);
         if (seen.isWitnessed) witnessed.add(pod.uid);
+        if (hasServed(seen, moment.monotonic)) served.add(pod.uid);
       }
     }
-    return { now: moment.monotonic, since, witnessed };
+    const gone = this.#goneOf(sets, moment.monotonic);
+    return { now: moment.monotonic, since, witnessed, served, gone, begun: this.#begun };
   }
 
   #changed(change: Change<PodView>): void {
     const { object: pod } = change;
     if (change.kind === 'deleted') {
+      this.#rememberGone(pod);
       this.#seen.delete(pod.uid);
       return;
     }
+    this.#gone.delete(nameOf(pod));
     const old = change.kind === 'updated' ? change.old : undefined;
     if (old !== undefined && old.uid !== pod.uid) this.#seen.delete(old.uid);
     const seen = this.#seen.get(pod.uid);
     const isKept = seen !== undefined && isSameCondition(seen.pod, pod);
+    const now = this.#clock.monotonic();
     const kept = isKept
       ? { since: seen.since, isWitnessed: seen.isWitnessed }
-      : { since: this.#clock.monotonic(), isWitnessed: old !== undefined };
-    this.#seen.set(pod.uid, { pod, ...kept });
+      : { since: now, isWitnessed: old !== undefined };
+    this.#seen.set(pod.uid, { pod, ...kept, ...endOf(pod, seen, now) });
   }
+
+  #rememberGone(pod: PodView): void {
+    const now = this.#clock.monotonic();
+    const last = this.#seen.get(pod.uid);
+    for (const [name, { at }] of this.#gone) {
+      if (now - at < patience) break;
+      this.#gone.delete(name);
+    }
+    if (last === undefined || last.pod.unready === undefined || hasServed(last, now)) return;
+    this.#gone.set(nameOf(pod), { pod, at: now });
+  }
+
+  #goneOf(sets: readonly SetSnapshot[], now: Monotonic): Watched['gone'] {
+    if (this.#gone.size === 0) return nothingGone;
+    const uids = new Set<string | undefined>(sets.map(({ set }) => set.uid));
+    const mine = [...this.#gone.values()].filter(
+      ({ pod, at }) => now - at < patience && uids.has(pod.controllerUid),
+    );
+    return new Map(mine.map(({ pod, at }) => [pod.name, at]));
+  }
+}
+
+const nothingGone: Watched['gone'] = new Map();
+
+function nameOf({ namespace, name }: PodView): string {
+  return `${namespace}/${name}`;
+}
+
+/** When `pod`, which was `seen` before, lost what makes it serve. */
+function endOf(
+  pod: PodView,
+  seen: Seen | undefined,
+  now: Monotonic,
+): Pick<Seen, 'readyUntil' | 'leavingSince'> {
+  const leavingSince = pod.isTerminating ? (seen?.leavingSince ?? now) : undefined;
+  if (seen === undefined || pod.unready === undefined) {
+    return { readyUntil: undefined, leavingSince };
+  }
+  const readyUntil = seen.pod.unready === undefined ? now : seen.readyUntil;
+  return { readyUntil, leavingSince };
+}
+
+/** Whether it was seen Ready shortly before it began to terminate, or shortly ago. */
+function hasServed({ readyUntil, leavingSince }: Seen, now: Monotonic): boolean {
+  return readyUntil !== undefined && (leavingSince ?? now) - readyUntil < patience;
 }
 
 /** Whether `seen` can change what is said of `pod`: it is not ready, or may not be available yet. */

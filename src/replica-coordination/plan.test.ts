@@ -278,6 +278,9 @@ function watchedFor(time: Millis, zones: readonly string[]): Watched {
     now: TAKEN_AT,
     since: new Map(zones.map((zone) => [`ingester-zone-${zone}-2-uid`, since])),
     witnessed: new Set(),
+    served: new Set<string>(),
+    gone: new Map(),
+    begun: monotonic(0),
   };
 }
 

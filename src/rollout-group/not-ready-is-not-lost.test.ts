@@ -55,6 +55,9 @@ function snapshotOf({ set, pod, watchedSince = monotonic(0) }: Scene): GroupSnap
       now: monotonic(3_600_000),
       since: new Map(uids.map((uid) => [uid, watchedSince])),
       witnessed: new Set<string>(),
+      served: new Set<string>(),
+      gone: new Map(),
+      begun: monotonic(0),
     },
   };
 }

@@ -82,6 +82,39 @@ const cases: Record<
     ],
     want: [],
   },
+  'none of the next zone while one of the first is going whose container does not say any more what it was':
+    {
+      given: [
+        rolling('a', ['old', 'old', 'old-unready-terminating']),
+        rolling('b', ['old-stuck', 'old', 'old']),
+      ],
+      want: [],
+    },
+  'none of the next zone while one of the first is going that is wanted by now': {
+    given: [
+      rolling('a', ['old', 'old', 'unready-terminating']),
+      rolling('b', ['old-stuck', 'old', 'old']),
+    ],
+    want: [],
+  },
+  'those of the next zone although a pod of the first that was Ready is going': {
+    given: [
+      rolling('a', ['old', 'old', 'old-terminating']),
+      rolling('b', ['old-stuck', 'old', 'old']),
+    ],
+    want: ['b-0'],
+  },
+  'those of the next zone although one of the first is going, where that is paused': {
+    given: [
+      rolling('a', ['old', 'old', 'old-unready-terminating'], paused),
+      rolling('b', ['old-stuck', 'old', 'old']),
+    ],
+    want: ['b-0'],
+  },
+  'those of the next zone where a slot of the first has been empty for long': {
+    given: [rolling('a', ['old', 'old', 'missing']), rolling('b', ['old-stuck', 'old', 'old'])],
+    want: ['b-0'],
+  },
   'those of the next zone where the first is paused': {
     given: [
       rolling('a', ['old-stuck', 'old', 'old'], paused),
@@ -247,6 +280,55 @@ for (const [fact, { given, want }] of Object.entries(cases)) {
   });
 }
 
+/** What this process has seen of the last pod of zone a, and of its place; it began two hours ago. */
+const memories: Record<
+  string,
+  {
+    readonly last: PodState;
+    readonly seen: Partial<GroupSnapshot['watched']>;
+    readonly want: readonly string[];
+    readonly left?: number;
+  }
+> = {
+  'although a pod of the first is going that was seen to serve until then': {
+    last: 'old-unready-terminating',
+    seen: { served: new Set(['ingester-zone-a-2-uid']) },
+    want: ['b-0'],
+  },
+  'not for 60 s after a stuck pod of the first went, while its place is empty': {
+    last: 'missing',
+    seen: { gone: new Map([['ingester-zone-a-2', monotonic(7_200_000 - 59_000)]]) },
+    want: [],
+    left: 1,
+  },
+  'again 60 s after a stuck pod of the first went, though its place is empty': {
+    last: 'missing',
+    seen: { gone: new Map([['ingester-zone-a-2', monotonic(7_200_000 - 60_000)]]) },
+    want: ['b-0'],
+  },
+  'not for 60 s from its start while a place in the first is empty': {
+    last: 'missing',
+    seen: { begun: monotonic(7_200_000 - 20_000) },
+    want: [],
+    left: 40,
+  },
+};
+
+// A stuck pod of the next zone is looked at again after 60 s anyhow.
+for (const [fact, { last, seen, want, left = 60 }] of Object.entries(memories)) {
+  test(`planRolloutGroup() replaces stuck pods of the next zone ${fact} (D-48)`, () => {
+    const given = group([
+      rolling('a', ['old', 'old', last]),
+      rolling('b', ['old-stuck', 'old', 'old']),
+    ]);
+    const snapshot = { ...given, watched: { ...given.watched, ...seen } };
+    assert.deepEqual(replaced(snapshot), want);
+    const { requeue } = planRolloutGroup(snapshot, T0);
+    const at = requeue.kind === 'at' ? requeue.at - T0 : undefined;
+    assert.equal(at, left * 1_000);
+  });
+}
+
 test('planRolloutGroup() leaves a stuck pod alone that names no revision, and says so (D-48)', () => {
   const [kept] = planRolloutGroup(
     group([rolling('a', ['unlabelled-stuck', 'current', 'current'])]),
@@ -323,6 +405,9 @@ test('planRolloutGroup() looks again when a pod may have become stuck by time', 
     now: monotonic(7_200_000),
     since: new Map([[pod.uid, monotonic(7_200_000 - 240_000)]]),
     witnessed: new Set<string>(),
+    served: new Set<string>(),
+    gone: new Map(),
+    begun: monotonic(0),
   };
   assert.deepEqual(planRolloutGroup({ ...given, watched }, T0).requeue, {
     kind: 'at',

@@ -1,11 +1,12 @@
 import { assertNever } from '#base/assert-never.ts';
 import { formatGoDuration } from '#base/go-duration.ts';
-import { seconds } from '#base/units.ts';
+import { after, type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import type { Decision } from '#control/decision.ts';
 import { because, podRef } from '#control/refs.ts';
 import { successorRevision } from '#statefulset/revision.ts';
 import type { Slot } from '#statefulset/slot.ts';
 import { isStuckReplacement, type Stuckness } from '#statefulset/stuck.ts';
+import type { Watched } from '#statefulset/view.ts';
 import { areStuckPodsHeld, hold } from './plan-policy.ts';
 import type { FilledSlot, Group, Zone } from './plan-zone.ts';
 
@@ -25,11 +26,11 @@ interface StuckPod {
 export function planStuckPods(group: Group): readonly Decision[] {
   if (group.zones.every((zone) => stuckPodsOf(zone).length === 0)) return [];
   const zones = group.zones.filter((zone) => !areStuckPodsHeld(zone, group));
-  return [...replacements(zones), ...zones.flatMap(keptPods)];
+  return [...replacements(zones, group), ...zones.flatMap(keptPods)];
 }
 
 /** Deletions in the one zone whose turn it is. */
-function replacements(zones: readonly Zone[]): readonly Decision[] {
+function replacements(zones: readonly Zone[], group: Group): readonly Decision[] {
   for (const zone of zones) {
     const others = zones.filter((other) => other !== zone);
     const stuck = candidatesOf(zone, others);
@@ -37,7 +38,8 @@ function replacements(zones: readonly Zone[]): readonly Decision[] {
     const chosen = withinLimit(zone, stuck);
     // What was made instead is stuck like what it replaced: nothing comes of waiting for it here.
     if (chosen.length === 0 && !isOnTheMove(zone)) continue;
-    return others.some(isLosingStuckPods) ? [] : chosen.map((pod) => replacement(zone, pod));
+    const isHeld = group.zones.some((other) => other !== zone && isLosingStuckPods(other, group));
+    return isHeld ? [] : chosen.map((pod) => replacement(zone, pod));
   }
   return [];
 }
@@ -71,14 +73,39 @@ function isByCause({ stuckness }: StuckPod): boolean {
   return stuckness.kind === 'stuck-by-cause';
 }
 
-/** Whether a stuck pod of `zone` is going: it is still there, and so the turn is still that zone's. */
-function isLosingStuckPods(zone: Zone): boolean {
-  return zone.outdated.some((slot) => {
-    const isGoing = slot.kind === 'terminating' && isSlotWanted(zone, slot);
-    const found = zone.stuckness.get(slot.ordinal);
-    const isStuck = found !== undefined && found.kind !== 'not-stuck';
-    return isGoing && isStuck && slot.pod.unready?.isOutOfReach === false;
+/**
+ * Whether a pod of `zone`, unless that is paused, is going that may have been stuck: it is still there, and so the turn
+ * is still that zone's; or is just gone, and nothing is in its place. While it goes its containers end, and do not tell any more what they were, nor does its revision
+ * once the template was changed again; so it was, unless it was seen to serve.
+ */
+function isLosingStuckPods(zone: Zone, { snapshot: { watched } }: Group): boolean {
+  if (zone.isPaused) return false;
+  return zone.unavailable.some((slot) => {
+    if (!isSlotWanted(zone, slot)) return false;
+    if (slot.kind === 'missing') return leftOfAbsence(zone, slot, watched) > 0;
+    if (slot.kind !== 'terminating') return false;
+    return slot.pod.unready?.isOutOfReach === false && !watched.served.has(slot.pod.uid);
   });
+}
+
+/** How long a stuck pod that is gone counts until another is made: perhaps none can be, as where a quota forbids it. */
+const absence = seconds(60);
+
+/** How long the empty `slot` still counts as one whose stuck pod has just gone, >= 0; of what nobody saw, it may have. */
+function leftOfAbsence({ set }: Zone, { ordinal }: Slot, { gone, begun, now }: Watched): Millis {
+  const at = gone.get(`${set.name}-${ordinal}`) ?? begun;
+  return millis(Math.max(0, absence - (now - at)));
+}
+
+/** When time alone may let stuck pods go that wait for empty slots of another zone; undefined when it does not. */
+export function nextStuckLook({ zones, snapshot }: Group, now: Instant): Instant | undefined {
+  if (zones.every((zone) => stuckPodsOf(zone).length === 0)) return undefined;
+  const lefts = zones.flatMap((zone) =>
+    underWayOf(zone)
+      .missing.map((slot) => leftOfAbsence(zone, slot, snapshot.watched))
+      .filter((left) => left > 0),
+  );
+  return lefts.length === 0 ? undefined : after(now, millis(Math.min(...lefts)));
 }
 
 /** The first of `stuck` that leave no more than the limit under way; all of them where nothing is lost by that. */

@@ -448,7 +448,14 @@ test('planRolloutGroup() counts a Ready time in the future as now (D-55)', () =>
   const future = podView({ name: 'ingester-zone-a-0', readySince: after(T0, seconds(3_600)) });
   const pods = ['missing', 'current', 'current'] as const;
   const given = group([zone('a', { spec: { minReady: seconds(30) }, pods, extra: [future] })]);
-  const watched = { now: monotonic(7_200_000), since: new Map(), witnessed: new Set<string>() };
+  const watched = {
+    now: monotonic(7_200_000),
+    since: new Map(),
+    witnessed: new Set<string>(),
+    served: new Set<string>(),
+    gone: new Map(),
+    begun: monotonic(0),
+  };
   assert.deepEqual(lines({ ...given, watched }), ['hold a ZoneSettling']);
   assert.deepEqual(planRolloutGroup({ ...given, watched }, T0).requeue, {
     kind: 'at',
@@ -462,7 +469,14 @@ test('planRolloutGroup() ends the wait for a Ready time in the future when this 
   const given = group([zone('a', { spec: { minReady: seconds(30) }, pods, extra: [future] })]);
   const at = (seen: number): readonly string[] => {
     const since = new Map([[future.uid, monotonic(7_200_000 - seen)]]);
-    const watched = { now: monotonic(7_200_000), since, witnessed: new Set<string>() };
+    const watched = {
+      now: monotonic(7_200_000),
+      since,
+      witnessed: new Set<string>(),
+      served: new Set<string>(),
+      gone: new Map(),
+      begun: monotonic(0),
+    };
     return lines({ ...given, watched });
   };
   assert.deepEqual(at(29_999), ['hold a ZoneSettling']);

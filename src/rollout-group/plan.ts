@@ -1,7 +1,7 @@
 import type { Instant } from '#base/units.ts';
 import type { Decision, Plan } from '#control/decision.ts';
 import { because } from '#control/refs.ts';
-import { planStuckPods } from './plan-stuck.ts';
+import { nextStuckLook, planStuckPods } from './plan-stuck.ts';
 import { planTurn } from './plan-turn.ts';
 import { planWarnings } from './plan-warning.ts';
 import { type Group, groupOf, nextLook, progressOf, type Zone } from './plan-zone.ts';
@@ -18,7 +18,8 @@ export function planRolloutGroup(snapshot: GroupSnapshot, now: Instant): Plan {
   const group = groupOf(snapshot, now);
   const { zones } = group;
   const { decisions, failure } = planTurns(group);
-  const next = nextLook(zones, now);
+  const looks = [nextLook(zones, now), nextStuckLook(group, now)].filter((at) => at !== undefined);
+  const next = looks.toSorted((one, other) => one - other)[0];
   return {
     decisions: [...planWarnings(snapshot.sets), ...planStuckPods(group), ...decisions],
     requeue: next === undefined ? { kind: 'await-change' } : { kind: 'at', at: next },

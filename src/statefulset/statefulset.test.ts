@@ -175,6 +175,9 @@ for (const [what, { since, minReady, seen, isWitnessed, want }] of Object.entrie
       now,
       since: new Map(seen === undefined ? [] : [[pod.uid, monotonic(now - seen * 1_000)]]),
       witnessed: new Set(isWitnessed === true ? [pod.uid] : []),
+      served: new Set<string>(),
+      gone: new Map(),
+      begun: monotonic(0),
     };
     const from = availableFrom(pod, seconds(minReady), { now: T0, watched });
     assert.equal(from, want === 'unknown' ? want : after(T0, seconds(want)));

@@ -38,7 +38,14 @@ function ask(row: Row): Stuckness {
   );
   return stuckness(pod, {
     now: T0,
-    watched: { now: NOW, since, witnessed: new Set<string>() },
+    watched: {
+      now: NOW,
+      since,
+      witnessed: new Set<string>(),
+      served: new Set<string>(),
+      gone: new Map(),
+      begun: monotonic(0),
+    },
     stuckAfter: stuckAfter === 'never' ? undefined : stuckAfter,
   });
 }

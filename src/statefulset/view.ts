@@ -96,4 +96,13 @@ export interface Watched {
   readonly since: ReadonlyMap<string, Monotonic>;
   /** Those of them that were seen to become so: of these no time counts that others wrote. By uid. */
   readonly witnessed: ReadonlySet<string>;
+  /**
+   * Those of them, not ready now, that were seen Ready in the last minute, or in the last one before they were seen to
+   * terminate: until they went they were no more than not ready. By uid.
+   */
+  readonly served: ReadonlySet<string>;
+  /** When pods that had not served were seen to be gone, by name, of those of the last minute whose place is empty. */
+  readonly gone: ReadonlyMap<string, Monotonic>;
+  /** Since when this process watches pods; what went before that it does not know. */
+  readonly begun: Monotonic;
 }

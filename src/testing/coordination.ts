@@ -164,7 +164,14 @@ export function coordination(
     preparations: new Map(),
     paces: new Map(),
     stuckAfter: minutes(30),
-    watched: { now: TAKEN_AT, since: new Map(), witnessed: new Set() },
+    watched: {
+      now: TAKEN_AT,
+      since: new Map(),
+      witnessed: new Set(),
+      served: new Set<string>(),
+      gone: new Map(),
+      begun: monotonic(0),
+    },
     unanswered: new Map(),
     ...rest,
   };

@@ -15,11 +15,13 @@ export type PodState =
   | 'old-stuck-by-time'
   | 'old-stuck-terminating'
   | 'old-terminating'
+  | 'old-unready-terminating'
   | 'old-settling'
   | 'unready'
   | 'stuck'
   | 'out-of-reach'
   | 'terminating'
+  | 'unready-terminating'
   | 'settling'
   | 'missing'
   | 'unlabelled'
@@ -45,6 +47,8 @@ const overrides: Record<Exclude<PodState, 'missing'>, Partial<PodView>> = {
   'old-stuck-by-time': { ...old, ...stuckByTime },
   'old-stuck-terminating': { ...old, ...stuck, isTerminating: true },
   'old-terminating': { ...old, isTerminating: true },
+  'old-unready-terminating': { ...old, ...broken, isTerminating: true },
+  'unready-terminating': { ...broken, isTerminating: true },
   'old-settling': { ...old, readySince: after(T0, seconds(-5)) },
   unready: broken,
   stuck,
@@ -101,6 +105,9 @@ export function group(
       now: monotonic(7_200_000),
       since: new Map(uids.map((uid) => [uid, monotonic(0)])),
       witnessed: new Set(),
+      served: new Set<string>(),
+      gone: new Map(),
+      begun: monotonic(0),
     },
     ...rest,
   };
