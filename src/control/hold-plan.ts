@@ -11,7 +11,7 @@ import {
 } from './decision.ts';
 import type { GroupMoment } from './group-moment.ts';
 import { sooner } from './group-plan.ts';
-import type { OpenDisruptions } from './open-disruptions.ts';
+import { answerPatience, type OpenDisruptions } from './open-disruptions.ts';
 import type { PredecessorWait } from './predecessor-wait.ts';
 import { disrupts } from './proof-demand.ts';
 import type { Reason } from './reasons.ts';
@@ -63,7 +63,8 @@ export function withHolds(plan: Plan, moment: GroupMoment, ports: HoldPorts): Pl
     const held = reason({ moment, ports });
     if (held !== undefined) return inPlaceOf(plan, { set: kept.set, keepsBack, ...held });
   }
-  return withHorizon(withStaleness(plan, moment, ports), moment, ports);
+  const stale = withStaleness(plan, moment, ports);
+  return withHorizon(withSlowAnswers(stale, moment, ports), moment, ports);
 }
 
 /**
@@ -141,17 +142,45 @@ function withHorizon(plan: Plan, moment: GroupMoment, { open }: HoldPorts): Plan
   return { ...plan, decisions, requeue: sooner(plan.requeue, { kind: 'at', at }) };
 }
 
+/**
+ * `plan`, looked at again when a deletion has been under way for 10 s, and from then on with that as the reason where
+ * nothing else is done: what it has not taken yet looks as if it were there, and counts as gone (D-53).
+ */
+function withSlowAnswers(plan: Plan, moment: GroupMoment, { open }: HoldPorts): Plan {
+  const isMine = ownerIn(moment);
+  if (disrupts(plan)) {
+    // What it sends is under way from now on, or later.
+    const at = after(moment.now, answerPatience);
+    return { ...plan, requeue: sooner(plan.requeue, { kind: 'at', at }) };
+  }
+  const next = open.nextSlow(moment.monotonic, isMine);
+  const requeue =
+    next === undefined
+      ? plan.requeue
+      : sooner(plan.requeue, { kind: 'at', at: instantOf(next, moment) });
+  const slow = open.slowPods(moment.monotonic, isMine);
+  const what = 'has not been answered for more than 10 s';
+  return { ...plan, decisions: [...awaited(slow, what, moment), ...plan.decisions], requeue };
+}
+
 function awaitedAnswers(
   until: Instant,
   moment: GroupMoment,
   open: OpenDisruptions,
 ): readonly Decision[] {
-  const awaited = new Set(open.unansweredPods(ownerIn(moment)).map(({ uid }) => uid));
-  return moment.sets.flatMap(({ set, pods }) => {
-    const names = pods.filter((pod) => awaited.has(pod.uid)).map((pod) => pod.name);
+  const pods = open.unansweredPods(ownerIn(moment));
+  return awaited(pods, 'got no answer', moment).map((hold) => ({ ...hold, until }));
+}
+
+/** One hold for each set whose pods are among `deleted`. @param what as in `the deletion of x got no answer` */
+function awaited(deleted: readonly PodRef[], what: string, { sets }: GroupMoment): readonly Hold[] {
+  if (deleted.length === 0) return [];
+  const uids = new Set(deleted.map(({ uid }) => uid));
+  return sets.flatMap(({ set, pods }) => {
+    const names = pods.filter((pod) => uids.has(pod.uid)).map((pod) => pod.name);
     if (names.length === 0) return [];
-    const message = `the deletion of ${names.join(', ')} got no answer, so it may still happen`;
-    return [holdOf(setRef(set), because('AwaitingAnswer', message), until)];
+    const message = `the deletion of ${names.join(', ')} ${what}, so it may still happen`;
+    return [holdOf(setRef(set), because('AwaitingAnswer', message))];
   });
 }
 

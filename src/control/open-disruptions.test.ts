@@ -45,6 +45,34 @@ test('OpenDisruptions tells since when a pod is known that was made just like on
   assert.equal(open.madeAgainSince(anew, SENT), undefined, 'the server refused it');
 });
 
+test('OpenDisruptions tells which deletions have been under way for 10 s, and when the next will have been', () => {
+  const open = new OpenDisruptions();
+  const later = { ...pod, name: 'a-1', uid: 'later' };
+  open.sent(pod, SENT);
+  open.sent(later, monotonic(SENT + 4_000));
+  const told = (time: number): readonly [string, number | undefined] => {
+    const now = monotonic(SENT + time);
+    const next = open.nextSlow(now, () => true);
+    const slow = open.slowPods(now, () => true).map(({ name }) => name);
+    return [slow.join(), next === undefined ? undefined : next - SENT];
+  };
+  assert.deepEqual(told(9_999), ['', 10_000]);
+  assert.deepEqual(told(10_000), ['a-0', 14_000]);
+  assert.deepEqual(told(14_000), ['a-0,a-1', undefined]);
+  open.answered(pod, '12');
+  open.unanswered(later);
+  assert.deepEqual(told(14_000), ['', undefined]);
+  open.sent(pod, monotonic(SENT + 20_000));
+  assert.deepEqual(
+    open.slowPods(monotonic(SENT + 90_000), () => false),
+    [],
+  );
+  assert.equal(
+    open.nextSlow(monotonic(SENT + 20_000), () => false),
+    undefined,
+  );
+});
+
 interface Case {
   readonly happens: (open: OpenDisruptions) => void;
   readonly sight: PodSight;

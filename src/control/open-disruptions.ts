@@ -7,6 +7,9 @@ import type { PodRef } from './decision.ts';
 /** How long a deletion without an answer may still happen (D-7). */
 const answerHorizon = seconds(120);
 
+/** How long an answer is awaited before people are told (D-53). */
+export const answerPatience = seconds(10);
+
 /** How long the name of a pod that was taken away is remembered. */
 const memory = minutes(5);
 
@@ -54,6 +57,8 @@ export class OpenDisruptions {
   /** The deletion of `pod` is handed to the connection now. */
   sent(pod: PodRef, sentAt: Monotonic): void {
     this.#remember(pod, sentAt);
+    // Oldest first, also where one is sent again.
+    this.#open.delete(pod.uid);
     this.#open.set(pod.uid, { pod, sentAt, answer: { kind: 'sent' } });
   }
 
@@ -119,6 +124,23 @@ export class OpenDisruptions {
     return [...this.#open.values()]
       .filter((open) => open.answer.kind === 'unanswered' && isMine(open.pod))
       .map((open) => open.pod);
+  }
+
+  /** Those of the pods for which `isMine` holds whose deletion has been under way for 10 s at `now`. */
+  slowPods(now: Monotonic, isMine: (pod: PodRef) => boolean): readonly PodRef[] {
+    return [...this.#open.values()]
+      .filter((open) => open.answer.kind === 'sent' && now - open.sentAt >= answerPatience)
+      .map((open) => open.pod)
+      .filter(isMine);
+  }
+
+  /** When the next deletion, of a pod for which `isMine` holds, will be one of {@link slowPods}; undefined: none will. */
+  nextSlow(now: Monotonic, isMine: (pod: PodRef) => boolean): Monotonic | undefined {
+    const next = [...this.#open.values()].find(
+      ({ answer, sentAt, pod }) =>
+        answer.kind === 'sent' && now - sentAt < answerPatience && isMine(pod),
+    );
+    return next === undefined ? undefined : monotonic(next.sentAt + answerPatience);
   }
 
   /**
