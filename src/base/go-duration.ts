@@ -1,5 +1,6 @@
 import type { Parsed } from './parsed.ts';
 import { invalid, valid } from './parsed.ts';
+import { quoted } from './quoted.ts';
 import type { Millis } from './units.ts';
 import { millis } from './units.ts';
 
@@ -33,11 +34,11 @@ export function parseGoDuration(text: string, path: string): Parsed<Millis> {
   if (unsigned === '0') return valid(millis(0));
   const nanoseconds = sumOfTerms(unsigned);
   if (typeof nanoseconds === 'string') {
-    return invalid(path, `${wanted}${nanoseconds}: got ${JSON.stringify(text)}`);
+    return invalid(path, `${wanted}${nanoseconds}: got ${quoted(text)}`);
   }
   const limit = sign < 0n ? maxNanoseconds + 1n : maxNanoseconds;
   if (nanoseconds > limit) {
-    return invalid(path, `${wanted} of at most 2562047h47m: got ${JSON.stringify(text)}`);
+    return invalid(path, `${wanted} of at most 2562047h47m: got ${quoted(text)}`);
   }
   return valid(fromNanoseconds(sign * nanoseconds));
 }
@@ -51,7 +52,7 @@ function sumOfTerms(text: string): bigint | string {
     if (whole === '' && fraction === '') return '';
     if (unit === '') return ', and each number needs a unit';
     const scale = nanosecondsPerUnit.get(unit);
-    if (scale === undefined) return `, and ${JSON.stringify(unit)} is no unit`;
+    if (scale === undefined) return `, and ${quoted(unit)} is no unit`;
     total += BigInt(significant(whole)) * scale + fractionOf(fraction, scale);
   } while (term.lastIndex < text.length);
   return total;

@@ -1,5 +1,6 @@
 import type { Parsed } from './parsed.ts';
 import { invalid, valid } from './parsed.ts';
+import { quoted } from './quoted.ts';
 import type { Millis } from './units.ts';
 import { millis } from './units.ts';
 
@@ -24,13 +25,13 @@ const wanted =
 export function parsePrometheusDuration(text: string, path: string): Parsed<Millis> {
   if (text === '0') return valid(millis(0));
   const match = text === '' ? null : syntax.exec(text);
-  if (match === null) return invalid(path, `${wanted}: got ${JSON.stringify(text)}`);
+  if (match === null) return invalid(path, `${wanted}: got ${quoted(text)}`);
   const total = millisecondsPerUnit.reduce(
     (sum, unit, index) => sum + Number(match[index + 1] ?? '0') * unit,
     0,
   );
   if (total > longest) {
-    return invalid(path, `must be at most 292y of duration: got ${JSON.stringify(text)}`);
+    return invalid(path, `must be at most 292y of duration: got ${quoted(text)}`);
   }
   return valid(millis(total));
 }

@@ -1,5 +1,6 @@
 import type { Parsed } from './parsed.ts';
 import { invalid, valid } from './parsed.ts';
+import { quoted } from './quoted.ts';
 import { type Instant, instant } from './units.ts';
 
 const syntax =
@@ -16,7 +17,7 @@ export function parseTimestamp(text: string, path: string): Parsed<Instant> {
   const at = match === null ? undefined : timeOf(match);
   if (at === undefined) {
     const wanted = 'must be an RFC 3339 time such as "2026-01-31T12:00:00Z"';
-    return invalid(path, `${wanted}: got ${JSON.stringify(text)}`);
+    return invalid(path, `${wanted}: got ${quoted(text)}`);
   }
   return valid(at);
 }

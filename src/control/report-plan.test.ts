@@ -64,7 +64,7 @@ const repetitions: Record<
     [[hold('ZoneOrder')], [hold('ZoneOrder'), hold('Paused')]],
     ['ZoneOrder', 'Paused'],
   ],
-  'once for each text of a warning': [
+  'once for each text of a warning that a plan has': [
     [[warn('MisplacedKey', 'one'), warn('MisplacedKey', 'two')], [warn('MisplacedKey', 'two')]],
     ['MisplacedKey', 'MisplacedKey'],
   ],
@@ -193,6 +193,34 @@ test('PlanReporter.report() never repeats a warning before its text changes', as
   await clock.advance(minutes(60));
   assert.equal(reporter.report('test/ingester', [warn('MisplacedKey', 'one')]), undefined);
   assert.equal(events.notes.length, 1);
+});
+
+test('PlanReporter.report() tells a warning whose text changes all the time once a minute, in the newest words', async () => {
+  const { reporter, events, clock } = bench();
+  const due: unknown[] = [];
+  for (let second = 0; second <= 130; second += 1) {
+    due.push(reporter.report('test/ingester', [warn('InvalidMaxUnavailable', `text ${second}`)]));
+    await clock.advance(seconds(1));
+  }
+  assert.deepEqual(
+    events.notes.map(({ message }) => message),
+    ['text 0', 'text 60', 'text 120'],
+  );
+  assert.deepEqual([due[0], due[1], due[59], due[60]], [undefined, 60_000, 60_000, undefined]);
+});
+
+test('PlanReporter.report() tells of a plan that has one warning more only that one, when the minute is over', async () => {
+  const { reporter, events, clock } = bench();
+  const key = 'test/ingester';
+  reporter.report(key, [warn('MisplacedKey', 'one')]);
+  const both = [warn('MisplacedKey', 'one'), warn('MisplacedKey', 'two')];
+  assert.equal(reporter.report(key, both), 60_000);
+  await clock.advance(minutes(1));
+  assert.equal(reporter.report(key, both), undefined);
+  assert.deepEqual(
+    events.notes.map(({ message }) => message),
+    ['one', 'two'],
+  );
 });
 
 test('PlanReporter.report() returns when a hold is due to be told again', async () => {

@@ -12,7 +12,7 @@ export interface ReportPorts {
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** A hold whose message has changed is told again after this time at the earliest. */
+/** What is said in other words is told again after this time at the earliest. */
 const changedAfter: Millis = minutes(1);
 /** A hold that lasts is told again after this time, although nothing of it changed. */
 const unchangedAfter: Millis = minutes(10);
@@ -23,13 +23,13 @@ const longestMessage = 1_024;
 /** All that a plan says of one set for one reason; mostly one decision. */
 interface Statement {
   readonly decisions: readonly Decision[];
-  /** The messages; told again when this changes. */
-  readonly text: string;
+  /** The messages, cut; told again when these change. */
+  readonly texts: ReadonlySet<string>;
 }
 
 /** What was told last of one set for one reason. */
 interface Told {
-  readonly text: string;
+  readonly texts: ReadonlySet<string>;
   readonly at: Monotonic;
   /** Whether it is not said any more; what comes back is no news at once. */
   readonly isOver: boolean;
@@ -37,8 +37,9 @@ interface Told {
 
 /**
  * Tells people what a plan does and waits for (LIVE-2, KW-6): an Event and a log line whenever something is said of a
- * set that was not said before. A hold is told again when its message changes, at most once a minute, and every
- * 10 minutes while it lasts, so that whoever looks late finds it too (D-54); what somebody asked for is told once.
+ * set that was not said before, but of one set and reason at most once a minute, however often the message changes. A hold
+ * is told again every 10 minutes while it lasts, so that whoever looks late finds it too (D-54); what somebody asked for
+ * is told once.
  */
 export class PlanReporter {
   readonly #ports: ReportPorts;
@@ -85,8 +86,10 @@ export class PlanReporter {
   /** Tells `statement` if that is due. @returns what was told last of it */
   #state(statement: Statement, last: Told | undefined, now: Monotonic): Told {
     if (last !== undefined && againAt(statement, last) > now) return { ...last, isOver: false };
-    for (const decision of statement.decisions) this.#tell(decision);
-    return { text: statement.text, at: now, isOver: false };
+    for (const decision of statement.decisions) {
+      if (decision.kind !== 'warn' || isNews(decision, last)) this.#tell(decision);
+    }
+    return { texts: statement.texts, at: now, isOver: false };
   }
 
   #tell(decision: Decision): void {
@@ -128,30 +131,37 @@ function cut(message: string): string {
   return message.length <= longestMessage ? message : `${message.slice(0, longestMessage)}…`;
 }
 
-/** What `decisions` say, by set and reason; each text of a warning stands alone. */
+/** What `decisions` say, by set and reason. */
 function statementsOf(decisions: readonly Decision[]): ReadonlyMap<string, Statement> {
   const statements = new Map<string, Statement>();
   for (const decision of decisions) {
     if (reportsItself(decision)) continue;
     const { set, because } = decision;
-    const named = `${set.uid} ${because.reason}`;
-    const subject = decision.kind === 'warn' ? `${named} ${because.message}` : named;
+    const subject = `${set.uid} ${because.reason}`;
     const known = statements.get(subject);
     statements.set(subject, {
       decisions: [...(known?.decisions ?? []), decision],
-      text: known === undefined ? because.message : `${known.text}\n${because.message}`,
+      texts: new Set([...(known?.texts ?? []), cut(because.message)]),
     });
   }
   return statements;
 }
 
 /** When `statement` is told again after `last`, on the monotonic clock; infinity for what is told once. */
-function againAt({ decisions, text }: Statement, last: Told): number {
+function againAt({ decisions, texts }: Statement, last: Told): number {
+  const hasNews = decisions.some((decision) => decision.kind === 'warn' && isNews(decision, last));
+  if (hasNews) return last.at + changedAfter;
   const isRepeated = decisions.some(
     ({ kind, because }) => kind === 'hold' && !isWished(because.reason),
   );
   if (!isRepeated) return Number.POSITIVE_INFINITY;
-  return last.at + (text === last.text && !last.isOver ? unchangedAfter : changedAfter);
+  const isSame = texts.size === last.texts.size && [...texts].every((text) => last.texts.has(text));
+  return last.at + (isSame && !last.isOver ? unchangedAfter : changedAfter);
+}
+
+/** Whether what `decision` says was not told with `last`. */
+function isNews({ because }: Decision, last: Told | undefined): boolean {
+  return last?.texts.has(cut(because.message)) !== true;
 }
 
 /** Whether `decision` is told by who carries it out, once it is done. */

@@ -1,6 +1,7 @@
 import { parseGoDuration } from '#base/go-duration.ts';
 import type { Parsed } from '#base/parsed.ts';
 import { invalid, valid } from '#base/parsed.ts';
+import { quoted } from '#base/quoted.ts';
 import { parseTimestamp } from '#base/timestamp.ts';
 import type { Instant, Millis } from '#base/units.ts';
 import { LAST_DOWNSCALE, MINIMUM_TIME } from '#statefulset/last-downscale.ts';
@@ -50,10 +51,7 @@ function referenceNamed(set: StatefulSetView, name: string, kind: string): Parse
   const [first = '', second, ...rest] = apiVersion.split('/');
   if (rest.length > 0) {
     const wanted = 'must be "group/version", or a version of the core group';
-    return invalid(
-      annotation(REFERENCE_API_VERSION),
-      `${wanted}: got ${JSON.stringify(apiVersion)}`,
-    );
+    return invalid(annotation(REFERENCE_API_VERSION), `${wanted}: got ${quoted(apiVersion)}`);
   }
   // The version says nothing: the server's preferred one is used (SC-34).
   return valid({ name, kind, group: second === undefined ? '' : first });
@@ -100,7 +98,7 @@ export function forcedReplicasOf(set: StatefulSetView): Parsed<number> | undefin
   const count = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (count >= 0 && count <= maxReplicas) return valid(Math.abs(count));
   const wanted = `must be an integer from 0 to ${maxReplicas}`;
-  return invalid(annotation(FORCE), `${wanted}: got ${JSON.stringify(text)}`);
+  return invalid(annotation(FORCE), `${wanted}: got ${quoted(text)}`);
 }
 
 const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
@@ -111,7 +109,7 @@ export function writesBack(set: StatefulSetView): Parsed<boolean> {
   const text = set.annotations[WRITE_BACK];
   if (text === undefined || trueTexts.has(text)) return valid(true);
   if (falseTexts.has(text)) return valid(false);
-  return invalid(annotation(WRITE_BACK), `must be "true" or "false": got ${JSON.stringify(text)}`);
+  return invalid(annotation(WRITE_BACK), `must be "true" or "false": got ${quoted(text)}`);
 }
 
 function annotation(key: string): string {

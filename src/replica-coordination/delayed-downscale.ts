@@ -1,6 +1,7 @@
 import type { Parsed } from '#base/parsed.ts';
 import { invalid, valid } from '#base/parsed.ts';
 import { parsePrometheusDuration } from '#base/prometheus-duration.ts';
+import { quoted } from '#base/quoted.ts';
 import type { Millis } from '#base/units.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 
@@ -36,7 +37,7 @@ function annotation(key: string): string {
 }
 
 function wantedUrl(text: string): string {
-  return `must be an absolute http or https URL such as "http://pod:8080/prepare": got ${JSON.stringify(text)}`;
+  return `must be an absolute http or https URL such as "http://pod:8080/prepare": got ${quoted(text)}`;
 }
 
 /** What no URL parser takes; all else is a URL, if a useless one (IN-24). */

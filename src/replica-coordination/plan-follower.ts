@@ -1,3 +1,4 @@
+import { quoted } from '#base/quoted.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import { because } from '#control/refs.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
@@ -11,7 +12,7 @@ export function planFollower(snapshot: SetSnapshot, leader: string, moment: Mome
   const found = moment.group.sets.find((each) => each.set.name === leader)?.set;
   if (found === undefined) {
     const message =
-      `StatefulSet "${set.name}" follows ${JSON.stringify(leader)}, and its rollout group has no such StatefulSet; ` +
+      `StatefulSet "${set.name}" follows ${quoted(leader)}, and its rollout group has no such StatefulSet; ` +
       'its replicas are left alone';
     return hold(set, because('LeaderNotFound', message));
   }

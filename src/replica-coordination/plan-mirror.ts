@@ -1,4 +1,5 @@
 import type { Parsed } from '#base/parsed.ts';
+import { quoted } from '#base/quoted.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import { because } from '#control/refs.ts';
 import type { OpenScale } from '#control/scale-writes.ts';
@@ -72,7 +73,7 @@ function holdForReference(
 }
 
 function describe({ kind, name }: Reference): string {
-  return `${kind} "${name}"`;
+  return `${kind} ${quoted(name)}`;
 }
 
 interface Target {

@@ -3,6 +3,7 @@ import { errorOf } from '#base/error-of.ts';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
 import { invalid } from '#base/parsed.ts';
+import { quoted } from '#base/quoted.ts';
 import { parseTimestamp } from '#base/timestamp.ts';
 import { type Instant, type Millis, type Monotonic, monotonic } from '#base/units.ts';
 import { maxDecisionAge } from '#control/basis.ts';
@@ -88,8 +89,6 @@ function parseEntry(
   const path = `data["${set}"] of ConfigMap "${name}"`;
   const said = typeof entry === 'string' ? parseZoneEntry(entry) : undefined;
   if (said?.kind === 'noted' && said.at !== undefined) return parseTimestamp(said.at, path);
-  return invalid(
-    path,
-    `must be {"lastDownscaled":"<RFC 3339 time>"}: got ${JSON.stringify(entry)}`,
-  );
+  const seen = typeof entry === 'string' ? quoted(entry) : JSON.stringify(entry);
+  return invalid(path, `must be {"lastDownscaled":"<RFC 3339 time>"}: got ${seen}`);
 }

@@ -1,4 +1,5 @@
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
+import { quoted } from '#base/quoted.ts';
 
 /** The parsed `rollout-max-unavailable` (IN-12): a number of pods, or a share of the set's replicas. */
 export type MaxUnavailable =
@@ -26,7 +27,7 @@ export function parseMaxUnavailable(raw: string, path: string): Parsed<MaxUnavai
   if (!isPercent && value >= 1 && value <= greatest) return valid({ kind: 'count', count: value });
   return invalid(
     path,
-    `must be an integer from 1 to ${greatest}, or a percentage from "1%" to "100%": got ${JSON.stringify(raw)}`,
+    `must be an integer from 1 to ${greatest}, or a percentage from "1%" to "100%": got ${quoted(raw)}`,
   );
 }
 
