@@ -69,6 +69,7 @@ export function capabilitiesOf(
   });
   const rollout = new RolloutGroups({
     client,
+    clock,
     log,
     watched,
     statefulSets: statefulSets.freshness,

@@ -209,6 +209,10 @@ export const reasonCatalogue = {
     'Somebody else keeps changing back the replicas of a set, or those that a mirrored resource reports; they are written ever more rarely.',
     'Let only one of them own the value: take the autoscaler or the annotation off the set, or switch the write-back off.',
   ),
+  RevisionContested: hold(
+    'Somebody else keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
+    'Let nobody but the StatefulSet controller and this operator write the status of the set.',
+  ),
 
   InvalidForceReplicas: warn(
     'grafana.com/rollout-force-replicas cannot be read; nothing is forced.',

@@ -190,6 +190,7 @@ const alarming: ReadonlySet<Reason> = new Set<Reason>([
   'ReferenceUnreadable',
   'ScaleRefused',
   'ReplicasContested',
+  'RevisionContested',
   'RequestRefused',
 ]);
 

@@ -1,3 +1,4 @@
+import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Millis } from '#base/units.ts';
 import { applyCurrentRevision } from '#control/apply-current-revision.ts';
@@ -11,11 +12,13 @@ import type { WatchedPods } from '#control/watched-pods.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Freshness } from '#kubernetes/freshness.ts';
 import { planRolloutGroup } from './plan.ts';
+import { PromotionPaces } from './promotion-pace.ts';
 import { snapshotOf } from './snapshot.ts';
 
 /** What rolling a group goes through. */
 export interface RolloutGroupPorts {
   readonly client: Client;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly watched: WatchedPods;
   /** Freshness of the cache of StatefulSets. */
@@ -46,6 +49,7 @@ export class RolloutGroups implements GroupCapability {
   readonly #promotions = new Map<string, Promotion>();
   /** Writes of a current revision in a row that lost a race, by uid of the set. */
   readonly #races = new Map<string, number>();
+  readonly #paces = new PromotionPaces();
 
   constructor(ports: RolloutGroupPorts) {
     this.#ports = ports;
@@ -56,6 +60,10 @@ export class RolloutGroups implements GroupCapability {
   }
 
   plan(moment: GroupMoment): Plan {
+    return this.#paces.held(this.#planned(moment), moment);
+  }
+
+  #planned(moment: GroupMoment): Plan {
     const { key, sets, leaving, now } = moment;
     const unbuilt = this.#ports.budgetOver(sets);
     const known = unbuilt === undefined ? this.#memory.find(moment) : undefined;
@@ -82,7 +90,7 @@ export class RolloutGroups implements GroupCapability {
     { tell }: Carrying,
     signal: AbortSignal,
   ): Promise<Wrote> {
-    const { log, client } = this.#ports;
+    const { log, client, clock } = this.#ports;
     const { set, from, to } = decision;
     const fields = { statefulset: set.name, old_current_revision: from, new_current_revision: to };
     log.debug('updating the current revision', fields);
@@ -90,6 +98,7 @@ export class RolloutGroups implements GroupCapability {
     if (outcome.kind === 'outdated') return this.#lostRace(decision);
     this.#races.delete(set.uid);
     this.#promotions.set(set.uid, { to, storedAt: outcome.revision });
+    this.#paces.written(decision, { now: clock.now(), monotonic: clock.monotonic() });
     log.info('updated the current revision', fields);
     tell(set, decision.because);
     return 'written';

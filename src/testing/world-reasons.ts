@@ -63,6 +63,7 @@ export const worldReasons: Readonly<Record<string, ReasonPredicate>> = {
   PodNotPrepared: carries(delay),
   InvalidDelayedDownscale: carries(delay, prepareUrl),
   ZoneBeingChanged: (zones) => zones.some(({ unavailable }) => unavailable.length > 0),
+  RevisionContested: () => true,
   AwaitingOwnWrite: () => true,
   AwaitingRequest: () => true,
   ViewNotFresh: () => true,

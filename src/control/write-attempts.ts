@@ -1,0 +1,97 @@
+import type { Because } from '#base/because.ts';
+import { type Millis, type Monotonic, millis, minutes, monotonic, seconds } from '#base/units.ts';
+import type { Reason } from './reasons.ts';
+
+/** A write of `to` that must not be repeated before `until`: it was refused, or somebody undoes it again and again. */
+export interface WritePause<T> {
+  /** What was to be written. */
+  readonly to: T;
+  readonly until: Monotonic;
+  readonly because: Because<Reason>;
+}
+
+/** One write of a value, by the clock that never steps. */
+export interface WriteAttempt<T> {
+  /** Names what is written, such as the uid of a set. */
+  readonly key: string;
+  readonly to: T;
+  readonly at: Monotonic;
+}
+
+/** What was tried last about one key. */
+interface Attempts<T> {
+  readonly to: T;
+  readonly at: Monotonic;
+  /** Refusals in a row of this value. */
+  readonly refusals: number;
+  /** Writes of this value that somebody else undid. */
+  readonly writes: number;
+  readonly pause: WritePause<T> | undefined;
+}
+
+/** After this time without an attempt, what was tried is forgotten. */
+const memory = minutes(10);
+const sweepEvery = minutes(1);
+const firstRefusal = seconds(1);
+const longestRefusal = seconds(60);
+/** Writes of the same value that go out at once. */
+const freeWrites = 3;
+const firstContest = seconds(10);
+const longestContest = minutes(5);
+
+/**
+ * How soon a value may be written again (KW-22): ever later after each refusal, and ever later where somebody else keeps
+ * undoing it. Another value is free at once. No wait depends on the wall clock.
+ */
+export class WriteAttempts<T> {
+  readonly #attempts = new Map<string, Attempts<T>>();
+  #sweptAt: Monotonic | undefined;
+
+  /** The write was refused; `why` says so, and after what time it is repeated. */
+  refused(write: WriteAttempt<T>, why: (wait: Millis) => Because<Reason>): WritePause<T> {
+    const { key, to, at } = write;
+    const before = this.#before(write);
+    const refusals = before.refusals + 1;
+    const wait = backoff(firstRefusal, refusals, longestRefusal);
+    const pause = { to, until: monotonic(at + wait), because: why(wait) };
+    this.#attempts.set(key, { ...before, at, refusals, pause });
+    return pause;
+  }
+
+  /** The write was stored; `why` says how often by now, and after what time it is repeated. */
+  written(write: WriteAttempt<T>, why: (writes: number, wait: Millis) => Because<Reason>): void {
+    const { key, to, at } = write;
+    const writes = this.#before(write).writes + 1;
+    const wait = backoff(firstContest, writes - freeWrites + 1, longestContest);
+    const pause =
+      writes < freeWrites
+        ? undefined
+        : { to, until: monotonic(at + wait), because: why(writes, wait) };
+    this.#attempts.set(key, { to, at, refusals: 0, writes, pause });
+  }
+
+  /** What may not be repeated yet about `key`. */
+  of(key: string, at: Monotonic): WritePause<T> | undefined {
+    const pause = this.#attempts.get(key)?.pause;
+    return pause !== undefined && pause.until > at ? pause : undefined;
+  }
+
+  /** Forgets what is too old to matter; looks at all of it now and then only. */
+  sweep(at: Monotonic): void {
+    if (this.#sweptAt !== undefined && at - this.#sweptAt < sweepEvery) return;
+    this.#sweptAt = at;
+    for (const [key, attempts] of this.#attempts) {
+      if (at - attempts.at > memory) this.#attempts.delete(key);
+    }
+  }
+
+  #before({ key, to, at }: WriteAttempt<T>): Attempts<T> {
+    const before = this.#attempts.get(key);
+    const isSame = before !== undefined && before.to === to && at - before.at <= memory;
+    return isSame ? before : { to, at, refusals: 0, writes: 0, pause: undefined };
+  }
+}
+
+function backoff(first: Millis, attempt: number, longest: Millis): Millis {
+  return millis(Math.min(first * 2 ** (attempt - 1), longest));
+}
