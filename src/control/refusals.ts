@@ -10,14 +10,17 @@ export interface Refusal {
 }
 
 interface Setback {
-  /** Since a disruption was last carried out. */
+  /** Since a disruption was last carried out; what fails before the wait for the one before it is over counts with it. */
   readonly count: number;
+  /** When that wait is over. */
+  readonly until: Monotonic;
   readonly refusal: Refusal | undefined;
   /** A failure that no pass has counted yet. */
   readonly untold: Error | undefined;
 }
 
-const none: Setback = { count: 0, refusal: undefined, untold: undefined };
+const never = monotonic(Number.NEGATIVE_INFINITY);
+const none: Setback = { count: 0, until: never, refusal: undefined, untold: undefined };
 const first = { refused: millis(25), outrun: millis(5) };
 const longest = seconds(30);
 /** Races with others that a group may lose before its deletions are held. */
@@ -43,8 +46,16 @@ export class Refusals {
 
   /** A disruption of `key` was not sent, as what it rests on had become too old by then. */
   stale(key: string, { message }: Error, now: Monotonic): void {
-    const why = { reason: 'ViewNotFresh', message } as const;
-    this.#refuse(key, { why, untold: undefined, asked: millis(0) }, now);
+    this.held(key, { why: { reason: 'ViewNotFresh', message }, asked: undefined }, now);
+  }
+
+  /** What is wanted of `key` cannot be done at `now`, which is no failure, or one that was counted already. */
+  held(
+    key: string,
+    { why, asked }: { readonly why: Because<Reason>; readonly asked: Millis | undefined },
+    now: Monotonic,
+  ): void {
+    this.#refuse(key, { why, untold: undefined, asked: asked ?? millis(0) }, now);
   }
 
   /**
@@ -55,12 +66,16 @@ export class Refusals {
    */
   outrun(key: string, answer: Error | undefined, now: Monotonic): Millis {
     const before = this.#byKey.get(key) ?? none;
-    const wait = backoff(first.outrun, before.count);
+    const count = countAt(before, now);
+    const wait = backoff(first.outrun, count - 1);
     if (answer !== undefined) this.#outrunAt.set(key, now);
-    if (answer !== undefined && before.count >= freeRaces) {
+    if (answer !== undefined && count > freeRaces) {
       const why = { reason: 'RequestRefused', message: answer.message } as const;
       this.#refuse(key, { why, untold: undefined, asked: wait }, now);
-    } else this.#byKey.set(key, { ...before, count: before.count + 1 });
+    } else {
+      const until = monotonic(Math.max(before.until, now + wait));
+      this.#byKey.set(key, { ...before, count, until });
+    }
     return wait;
   }
 
@@ -104,10 +119,14 @@ export class Refusals {
     },
     now: Monotonic,
   ): void {
-    const { count, untold } = this.#byKey.get(key) ?? none;
-    const until = monotonic(now + Math.max(backoff(first.refused, count), what.asked));
+    const before = this.#byKey.get(key) ?? none;
+    const count = countAt(before, now);
+    const wait = Math.max(backoff(first.refused, count - 1), what.asked);
+    const until = monotonic(Math.max(before.until, now + wait));
+    const { untold } = before;
     this.#byKey.set(key, {
-      count: count + 1,
+      count,
+      until,
       refusal: { until, because: what.why },
       untold: what.untold ?? untold,
     });
@@ -118,6 +137,11 @@ export class Refusals {
 export function askedWait(error: Error): Millis | undefined {
   const asked = error instanceof ApiError ? error.retryAfter : undefined;
   return asked === undefined ? undefined : millis(Math.min(asked, longestAsked));
+}
+
+/** Which setback in a row one at `now` is: many requests that are under way at once fail of one cause. */
+function countAt({ count, until }: Setback, now: Monotonic): number {
+  return until > now ? count : count + 1;
 }
 
 function backoff(start: Millis, count: number): Millis {
