@@ -14,15 +14,17 @@ import {
 } from './decision.ts';
 import type { Carrying, GroupCapability, Need, Wrote } from './group-capability.ts';
 import { basisOf, type GroupMoment, type MomentPorts, momentOf } from './group-moment.ts';
-import { type GroupPlan, idlePlan, type PlanPart, planGroup } from './group-plan.ts';
+import { type GroupPlan, idlePlan, planGroup } from './group-plan.ts';
 import { type HoldPorts, heldPlan, withHolds } from './hold-plan.ts';
+import { type Look, partsOf } from './look.ts';
+import { isWritten, permittedLook, writesOf } from './permitted-look.ts';
 import { type EndedDeletion, OverruledError, type PodDeletions } from './pod-deletions.ts';
 import { unprovenFor } from './proof-demand.ts';
 import type { Reason } from './reasons.ts';
 import { because } from './refs.ts';
-import { askedWait } from './refusals.ts';
+import type { RequestRefusals } from './request-refusals.ts';
 import type { PassResult } from './run-controller.ts';
-import { needsOf, type SecurePorts, signOfLife } from './secure-plan.ts';
+import { type Missing, needsOf, type SecurePorts, signOfLife, view } from './secure-plan.ts';
 
 /** What a pass came to. */
 export interface GroupPassEnd {
@@ -41,6 +43,7 @@ export interface PassPorts extends MomentPorts, SecurePorts, HoldPorts {
   readonly capabilities: readonly GroupCapability[];
   readonly deletions: PodDeletions;
   readonly awaited: AwaitedRequests;
+  readonly requests: RequestRefusals;
   /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
   leads(): boolean;
   /** The term of the Lease in which requests leave; absent where there is no Lease. */
@@ -49,14 +52,6 @@ export interface PassPorts extends MomentPorts, SecurePorts, HoldPorts {
   tell(set: SetRef, why: Because<Reason>): void;
   /** A deletion that was begun has ended. */
   readonly deletionEnded: (key: string, ended: EndedDeletion) => void;
-}
-
-/** A group in one moment, and what is done about it. */
-export interface Look {
-  readonly moment: GroupMoment;
-  readonly planned: GroupPlan;
-  /** All that is done, and what is held back for reasons that no capability knows. */
-  readonly plan: Plan;
 }
 
 /**
@@ -75,7 +70,11 @@ const maxAttempts = 3;
 export class GroupPass {
   readonly #key: string;
   readonly #ports: PassPorts;
-  #attempts = 0;
+  /** How often each need was seen to, by what it is of. */
+  readonly #attempts = new Map<string, number>();
+  /** Whose need is still there after that, or failed, and why nothing is disrupted for that. */
+  readonly #passedOver = new Map<string, Because<Reason>>();
+  #error: Error | undefined;
   /** Of the last look. */
   #plan: Plan = idlePlan;
   readonly #written: Decision[] = [];
@@ -109,34 +108,63 @@ export class GroupPass {
       if (error instanceof LaggingReadError) {
         return this.#outrun(heldPlan(this.#plan, because('ViewNotFresh', error.message)));
       }
-      if (error instanceof RevisionWentBackError || !isRequestFailure(error)) throw error;
-      const plan = heldPlan(this.#plan, because('RequestRefused', error.message));
-      const result = { kind: 'retry', retryAfter: askedWait(error) } as const;
-      return { plan, error, written: this.#written, result };
+      throw error;
     }
   }
 
-  /** One step from `look`; undefined when the group has to be looked at anew. */
-  async #advance(look: Look, signal: AbortSignal): Promise<GroupPassEnd | undefined> {
-    const need = needsOf(look, this.#ports);
-    if (need !== undefined) {
-      if (this.#isUnmet(need)) return this.#outrun(heldPlan(look.plan, need.unmet));
-      await this.#await(need, signal);
-      return undefined;
-    }
+  /** One step from `seen`; undefined when the group has to be looked at anew. */
+  async #advance(seen: Look, signal: AbortSignal): Promise<GroupPassEnd | undefined> {
+    const look = permittedLook(seen, { ...this.#ports, passedOver: this.#passedOver });
+    this.#plan = look.plan;
+    const missing = needsOf(look, this.#ports, (name) => this.#passedOver.has(name));
+    if (missing !== undefined) return this.#seeTo(missing, look, signal);
     const writing = this.#write(look, signal);
-    if (writing !== undefined) {
-      const wrote = await writing;
-      if (wrote === 'written') return undefined;
-      return wrote === 'outrun' ? this.#outrun() : this.#outrun(heldPlan(look.plan, wrote.held));
-    }
+    if (writing !== undefined) return (await writing) === 'outrun' ? this.#outrun() : undefined;
     await this.#send(look, signal);
     const { plan } = look;
-    return { plan, written: this.#written, result: { kind: 'ended', requeue: plan.requeue } };
+    return this.#end(plan, { kind: 'ended', requeue: plan.requeue });
+  }
+
+  #end(plan: Plan, result: PassResult): GroupPassEnd {
+    const ended = { plan, written: this.#written, result };
+    return this.#error === undefined ? ended : { ...ended, error: this.#error };
   }
 
   #outrun(plan = this.#plan): GroupPassEnd {
-    return { plan, written: this.#written, result: { kind: 'retry', retryAfter: undefined } };
+    return this.#end(plan, { kind: 'retry', retryAfter: undefined });
+  }
+
+  /** @returns the end of the pass where the need is still there although it was seen to a few times */
+  async #seeTo(
+    { need, of }: Missing,
+    look: Look,
+    signal: AbortSignal,
+  ): Promise<GroupPassEnd | undefined> {
+    const attempts = (this.#attempts.get(of) ?? 0) + 1;
+    this.#attempts.set(of, attempts);
+    if (need.unmet !== undefined && attempts > maxAttempts) {
+      if (of === view) return this.#outrun(heldPlan(look.plan, need.unmet));
+      this.#passedOver.set(of, need.unmet);
+      return undefined;
+    }
+    const met = this.#await(need, signal).then(() => 'met' as const);
+    const why = need.unmet ?? because('RequestRefused', `${need.what} could not be read`);
+    if ((await this.#asked(of, met)) === 'met') this.#recovered(of);
+    else this.#passedOver.set(of, why);
+    return undefined;
+  }
+
+  /** Waits for requests for `what`, and remembers that they failed. @returns undefined when they did */
+  async #asked<T>(what: string, answer: Promise<T>): Promise<T | undefined> {
+    const { clock, requests } = this.#ports;
+    try {
+      return await answer;
+    } catch (error) {
+      if (error instanceof RevisionWentBackError || !isRequestFailure(error)) throw error;
+      this.#error ??= error;
+      requests.failed(this.#key, what, { error, now: clock.monotonic() });
+      return undefined;
+    }
   }
 
   /** A look that rests on all that the capabilities prepared. */
@@ -158,22 +186,30 @@ export class GroupPass {
     }
   }
 
-  /** Whether `need` is still there although it was seen to a few times in this pass. */
-  #isUnmet(need: Need): need is Need & Required<Pick<Need, 'unmet'>> {
-    if (need.unmet === undefined) return false;
-    this.#attempts += 1;
-    return this.#attempts > maxAttempts;
-  }
-
   /** Begins the first write of `look` that has to be answered before anything else is done; undefined when none has. */
-  #write(look: Look, signal: AbortSignal): Promise<Wrote> | undefined {
+  #write(look: Look, signal: AbortSignal): Promise<'outrun' | undefined> | undefined {
     for (const { capability, plan } of partsOf(look)) {
       const writing = capability.write?.(plan, this.#carrying(look), signal);
       if (writing === undefined) continue;
       this.#written.push(...plan.decisions.filter(isWritten));
-      return this.#ports.awaited.named(this.#key, 'the answer to a write', writing);
+      return this.#answered(writesOf(capability.name), writing);
     }
     return undefined;
+  }
+
+  async #answered(what: string, writing: Promise<Wrote>): Promise<'outrun' | undefined> {
+    const { awaited, clock, requests } = this.#ports;
+    const answer = awaited.named(this.#key, 'the answer to a write', writing);
+    const wrote = await this.#asked(what, answer);
+    if (wrote === undefined || wrote === 'outrun') return wrote;
+    if (wrote === 'written') this.#recovered(what);
+    else requests.held(this.#key, what, { why: wrote.held, now: clock.monotonic() });
+    return undefined;
+  }
+
+  #recovered(what: string): void {
+    const { clock, requests } = this.#ports;
+    requests.recovered(this.#key, what, clock.monotonic());
   }
 
   async #send(look: Look, signal: AbortSignal): Promise<void> {
@@ -238,20 +274,6 @@ export class GroupPass {
         : `scale StatefulSet "${wanted.set.name}" to ${wanted.to}`;
     throw new OverruledError(`Cannot ${subject} as that is not wanted any more`);
   }
-}
-
-/** Whether `decision` is a write whose answer a pass awaits. */
-function isWritten({ kind }: Decision): boolean {
-  return kind === 'scale' || kind === 'set-current-revision';
-}
-
-/** What each capability may carry out: its plan without what is held back. */
-function partsOf({ planned, plan }: Look): readonly PlanPart[] {
-  const kept = new Set(plan.decisions);
-  return planned.parts.map(({ capability, plan: part }) => {
-    const decisions = part.decisions.filter((decision) => kept.has(decision));
-    return { capability, plan: { ...part, decisions } };
-  });
 }
 
 function isSameDisruption(decision: Plan['decisions'][number], wanted: DeletePod | Scale): boolean {

@@ -22,6 +22,7 @@ import { primaryHold } from './primary-hold.ts';
 import { because, setRef } from './refs.ts';
 import { Refusals } from './refusals.ts';
 import { PlanReporter } from './report-plan.ts';
+import { RequestRefusals } from './request-refusals.ts';
 import type { PassResult } from './run-controller.ts';
 import type { ScaleWrites } from './scale-writes.ts';
 
@@ -71,6 +72,7 @@ export class GroupReconciler {
       open,
       reads: new ConsistentReads({ client, clock, ...freshness }),
       refusals: new Refusals(),
+      requests: new RequestRefusals(),
       tell: (set, why) => this.#reporter.tell(set, why),
       deletions: new PodDeletions({ client, clock, log, open, pods: pods.freshness }),
       awaited: new AwaitedRequests({ clock, onSlow: (key, what) => this.#tellSlow(key, what) }),
@@ -192,6 +194,7 @@ export class GroupReconciler {
     this.#reporter.forget(key);
     this.#pass.reads.forget(key);
     this.#pass.refusals.forget(key);
+    this.#pass.requests.forget(key);
     this.#failing.delete(key);
     this.#dropGone();
     return { kind: 'ended', requeue: idlePlan.requeue };

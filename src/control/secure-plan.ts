@@ -20,27 +20,32 @@ interface Question {
   readonly plan: Plan;
 }
 
-/** What may be missing, in the order in which it is seen to; the first that is there is fulfilled, then all is looked at anew. */
-const needs: readonly ((question: Question, ports: SecurePorts) => Need | undefined)[] = [
-  ofCapabilities,
-  ofProof,
-];
+/** Names what every disruption needs: a view that is proven. No capability is called like this. */
+export const view = 'the view';
 
-/** What has to be read or settled before the plan may be acted on; undefined when nothing is missing. */
-export function needsOf(question: Question, ports: SecurePorts): Need | undefined {
-  for (const need of needs) {
-    const found = need(question, ports);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** A need, and what it is of: a capability, by its name, or the {@link view}. */
+export interface Missing {
+  readonly need: Need;
+  readonly of: string;
 }
 
-function ofCapabilities({ moment, planned }: Question): Need | undefined {
+/**
+ * What has to be read or settled before the plan may be acted on; undefined when nothing is missing. One is seen to, and
+ * then all is looked at anew; the needs of capabilities that are passed over, and may not disrupt, are none.
+ */
+export function needsOf(
+  question: Question,
+  ports: SecurePorts,
+  isPassedOver: (name: string) => boolean,
+): Missing | undefined {
+  const { moment, planned } = question;
   for (const { capability, plan } of planned.parts) {
+    if (isPassedOver(capability.name)) continue;
     const need = capability.needs?.(moment, plan);
-    if (need !== undefined) return need;
+    if (need !== undefined) return { need, of: capability.name };
   }
-  return undefined;
+  const need = ofProof(question, ports);
+  return need === undefined ? undefined : { need, of: view };
 }
 
 /** A plan that disrupts rests on a view that is proven; what is not is read (D-3, D-4, D-51). */

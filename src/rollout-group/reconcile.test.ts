@@ -184,8 +184,44 @@ test('[scenario 32] a status write that is refused is an error, and says what th
   bench.world.before = ({ verb }) => {
     if (verb === 'replace') throw refusal(403);
   };
-  assert.deepEqual(await bench.pass(), { kind: 'retry', retryAfter: undefined });
+  const at = bench.world.clock.now() + 25;
+  assert.deepEqual(await bench.pass(), { kind: 'ended', requeue: { kind: 'at', at } });
   assert.deepEqual(bench.holds(), ['RequestRefused']);
+  assert.equal((await bench.samples('failed_total'))[0]?.endsWith(' 1'), true);
+});
+
+test('[scenario 32] a status write that meets one conflict after another is tried again at once, then after a pause', async () => {
+  const bench = new GroupBench(finished);
+  const { world } = bench;
+  world.before = ({ verb }) => {
+    if (verb === 'replace') throw refusal(409);
+  };
+  for (let turn = 0; turn < 5; turn += 1) await bench.pass();
+  assert.equal(world.taken().length, 4);
+  assert.deepEqual(bench.holds(), ['RequestRefused']);
+  await world.clock.advance(25);
+  for (let turn = 0; turn < 5; turn += 1) await bench.pass();
+  assert.equal(world.taken().length, 2);
+});
+
+test('a status write that is refused for 60 s holds neither the other zone nor is it repeated', async () => {
+  const bench = await new GroupBench().proven();
+  const { world } = bench;
+  for (const ordinal of [0, 1, 2]) {
+    world.put('pods', rawPod({ ordinal, uid: `new-${ordinal}`, revision: 'new-hash' }));
+  }
+  world.show();
+  world.prove();
+  world.before = ({ verb }) => {
+    if (verb === 'replace') throw refusal(429, seconds(60));
+  };
+  for (let turn = 0; turn < 3; turn += 1) await bench.pass();
+  const sent = world.taken().filter((request) => /^(?:replace|delete)/.test(request));
+  assert.deepEqual(sent, [
+    'replace ingester-zone-a',
+    'delete ingester-zone-b-0',
+    'delete ingester-zone-b-1',
+  ]);
 });
 
 test('the status is written once, and nothing is written while nothing changes [QUIE-1]', async () => {
@@ -214,13 +250,22 @@ test('what the server asks to wait is waited before the next deletion, and told'
   assert.ok(bench.holds().includes('RequestRefused'));
 });
 
-test('what the server asks to wait for a read is asked of the queue', async () => {
+test('what the server asks to wait for a read is asked of the queue, and nothing is read before, however often the group is woken', async () => {
   const bench = await new GroupBench().proven();
   bench.world.before = () => {
     throw refusal(429, seconds(7));
   };
-  await bench.world.clock.advance(10_001);
-  assert.deepEqual(await bench.pass(), { kind: 'retry', retryAfter: 7_000 });
+  const { world } = bench;
+  await world.clock.advance(10_001);
+  const end = { kind: 'ended', requeue: { kind: 'at', at: world.clock.now() + 7_000 } };
+  assert.deepEqual(await bench.pass(), end);
+  world.taken();
+  await world.clock.advance(6_999);
+  assert.deepEqual(await bench.pass(), end);
+  assert.deepEqual(world.taken(), []);
+  await world.clock.advance(1);
+  await bench.pass();
+  assert.notDeepEqual(world.taken(), []);
 });
 
 const movements: Record<string, (bench: GroupBench) => void> = {

@@ -38,7 +38,7 @@ interface Promotion {
 }
 
 /** Races for a status that are lost before people are told. */
-const freeRaces = 2;
+const freeRaces = 1;
 
 /** Rolls the sets of a group: pods by the common way of all deletions, and the current revision of sets that are done. */
 export class RolloutGroups implements GroupCapability {
@@ -104,7 +104,7 @@ export class RolloutGroups implements GroupCapability {
     return 'written';
   }
 
-  /** Once or twice is nothing unusual: the StatefulSet controller writes the same status at the same time. */
+  /** Once is nothing unusual: the StatefulSet controller writes the same status at the same time. */
   #lostRace({ set, to }: SetCurrentRevision): Wrote {
     const races = (this.#races.get(set.uid) ?? 0) + 1;
     this.#races.set(set.uid, races);

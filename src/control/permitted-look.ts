@@ -1,0 +1,63 @@
+import type { Because } from '#base/because.ts';
+import { type Decision, isDisruptive } from './decision.ts';
+import { type Look, withHeldBack } from './look.ts';
+import { type DemandPorts, disrupts, unprovenFor } from './proof-demand.ts';
+import type { Reason } from './reasons.ts';
+import type { RequestRefusals } from './request-refusals.ts';
+import { view } from './secure-plan.ts';
+
+/** What tells which requests may not be made now. */
+export interface PermissionPorts extends DemandPorts {
+  readonly requests: RequestRefusals;
+  /** What could not be found out in this pass, as `Missing` names it, and why nothing is disrupted for that. */
+  readonly passedOver: ReadonlyMap<string, Because<Reason>>;
+}
+
+/** `seen` without what would ask for what failed a moment ago, or could not be found out; all else goes on. */
+export function permittedLook(seen: Look, ports: PermissionPorts): Look {
+  let look = seen;
+  for (const { capability, plan } of seen.planned.parts) {
+    const { name } = capability;
+    const own = new Set(plan.decisions);
+    const refusal = refusalOf(writesOf(name), seen, ports);
+    if (refusal !== undefined) {
+      const keepsBack = (decision: Decision): boolean => isWritten(decision) && own.has(decision);
+      look = withHeldBack(look, { keepsBack, ...refusal });
+    }
+    const because = ports.passedOver.get(name);
+    if (because !== undefined) {
+      const keepsBack = (decision: Decision): boolean =>
+        isDisruptive(decision) && own.has(decision);
+      look = withHeldBack(look, { keepsBack, because });
+    }
+  }
+  return withoutUnproven(look, ports);
+}
+
+/** Names the writes of a capability among the requests of a pass. */
+export function writesOf(name: string): string {
+  return `the writes of ${name}`;
+}
+
+/** Whether `decision` is a write whose answer a pass awaits. */
+export function isWritten({ kind }: Decision): boolean {
+  return kind === 'scale' || kind === 'set-current-revision';
+}
+
+/** What would have to be read first is not disrupted while that is refused. */
+function withoutUnproven(look: Look, ports: PermissionPorts): Look {
+  const { plan, moment } = look;
+  const refusal = refusalOf(view, look, ports);
+  if (refusal === undefined || !disrupts(plan)) return look;
+  const isMissing = unprovenFor(plan, moment, ports) !== undefined;
+  if (!isMissing && !ports.passedOver.has(view)) return look;
+  return withHeldBack(look, { keepsBack: isDisruptive, ...refusal });
+}
+
+function refusalOf(
+  what: string,
+  { moment }: Look,
+  { requests }: PermissionPorts,
+): ReturnType<RequestRefusals['of']> {
+  return requests.of(moment.key, what, moment.monotonic);
+}
