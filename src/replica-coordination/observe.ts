@@ -51,7 +51,7 @@ export class CoordinationObserver {
 
   /** Asks for what snapshots of the group `key` need and is not known any more. A new pass begins with this. */
   async refresh(key: string, sets: readonly SetSnapshot[], signal: AbortSignal): Promise<void> {
-    this.#zoneTrackers.forget(key);
+    this.#zoneTrackers.begin(key);
     await this.#sources.references.refresh(key, sets, signal);
   }
 

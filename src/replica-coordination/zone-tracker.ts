@@ -44,9 +44,11 @@ export class ZoneTrackers {
   of(key: string): ZoneTracker {
     if (this.#ports.zoneTracker === undefined) return { kind: 'off' };
     const reading = this.#readings.get(key);
-    const isYoung =
-      reading !== undefined && this.#ports.clock.monotonic() - reading.at <= maxDecisionAge;
-    return isYoung ? reading.tracker : { kind: 'unread' };
+    if (reading === undefined) return { kind: 'unread' };
+    const now = this.#ports.clock.monotonic();
+    if (isRefused(reading, now)) return reading.tracker;
+    const isYoung = now - reading.at <= maxDecisionAge;
+    return isYoung && reading.tracker.kind === 'read' ? reading.tracker : { kind: 'unread' };
   }
 
   /** Reads it for the group `key`. */
@@ -54,16 +56,26 @@ export class ZoneTrackers {
     const { clock } = this.#ports;
     const at = clock.monotonic();
     const tracker = await this.#read(parseGroupKey(key).namespace, signal);
-    this.#readings.set(key, { tracker, at });
+    const took = clock.monotonic() - at;
+    const isLate = tracker.kind === 'read' && took > maxDecisionAge;
+    const message = `it took ${Math.round(took / 1_000)} s to be read, and is too old to act on`;
+    this.#readings.set(key, { tracker: isLate ? this.#refused(message) : tracker, at });
   }
 
-  /** Forgets what was read: a new pass begins, or the group is gone. */
+  /** A new pass begins: what was read is read anew, and what could not be read not before its time. */
+  begin(key: string): void {
+    const reading = this.#readings.get(key);
+    const isKept = reading !== undefined && isRefused(reading, this.#ports.clock.monotonic());
+    if (!isKept) this.#readings.delete(key);
+  }
+
+  /** The group is gone. */
   forget(key: string): void {
     this.#readings.delete(key);
   }
 
   async #read(namespace: string, signal: AbortSignal): Promise<ZoneTracker> {
-    const { client, clock, zoneTracker: name = '', retry } = this.#ports;
+    const { client, zoneTracker: name = '' } = this.#ports;
     try {
       const { data } = await client.get(resourceTypes.configMaps, { namespace, name }, { signal });
       const entries = isJsonObject(data) ? Object.entries(data) : [];
@@ -74,11 +86,19 @@ export class ZoneTrackers {
     } catch (error) {
       // Nobody has been scaled down yet.
       if (isNotFound(error)) return { kind: 'read', times: new Map() };
-      const { message } = errorOf(error);
-      const lookAgainAt = monotonic(clock.monotonic() + retry);
-      return { kind: 'unreadable', message, lookAgainAt };
+      return this.#refused(errorOf(error).message);
     }
   }
+
+  #refused(message: string): ZoneTracker {
+    const { clock, retry } = this.#ports;
+    return { kind: 'unreadable', message, lookAgainAt: monotonic(clock.monotonic() + retry) };
+  }
+}
+
+/** Whether it could not be read, and is not asked for again yet. */
+function isRefused({ tracker }: Reading, now: Monotonic): boolean {
+  return tracker.kind === 'unreadable' && (tracker.lookAgainAt ?? now) > now;
 }
 
 /** The time in one entry. */
