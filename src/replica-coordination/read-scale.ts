@@ -8,7 +8,7 @@ import { countsOf, type ScaleCounts } from './scale-counts.ts';
 /** The counts in a scale, or why there are none. */
 export type ReadScale =
   | ({ readonly kind: 'known' } & ScaleCounts)
-  | { readonly kind: 'unreadable'; readonly message: string };
+  | { readonly kind: 'unreadable'; readonly message: string; readonly isAbsent: boolean };
 
 /** Reads the scale of `ref` (SC-32). @throws what aborts `signal`, and what is no failure of the request */
 export async function readScale(
@@ -22,12 +22,12 @@ export async function readScale(
     const counts = countsOf(scale);
     if (counts !== undefined) return { kind: 'known', ...counts };
     const message = `its scale has no revision, or counts that are no numbers`;
-    return { kind: 'unreadable', message };
+    return { kind: 'unreadable', message, isAbsent: false };
   } catch (error) {
     signal.throwIfAborted();
     if (!isRequestFailure(error)) throw error;
     // The type may be gone with its definition.
     if (isNotFound(error)) kinds.forget(type.group, type.kind);
-    return { kind: 'unreadable', message: error.message };
+    return { kind: 'unreadable', message: error.message, isAbsent: isNotFound(error) };
   }
 }

@@ -7,7 +7,7 @@ import { StatusReads } from './status-reads.ts';
 
 const asked = { at: monotonic(0), shown: '9' };
 const known = { kind: 'known', wanted: 3, reported: 1, revision: '10', ...asked } as const;
-const unreadable = { kind: 'unreadable', message: '403', ...asked } as const;
+const unreadable = { kind: 'unreadable', message: '403', isAbsent: false, ...asked } as const;
 
 function shown(revision: string, askedSince: string, generation: number | undefined = 2): Shown {
   return { revision, askedSince, generation };

@@ -11,11 +11,13 @@ export type Reading = Asked &
         readonly reported: number;
         readonly revision: string;
       }
-    | { readonly kind: 'unresolved' | 'unreadable'; readonly message: string }
+    | { readonly kind: 'unresolved'; readonly message: string }
+    /** `isAbsent`: the server has no such object. */
+    | { readonly kind: 'unreadable'; readonly message: string; readonly isAbsent: boolean }
   );
 
 interface Asked {
-  /** When it was asked. */
+  /** When it was asked; of what could not be read: when that was known. */
   readonly at: Monotonic;
   /** The revision that the watch showed then. */
   readonly shown: string | undefined;

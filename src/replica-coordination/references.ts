@@ -13,7 +13,8 @@ import type { ObjectMeta } from '#kubernetes/object.ts';
 import { groupKey, groupOf } from '#statefulset/group.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
-import { type Reference, referenceId, referenceOf } from './api.ts';
+import { referenceId, referenceOf } from './api.ts';
+import { type Mirrored, mirroredBy } from './mirrored.ts';
 import { readScale } from './read-scale.ts';
 import { afterReport, type Movement, movementSince, type Reading } from './reference-reading.ts';
 import type { ReferenceWatch } from './reference-watch.ts';
@@ -50,12 +51,6 @@ export interface ReferencePorts {
   wake(key: string): void;
   /** Ends all watches. */
   readonly signal: AbortSignal;
-}
-
-/** What a set mirrors. */
-interface Mirrored {
-  readonly namespace: string;
-  readonly reference: Reference;
 }
 
 /** What was found out last about one resource, and how. */
@@ -95,12 +90,10 @@ export class References {
    */
   async refresh(key: string, sets: readonly SetSnapshot[], signal: AbortSignal): Promise<void> {
     this.#paces.sweep(this.#ports.clock.monotonic());
-    const used = new Set<string>();
-    for (const [id, mirrored] of mirroredBy(sets)) {
-      const watch = await this.#refreshOne(id, mirrored, signal);
-      if (watch !== undefined) used.add(watch);
-    }
-    this.#watches.use(key, used);
+    const watches = await Promise.all(
+      [...mirroredBy(sets)].map(([id, mirrored]) => this.#refreshOne(id, mirrored, signal)),
+    );
+    this.#watches.use(key, new Set(watches.filter((watch) => watch !== undefined)));
   }
 
   /** What is known of the resources that `sets` mirror, by {@link referenceId}; asks nobody. */
@@ -160,6 +153,8 @@ export class References {
   ): Promise<string | undefined> {
     const { kinds, clock } = this.#ports;
     const at = clock.monotonic();
+    const last = this.#looked.get(id);
+    if (last?.found === undefined && this.#isRefused(last?.reading)) return undefined;
     try {
       const resolved = await kinds.resolve(reference.group, reference.kind, signal);
       if (resolved.kind === 'unknown') {
@@ -177,10 +172,17 @@ export class References {
       signal.throwIfAborted();
       if (!isRequestFailure(error)) throw error;
       const { message } = error;
-      const reading: Reading = { kind: 'unreadable', message, at, shown: undefined };
+      const failed = { kind: 'unreadable', message, isAbsent: false } as const;
+      const reading: Reading = { ...failed, at: clock.monotonic(), shown: undefined };
       this.#looked.set(id, { reading, found: undefined });
       return undefined;
     }
+  }
+
+  /** Whether it could not be read less than the retry time ago: no pass waits for that again so soon. */
+  #isRefused(reading: Reading | undefined): boolean {
+    const { clock, retry } = this.#ports;
+    return reading?.kind === 'unreadable' && clock.monotonic() < reading.at + retry;
   }
 
   /** Reads the resource, unless what was read last still holds. */
@@ -198,7 +200,8 @@ export class References {
     }
     const shown = found.watch.shown(found.ref.name)?.revision;
     const read = await readScale(found.ref, this.#ports, signal);
-    this.#looked.set(id, { reading: { ...read, at, shown }, found });
+    const readAt = read.kind === 'known' ? at : clock.monotonic();
+    this.#looked.set(id, { reading: { ...read, at: readAt, shown }, found });
   }
 
   /** When the resource is to be read again, as far as can be told now. */
@@ -206,7 +209,8 @@ export class References {
     const { interval, retry } = this.#ports;
     const isPolled = reading.kind === 'known' || reading.kind === 'unresolved';
     const polledAt = monotonic(reading.at + (isPolled ? interval : retry));
-    if (found?.watch.isReliable !== true) return polledAt;
+    // What the watch shows to be back is read at once; what fails or hangs would fail or hang again with each change.
+    if (reading.kind === 'unreadable' && !reading.isAbsent) return polledAt;
     const movement = this.#movement(reading, found);
     switch (movement) {
       case 'none':
@@ -280,17 +284,6 @@ export class References {
 
 const never = monotonic(Number.POSITIVE_INFINITY);
 const atOnce = monotonic(Number.NEGATIVE_INFINITY);
-
-/** What `sets` mirror, by {@link referenceId}. */
-function mirroredBy(sets: readonly SetSnapshot[]): ReadonlyMap<string, Mirrored> {
-  const wanted = new Map<string, Mirrored>();
-  for (const { set } of sets) {
-    const reference = referenceOf(set);
-    if (reference === undefined || set.isDeleting) continue;
-    wanted.set(referenceId(set.namespace, reference), { namespace: set.namespace, reference });
-  }
-  return wanted;
-}
 
 function pacedWrite({ reference, from, replicas: to }: WriteBack): PacedWrite {
   const { type, namespace, name } = reference;
