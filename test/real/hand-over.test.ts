@@ -7,13 +7,13 @@ import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { features } from '../scenarios/env.ts';
 import { images, isComplete, podsOn, setImage } from '../scenarios/group.ts';
 
-const limit = seconds(300);
+const limit = seconds(180);
 
 /** A Lease that is lost sooner than by default, so that ten holders one after the other take a minute. */
 const briefLease = [
-  '-leader-election.lease-duration=6s',
-  '-leader-election.renew-deadline=4s',
-  '-leader-election.retry-period=500ms',
+  '-leader-election.lease-duration=10s',
+  '-leader-election.renew-deadline=7s',
+  '-leader-election.retry-period=1s',
 ];
 
 /** What becomes of the leader, by turns. */
