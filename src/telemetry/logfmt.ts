@@ -5,8 +5,8 @@ import { errorText } from './error-text.ts';
 const needsQuotes = /[\p{Cc} ="\u2028\u2029\ufffd]/u;
 /** What a JSON string may hold as it is, but a terminal or a reader of lines should not meet. */
 const rawControls = /[\p{Cc}\u2028\u2029\ufffd]/gu;
-const invalidInKey = /[\p{Cc} ="\ufffd]/u;
-const allInvalidInKey = /[\p{Cc} ="\ufffd]/gu;
+const invalidInKey = /[\p{Cc} ="\u2028\u2029\ufffd]/u;
+const allInvalidInKey = /[\p{Cc} ="\u2028\u2029\ufffd]/gu;
 
 /** Both formats print a value in this shape; an `Error` is its text, a list is joined with blanks. */
 export function plainValue(value: Exclude<LogValue, undefined>): string | number | boolean | null {
