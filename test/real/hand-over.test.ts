@@ -43,7 +43,8 @@ async function untilLeading(
   return found;
 }
 
-describe('one holder at a time on a real control plane', () => {
+// Most of it is waiting: for a Lease to run out, and for what a predecessor may have sent.
+describe('one holder at a time on a real control plane', { concurrency: 2 }, () => {
   let lane: RealLane;
 
   before(async () => {
