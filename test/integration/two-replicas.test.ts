@@ -1,4 +1,4 @@
-/** Two operators that are processes of their own, and both answer webhooks: one zone of a group at a time (issue 13). */
+/** Two operators that are processes of their own, and both answer webhooks: one zone of a group at a time. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
