@@ -225,12 +225,20 @@ test('a scale-down that is answered 500 is looked up: one that was stored holds 
   assert.deepEqual(world.taken(), []);
 });
 
-test('a scale-down that is answered 500 is looked up: one that was not stored lets the rollout go on', async () => {
+test('a scale-down that is answered 500 is looked up: one that was not stored yet holds the rollout for 120 s [EXCL-1]', async () => {
   const bench = await shrinking();
-  bench.world.before = refuse('patch', 'ingester-zone-b', refusal(500));
+  const { world } = bench;
+  world.before = refuse('patch', 'ingester-zone-b', refusal(500));
   await bench.pass();
-  const asked = ['patch ingester-zone-b', 'get ingester-zone-b'];
-  assert.deepEqual(bench.world.taken(), [...asked, ...DELETES]);
+  assert.deepEqual(world.taken(), ['patch ingester-zone-b', 'get ingester-zone-b']);
+  assert.deepEqual(bench.holds(), ['ScaleRefused', 'AwaitingAnswer']);
+  world.before = refuse('patch', 'ingester-zone-b', refusal(403));
+  await world.clock.advance(119_000);
+  await bench.pass();
+  assert.ok(!world.taken().some((each) => each.startsWith('delete')));
+  await world.clock.advance(1_000);
+  await bench.pass();
+  assert.deepEqual(world.taken(), DELETES);
 });
 
 test('a scaling whose set has changed meanwhile is planned again, and is no failure (D-19)', async () => {

@@ -98,8 +98,13 @@ export class ScaleWriter {
       const { namespace, name, uid } = scale.set;
       const set = await client.get(resourceTypes.statefulSets, { namespace, name }, { signal });
       const isSame = set.metadata.uid === uid && parseStatefulSet(set).spec.replicas === scale.from;
-      if (!isSame) writes.answered(scale, set.metadata.resourceVersion);
-      return !isSame;
+      if (!isSame) {
+        writes.answered(scale, set.metadata.resourceVersion);
+        return true;
+      }
+      // That it was not stored yet says nothing: a balancer may have given up what it had passed on.
+      writes.unanswered(scale, leftAt);
+      return false;
     } catch (failure) {
       if (!isRequestFailure(failure)) throw failure;
       writes.unanswered(scale, leftAt);
