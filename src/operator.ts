@@ -75,24 +75,17 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const caches = createCaches(client, options);
   const unreadable = new AbortController();
   const admission = startAdmission(options, () => decoratedClient(options), ending.signal);
-  // The Lease is held for as long as anything that was sent is unanswered: longer than all else runs.
-  const closed = new AbortController();
-  const leaseClient = decoratedClient(options, false);
-  const election = electionOf(options, leaseClient);
-  const electing = runElection(election, options, { client: leaseClient, signal: closed.signal });
   log.info('caches syncing');
   const running = [
     ...runCaches(caches, unreadable.signal, ending.signal),
     admission.run,
-    work(options, { client, caches, admission, unreadable, election }, ending.signal),
+    work(options, { client, caches, admission, unreadable }, ending.signal),
   ];
   try {
     await Promise.race(running);
   } finally {
     stop();
     await Promise.allSettled(running);
-    closed.abort();
-    await electing;
     signal.removeEventListener('abort', stop);
   }
 }
@@ -101,9 +94,14 @@ interface Parts {
   readonly client: Client;
   readonly caches: Caches;
   readonly admission: Admission;
-  readonly election: LeaderElection;
   /** Aborted when the Role does not permit to list budgets: they are no part of the view then (D-51). */
   readonly unreadable: AbortController;
+}
+
+interface LeadingParts extends Parts {
+  readonly events: EventRecorder;
+  readonly permitted: Permissions;
+  readonly election: LeaderElection;
 }
 
 async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal): Promise<void> {
@@ -125,9 +123,16 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
   });
   const events = permitted.canCreateEvents ? recorder(client, options) : silentRecorder;
   options.readiness.announce();
+  // Only now: who could not fill its caches would hold the Lease for nothing.
+  const leaseClient = decoratedClient(options, false);
+  const election = electionOf(options, leaseClient);
+  const closed = new AbortController();
+  const electing = runElection(election, options, { client: leaseClient, signal: closed.signal });
   try {
-    await lead(options, { ...parts, client, events, permitted }, signal);
+    await lead(options, { ...parts, client, events, permitted, election }, signal);
   } finally {
+    closed.abort();
+    await electing;
     await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
   }
 }
@@ -140,7 +145,7 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
  */
 async function lead(
   options: OperatorOptions,
-  parts: Parts & { readonly events: EventRecorder; readonly permitted: Permissions },
+  parts: LeadingParts,
   signal: AbortSignal,
 ): Promise<void> {
   const { election } = parts;
@@ -158,11 +163,7 @@ async function lead(
 /** Reconciles for one term. @returns whether all that was sent is answered, so that nothing may arrive late */
 async function reconcile(
   options: OperatorOptions,
-  parts: Parts & {
-    readonly events: EventRecorder;
-    readonly leading: Leading;
-    readonly permitted: Permissions;
-  },
+  parts: LeadingParts & { readonly leading: Leading },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { config, clock, log, metrics, onPlan } = options;
@@ -197,7 +198,7 @@ async function reconcile(
   const told = onPlan === undefined ? {} : { onPlan };
   const { isSettled } = await runGroups({ ...ports, resync, onOtherChange, ...told }, signal);
   await references.ended();
-  return isSettled && !writes.hasUnanswered() && !predecessor.isPending();
+  return isSettled;
 }
 
 function recorder(

@@ -1,4 +1,4 @@
-/** Hostile: processes that end before they did anything (D-50, WRIT-2). */
+/** Processes that end before they did anything (D-50, WRIT-2). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';

@@ -1,4 +1,4 @@
-/** Hostile: who holds the Lease does nothing with it (LIVE-1, LIVE-2). */
+/** Who holds the Lease does nothing with it (LIVE-1, LIVE-2). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '#base/units.ts';
