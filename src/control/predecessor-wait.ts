@@ -65,14 +65,16 @@ export class PredecessorWait {
     }
   }
 
-  /** Whether a group may still have to wait, so that this process has not outlived its predecessor yet. */
-  isPending(): boolean {
+  /** Whether one of the groups `keys` may still have to wait, so that this process has not outlived its predecessor yet. */
+  isPending(keys: Iterable<string>): boolean {
     const { clock, predecessor, horizon, startedAt } = this.#options;
     if (predecessor.kind === 'ended') return false;
-    const from = predecessor.kind === 'unclean' ? predecessor.countedFrom : startedAt;
-    const isWaited =
-      predecessor.kind === 'unclean' || [...this.#wasInMotion.values()].includes(true);
-    return isWaited && clock.monotonic() < from + horizon;
+    if (predecessor.kind === 'unclean') {
+      return clock.monotonic() < predecessor.countedFrom + horizon;
+    }
+    // A group that was never looked at may have been in motion.
+    const isWaited = [...keys].some((key) => this.#wasInMotion.get(key) !== false);
+    return isWaited && clock.monotonic() < startedAt + horizon;
   }
 }
 

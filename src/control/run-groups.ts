@@ -30,7 +30,7 @@ const stride = 8;
  * Watches StatefulSets and pods, and reconciles the group that a change concerns, at once (architecture rule 5).
  * Both informers must have synced. Ends when `signal` aborts, the passes under way have ended, and what was sent is answered.
  *
- * @returns whether every deletion got its answer
+ * @returns whether every disruption got its answer, and no predecessor is waited for any more
  */
 export async function runGroups(
   ports: GroupPorts,
@@ -75,7 +75,9 @@ export async function runGroups(
     resync.cancel();
     await reconciler.idle();
   }
-  return { isSettled: !reconciler.hasUnanswered() };
+  const { predecessor, writes } = ports;
+  const isAwaited = predecessor.isPending(keysOf(statefulSets.lister.list()));
+  return { isSettled: !reconciler.hasUnanswered() && !writes.hasUnanswered() && !isAwaited };
 }
 
 /** Both states of a change: a set that moved to another group concerns both groups. */

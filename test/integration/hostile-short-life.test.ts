@@ -1,4 +1,4 @@
-/** Hostile: what a chain of short lives forgets of the process that was killed at its head (D-50, WRIT-2). */
+/** What a chain of short lives forgets of the process that was killed at its head (D-50, WRIT-2). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
