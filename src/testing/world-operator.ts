@@ -68,14 +68,14 @@ export interface KillOptions {
 const horizon = seconds(120);
 
 /**
- * The Lease is renewed every 12 s instead of every 2 s: worlds run through hours. It is taken over well within the minute
+ * The Lease is renewed every 9 s instead of every 2 s: worlds run through hours. It is taken over well within the minute
  * after which a group that stands still must be explained (LIVE-2). What is about the Lease itself asks for
  * {@link usualRenewals}.
  */
 const rareRenewals: readonly string[] = [
-  '-leader-election.lease-duration=45s',
-  '-leader-election.renew-deadline=36s',
-  '-leader-election.retry-period=12s',
+  '-leader-election.lease-duration=36s',
+  '-leader-election.renew-deadline=28s',
+  '-leader-election.retry-period=9s',
 ];
 
 /** Flags for a world whose operators renew their Lease as often as they do by default, as client-go's programs do. */
@@ -89,7 +89,7 @@ export const usualRenewals: readonly string[] = [
  * How long after an end that was not in good order the successor disrupts again, at most: what the other may have sent
  * until its renew deadline is waited out for 120 s (D-50), and a round of the election may have just passed.
  */
-export const takeoverFor: Millis = seconds(36 + 120 + 12);
+export const takeoverFor: Millis = seconds(28 + 120 + 9);
 
 /** What the operator of a world is given. */
 export interface WorldOperatorOptions {

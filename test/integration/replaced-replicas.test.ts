@@ -94,10 +94,11 @@ describe('a Service over two replicas', () => {
     await stage.close();
   });
 
-  test('fails no review while each replica is stopped in good order and replaced, and after one was killed only until that is noticed (LOAD-4)', async () => {
+  test('fails no review while each replica is stopped in good order and replaced, and after one was killed only until that is noticed (LOAD-4)', async (context) => {
     const replicas = await Promise.all([stage.operator(), stage.operator()]);
     await stage.configure(replicas[0].port);
     const service = new Service(replicas, () => stage.bundle());
+    context.after(() => service.end());
     await service.looked();
     for (const replica of replicas) {
       const before = service.reviews;
@@ -123,6 +124,5 @@ describe('a Service over two replicas', () => {
     await service.looked();
     assert.ok(service.reviews > reviews, 'no review after a replica was killed');
     assert.equal(service.failures.length, failed, failures.join('\n'));
-    await service.end();
   });
 });

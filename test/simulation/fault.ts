@@ -118,7 +118,7 @@ export const awayFor: Millis = seconds(1);
 /** How late what a killed operator had sent arrives, where it does. */
 const latenesses: readonly Millis[] = [seconds(3), seconds(60), seconds(119)];
 /** How long an operator is stopped where another one may take over: half a Lease, one and a half, and for long. */
-const pauses: readonly Millis[] = [seconds(22.5), seconds(67.5), minutes(10)];
+const pauses: readonly Millis[] = [seconds(18), seconds(54), minutes(10)];
 /** How long a slow read takes, and how long after its sending the world changes. */
 export const slowFor: Millis = seconds(30);
 export const changeAfter: Millis = seconds(2);
