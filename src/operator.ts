@@ -156,7 +156,10 @@ async function lead(
     const isClean = await reconcile(options, { ...parts, leading }, working);
     const { state } = election;
     if (signal.aborted) return election.end({ isClean });
-    if (state.kind === 'lost') throw new LeaseLostError(state.because);
+    if (state.kind === 'lost') {
+      await election.end({ isClean });
+      throw new LeaseLostError(state.because);
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
 import type { Client } from './client.ts';
 import {
   type EndOptions,
@@ -47,6 +47,8 @@ export interface LeaderElectionOptions extends ElectionSettings {
 const requestsOfRound = 4;
 /** Longest time between two looks whether the Role permits a Lease by now. */
 const longestRefusal = seconds(30);
+/** How long a process whose Lease was lost tries to write down that nothing of it is under way. */
+const patienceAfterLoss = seconds(60);
 /** No call of this program takes longer. */
 const longestRequest = seconds(30);
 
@@ -63,6 +65,8 @@ class LeaseElection implements LeaderElection {
   #memory: ElectionMemory;
   #ending = new AbortController();
   #watchdog: Timer | undefined;
+  /** What was lost, for as long as nothing was gained since. */
+  #lost: Leadership | undefined;
   #round: Promise<void> = Promise.resolve();
   #told = '';
 
@@ -114,8 +118,9 @@ class LeaseElection implements LeaderElection {
     // Ours to give up, and not ours to act on from here on.
     this.#states.stopWork('it was told to end');
     this.#memory = { ...this.#memory, leadership: undefined };
-    const mayClaim = isClean && leadership !== undefined && this.#isWaitOver(leadership);
-    this.#stop(mayClaim && (await this.#giveUp(leadership)));
+    const ending = leadership ?? this.#lostTerm();
+    const mayClaim = isClean && ending !== undefined && this.#isWaitOver(ending);
+    this.#stop(mayClaim && (await this.#giveUp(ending)));
   }
 
   #isRunning(signal: AbortSignal): boolean {
@@ -194,6 +199,7 @@ class LeaseElection implements LeaderElection {
     const { clock } = this.#options;
     const { leadership } = this.#memory;
     if (leadership === undefined || this.#ending.signal.aborted) return;
+    this.#lost = undefined;
     this.#watch(leadership);
     const term = termText(leadership.term);
     const isNew = this.state.kind !== 'leading';
@@ -220,6 +226,7 @@ class LeaseElection implements LeaderElection {
   #lose(because: string): void {
     if (this.#memory.leadership === undefined) return;
     this.#watchdog?.cancel();
+    this.#lost = this.#memory.leadership;
     this.#memory = { ...this.#memory, leadership: undefined, isCurrent: false };
     this.#log.error('leadership lost', { reason: because });
     this.#states.lose(`The Lease was lost: ${because}`);
@@ -265,10 +272,22 @@ class LeaseElection implements LeaderElection {
     return clock.monotonic() >= predecessor.countedFrom + predecessorHorizon;
   }
 
+  /**
+   * The term that was lost, to be given up all the same: while the Lease still names it nobody else can have begun, and
+   * that nothing of it is under way spares the next one its wait.
+   */
+  #lostTerm(): Leadership | undefined {
+    const { clock } = this.#options;
+    if (this.#lost === undefined) return undefined;
+    return { ...this.#lost, heldUntil: monotonic(clock.monotonic() + patienceAfterLoss) };
+  }
+
   #giveUp(leadership: Leadership): Promise<boolean> {
     const { sighting, isCurrent } = this.#memory;
     const last = isCurrent && sighting.kind === 'present' ? sighting.record : undefined;
-    return giveUp({ ...this.#options, requests: this.#requests }, leadership, last);
+    const requests = this.#requests;
+    const tries = this.#lost === undefined ? 4 : patienceAfterLoss / this.#options.retryPeriod;
+    return giveUp({ ...this.#options, requests, tries }, leadership, last);
   }
 
   #stop(isClean: boolean): void {

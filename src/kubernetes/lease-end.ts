@@ -10,10 +10,9 @@ export interface GiveUpOptions {
   readonly requests: LeaseRequests;
   readonly renewDeadline: Millis;
   readonly retryPeriod: Millis;
+  /** How often it is tried at most; a conflict costs two requests. @default 4 */
+  readonly tries?: number;
 }
-
-/** How often it is tried: a conflict costs two requests. */
-const longestTry = 4;
 
 /**
  * Empties the Lease and writes down that the term ended in good order, in one update that names the revision at which it
@@ -27,9 +26,9 @@ export async function giveUp(
   leadership: Leadership,
   last: LeaseRecord | undefined,
 ): Promise<boolean> {
-  const { clock, retryPeriod } = options;
+  const { clock, retryPeriod, tries = 4 } = options;
   let record = last;
-  for (let tried = 0; tried < longestTry; tried += 1) {
+  for (let tried = 0; tried < tries; tried += 1) {
     if (record !== undefined && !isOfTerm(record, leadership.term)) return false;
     const answer = await send(options, leadership, record);
     switch (answer.kind) {

@@ -188,3 +188,23 @@ for (const verb of ['get', 'create', 'update'] as const) {
     await world.close();
   });
 }
+
+test('an API server that is away for 20 s every two minutes does not keep a rollout of one pod a time from ending within an hour [LIVE-1]', async () => {
+  const world = await World.create({ ...group, operators: 1 });
+  world.onEnded.add(() => world.replaceOperator(seconds(1)));
+  await world.readyOperator();
+  await world.clock.advance(minutes(2));
+  for (let round = 0; round < 30; round += 1) {
+    await world.clock.advance(seconds(100));
+    const heal = world.cluster.faults.add({
+      match: { user: OPERATOR_USER },
+      action: { kind: 'error', code: 503 },
+    });
+    await world.clock.advance(seconds(20));
+    heal();
+    if (round === 0) await world.setImage(images.new);
+  }
+  const { length } = deletedPods(world);
+  await world.close();
+  assert.equal(length, 12);
+});
