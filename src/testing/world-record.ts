@@ -1,3 +1,4 @@
+import type { Instant } from '#base/units.ts';
 import { primaryHold } from '#control/primary-hold.ts';
 import type { Telling } from './invariants/retold.ts';
 import type { StallStatement } from './reasons.ts';
@@ -22,6 +23,8 @@ export class WorldRecord {
   readonly tellings: Telling[] = [];
   /** The reasons that they gave for standing still, as their gauge of blocked groups had them. */
   readonly stalls: StallStatement[] = [];
+  /** What each said last, by key of the group. */
+  readonly #newest = new Map<string, Map<string, StallStatement>>();
 
   /** An operator logged `entry`. */
   logged(entry: LogEntry): void {
@@ -39,16 +42,27 @@ export class WorldRecord {
     if (statement !== undefined) this.scaleStatements.push(statement);
   }
 
-  /** An operator passed over a group. */
-  planned({ at, key, plan }: PassedPlan): void {
+  /** The operator `client` passed over a group. */
+  planned(client: string, { at, key, plan }: PassedPlan): void {
     const [namespace = '', group = ''] = key.split('/');
     const hold = primaryHold(plan.decisions);
-    this.stalls.push({
+    const said = {
       at,
       namespace,
       group,
       reason: hold?.because.reason ?? '',
       ...(hold !== undefined && { set: hold.set.name }),
-    });
+    };
+    this.stalls.push(said);
+    const own = this.#newest.get(client) ?? new Map<string, StallStatement>();
+    this.#newest.set(client, own.set(key, said));
+  }
+
+  /** The operator `client` has ended by itself, and its gauges with it: what others said last counts again. */
+  ended(client: string, at: Instant): void {
+    this.#newest.delete(client);
+    for (const own of this.#newest.values()) {
+      for (const said of own.values()) this.stalls.push({ ...said, at });
+    }
   }
 }

@@ -162,8 +162,9 @@ export class World {
         this.record.logged(entry);
         for (const told of this.onLog) told(entry);
       },
-      planned: (passed) => this.record.planned(passed),
+      planned: (passed) => this.record.planned(client, passed),
       ended: () => {
+        this.record.ended(client, clock.now());
         for (const told of this.onEnded) told(operator);
       },
     });
