@@ -486,6 +486,25 @@ describe('createLeaderElection() under a Role that does not permit', () => {
   });
 });
 
+describe('createLeaderElection() under a 403 that is not about the Role', () => {
+  for (const hasNoReviews of [false, true]) {
+    const what = hasNoReviews ? 'where no review can be had' : 'where the Role permits it';
+    test(`follows and says why ${what}`, async () => {
+      const world = new LeaseWorld();
+      world.server.refused.add('create');
+      world.server.hasNoReviews = hasNoReviews;
+      const a = world.start('a');
+      await world.run(60_000);
+      assert.deepEqual([...new Set(kindsOf(a))], ['candidate']);
+      const { state } = a.election;
+      const why = hasNoReviews
+        ? 'leases: Forbidden .*, and whether the Role permits it is unknown: .*InternalError'
+        : 'leases: Forbidden .*, although the Role permits it';
+      assert.match(state.kind === 'candidate' ? state.because : '', new RegExp(why));
+    });
+  }
+});
+
 describe('createLeaderElection() asks no more often than every retry period', () => {
   test('when every request fails', async () => {
     const world = new LeaseWorld();

@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, type Monotonic, millis } from '#base/units.ts';
+import { canI } from './access-review.ts';
 import { isAlreadyExists, isConflict, isForbidden, isNotFound } from './api-error.ts';
 import type { CallOptions, Client } from './client.ts';
 import {
@@ -29,7 +30,7 @@ export type LeaseAnswer =
   | { readonly kind: 'absent' }
   /** The Lease is not what we thought it was. */
   | { readonly kind: 'conflict' }
-  /** The Role does not permit it. */
+  /** The Role does not permit it, as a review of our access says: a 403 alone may come from a quota or a policy. */
   | {
       readonly kind: 'forbidden';
       readonly verb: 'get' | 'create' | 'update';
@@ -102,8 +103,29 @@ export class LeaseRequests {
       const object = await this.#call(request, { signal, timeout: millis(timeout), beforeSend });
       return { kind: 'record', record: parseLease(object), sentAt };
     } catch (error) {
+      if (isForbidden(error))
+        return this.#askWhy(request, error, { signal, timeout: millis(timeout) });
       return answerOf(request, error);
     }
+  }
+
+  /** Whether the 403 `error` is about our Role; a review that says nothing leaves it open. */
+  async #askWhy(
+    { kind }: AnyLeaseRequest,
+    error: Error,
+    options: CallOptions,
+  ): Promise<LeaseAnswer> {
+    const { client, namespace, name } = this.#options;
+    const verb = verbs[kind];
+    const access = { verb, group: 'coordination.k8s.io', resource: 'leases', namespace };
+    // A creation is authorised before its name is known.
+    const answer = await canI(client, verb === 'create' ? access : { ...access, name }, options);
+    if (answer.kind === 'denied') return { kind: 'forbidden', verb, error };
+    const why =
+      answer.kind === 'allowed'
+        ? 'although the Role permits it'
+        : `and whether the Role permits it is unknown: ${answer.reason}`;
+    return { kind: 'failed', error: new Error(`${error.message}, ${why}`, { cause: error }) };
   }
 
   #call(request: AnyLeaseRequest, options: CallOptions): Promise<KubernetesObject> {
@@ -133,9 +155,6 @@ export class LeaseRequests {
 }
 
 function answerOf({ kind }: AnyLeaseRequest, error: unknown): LeaseAnswer {
-  if (isForbidden(error) && !isNamespaceGoing(error.details)) {
-    return { kind: 'forbidden', verb: verbs[kind], error };
-  }
   if (isConflict(error) || isAlreadyExists(error)) return { kind: 'conflict' };
   // For a creation it means that the namespace is not there.
   if (isNotFound(error) && kind !== 'create') return { kind: 'absent' };
@@ -149,12 +168,3 @@ const verbs = {
   renew: 'update',
   'give-up': 'update',
 } as const;
-
-/** A namespace that is being deleted answers 403 to every creation; that says nothing of our Role. */
-function isNamespaceGoing({ causes }: JsonObject): boolean {
-  const reasonOf = (cause: unknown): unknown =>
-    typeof cause === 'object' && cause !== null && 'reason' in cause ? cause.reason : undefined;
-  return (
-    Array.isArray(causes) && causes.some((cause) => reasonOf(cause) === 'NamespaceTerminating')
-  );
-}

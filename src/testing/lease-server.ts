@@ -44,6 +44,10 @@ export class LeaseServer {
   readonly requests: ArrivedRequest[] = [];
   /** Verbs that the Role does not permit. */
   readonly forbidden = new Set<ArrivedRequest['verb']>();
+  /** Verbs that are answered 403 although the Role permits them, as by a quota or a policy. */
+  readonly refused = new Set<ArrivedRequest['verb']>();
+  /** Whether nobody can say what the Role permits. */
+  hasNoReviews = false;
   readonly #clock: FakeClock;
   readonly #stored = new Map<string, KubernetesObject>();
   #revision = 100;
@@ -112,8 +116,16 @@ export class LeaseServer {
       watch: () => refuse('watch'),
       patch: () => refuse('patch'),
       delete: () => refuse('delete'),
-      raw: () => refuse('raw'),
+      raw: ({ body }) => this.#review(body),
     };
+  }
+
+  /** What the Role says of the verb that a SelfSubjectAccessReview asks about. */
+  async #review(body: JsonObject | undefined): Promise<JsonObject> {
+    if (this.hasNoReviews) throw failure('create', 500, 'InternalError');
+    const { spec } = body as { readonly spec?: AskedAccess };
+    const verb = spec?.resourceAttributes.verb;
+    return { status: { allowed: verb === undefined || !this.forbidden.has(verb) } };
   }
 
   async #ask(asked: Asked): Promise<KubernetesObject> {
@@ -148,7 +160,7 @@ export class LeaseServer {
     outcome: NonNullable<RequestFate['outcome']>,
     { perform }: Act,
   ): KubernetesObject | Error {
-    if (this.forbidden.has(verb)) return failure(verb, 403, 'Forbidden');
+    if (this.forbidden.has(verb) || this.refused.has(verb)) return failure(verb, 403, 'Forbidden');
     const isWrite = verb === 'create' || verb === 'update';
     if (outcome === 'unapplied-409' && isWrite) return failure(verb, 409, 'Conflict');
     if (outcome === 'unapplied-500') return failure(verb, 500, 'InternalError');
@@ -199,6 +211,10 @@ export class LeaseServer {
     this.#stored.set(metadata.name, stored);
     return stored;
   }
+}
+
+interface AskedAccess {
+  readonly resourceAttributes: { readonly verb: ArrivedRequest['verb'] };
 }
 
 interface Act {

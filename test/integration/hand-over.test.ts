@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { forbidLeases } from '#testing/lease-role.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
 import { OPERATOR_USER, type OperatorRun, usualRenewals } from '#testing/world-operator.ts';
@@ -170,10 +171,7 @@ for (const [what, document] of Object.entries(edits)) {
 for (const verb of ['get', 'create', 'update'] as const) {
   test(`without the verb ${verb} on Leases it rolls after the wait of every start, and names the rule`, async () => {
     const world = await World.create({ ...group, operators: 1 });
-    world.cluster.faults.add({
-      match: { user: OPERATOR_USER, verb, resource: 'leases' },
-      action: { kind: 'error', code: 403 },
-    });
+    forbidLeases(world, verb);
     world.onEnded.add(() => world.replaceOperator(seconds(1)));
     const rules: unknown[] = [];
     world.onLog.add(({ fields }) => rules.push(fields['missingRule']));
