@@ -1,12 +1,21 @@
 import { type Millis, type Monotonic, millis } from '#base/units.ts';
-import { claimLife } from './claim.ts';
+import { type Claim, claimLife } from './claim.ts';
+import { parseClaim } from './parse-claim.ts';
 
 /** How long a text that is not there any more is remembered: it may be put back. */
 const memory = millis(2 * claimLife);
 
+/** A claim that let a set shrink, and its text. */
+interface Allowance {
+  readonly text: string;
+  readonly claim: Claim;
+}
+
 /** Since when this process has seen the very texts of the claims. */
 export class ClaimSightings {
   readonly #seen = new Map<string, Map<string, Monotonic>>();
+  /** By key: the last claim that let a set shrink, unless it was taken back or another set has the group. */
+  readonly #allowed = new Map<string, Allowance>();
 
   /** Takes note of all that stands in the ConfigMap, as an answer of `now` has it. */
   see(texts: ReadonlyMap<string, string>, now: Monotonic): void {
@@ -14,8 +23,28 @@ export class ClaimSightings {
       const known = this.#seen.get(key) ?? new Map<string, Monotonic>();
       this.#seen.set(key, known);
       if (!known.has(text)) known.set(text, now);
+      this.#keepAllowed(key, text);
+    }
+    for (const [key, { text }] of this.#allowed) {
+      if (this.watched(key, text, now) >= claimLife) this.#allowed.delete(key);
     }
     for (const [key, known] of this.#seen) this.#forget(key, known, { texts, now });
+  }
+
+  /** Takes note that this process itself has removed what stood under `key`. */
+  removed(key: string): void {
+    this.#allowed.delete(key);
+  }
+
+  /**
+   * What stands under `key`; where nothing does, the claim that let a set shrink and was there less than 30 s ago.
+   * No replica removes such a claim, so somebody has deleted it, or the whole ConfigMap, and the set shrinks none the less.
+   */
+  standing(key: string, texts: ReadonlyMap<string, string>, now: Monotonic): string | undefined {
+    const text = texts.get(key);
+    if (text !== undefined) return text;
+    const lost = this.#allowed.get(key)?.text;
+    return this.watched(key, lost, now) < claimLife ? lost : undefined;
   }
 
   /** How long `text` has been seen under `key`; 0 if never. */
@@ -31,6 +60,16 @@ export class ClaimSightings {
       .map(([key]) => key);
   }
 
+  #keepAllowed(key: string, text: string): void {
+    const allowed = this.#allowed.get(key);
+    if (allowed?.text === text) return;
+    const found = parseClaim(text);
+    if (found.kind !== 'claim') return;
+    const { claim } = found;
+    if (claim.state === 'allowed') this.#allowed.set(key, { text, claim });
+    else if (allowed !== undefined && !protects(claim, allowed)) this.#allowed.delete(key);
+  }
+
   #forget(
     key: string,
     known: Map<string, Monotonic>,
@@ -41,4 +80,10 @@ export class ClaimSightings {
     }
     if (known.size === 0) this.#seen.delete(key);
   }
+}
+
+/** Whether a review that goes on is another one of the set that was allowed to shrink: its denial puts that claim back. */
+function protects(underWay: Claim, { claim }: Allowance): boolean {
+  const isTakenBack = underWay.replica === claim.replica && underWay.until === claim.until;
+  return underWay.set === claim.set && !isTakenBack;
 }

@@ -75,7 +75,11 @@ export class GroupClaims {
     const { store } = options;
     this.#seen = {
       read: (deadline) => this.#noted(store.read(deadline)),
-      write: (map, changes, deadline) => this.#noted(store.write(map, changes, deadline)),
+      write: async (map, changes, deadline) => {
+        const written = await this.#noted(store.write(map, changes, deadline));
+        for (const [key, text] of changes) if (text === undefined) this.#sightings.removed(key);
+        return written;
+      },
     };
   }
 
@@ -98,14 +102,14 @@ export class GroupClaims {
   async obstacle(request: ClaimRequest, deadline: Deadline): Promise<ClaimObstacle | undefined> {
     const key = claimKey(request, this.#options.namespace);
     const map = await this.#seen.read(deadline);
-    return this.#obstacle(map.texts.get(key), { key, request }, deadline);
+    return this.#obstacle(this.#standing(key, map), { key, request }, deadline);
   }
 
   async #decided(request: ClaimRequest, deadline: Deadline): Promise<ClaimOutcome> {
     const key = claimKey(request, this.#options.namespace);
     const tried = async (): Promise<ClaimOutcome> => {
       const map = await this.#seen.read(deadline);
-      const obstacle = await this.#obstacle(map.texts.get(key), { key, request }, deadline);
+      const obstacle = await this.#obstacle(this.#standing(key, map), { key, request }, deadline);
       if (obstacle !== undefined) return obstacle;
       return { kind: 'claimed', claim: await this.#written(map, { key, request }, deadline) };
     };
@@ -184,16 +188,20 @@ export class GroupClaims {
   }
 
   /**
-   * The claim by which `set` was allowed to shrink, where it stands or is protected by what stands: that change may still
+   * The claim by which `set` was allowed to shrink, where it stands, was deleted, or is protected by what stands: that change may still
    * be on its way to the store, so the denial of another review puts the claim back.
    */
-  #allowed(key: string, { texts }: ClaimMap, set: string): string | undefined {
-    const text = texts.get(key);
+  #allowed(key: string, map: ClaimMap, set: string): string | undefined {
+    const text = this.#standing(key, map);
     const found = parseClaim(text);
     if (found.kind !== 'claim' || found.claim.set !== set) return undefined;
     if (found.claim.state === 'allowed') return text;
     const protecting = this.#protecting.get(key);
     return protecting?.by === text ? protecting?.text : undefined;
+  }
+
+  #standing(key: string, { texts }: ClaimMap): string | undefined {
+    return this.#sightings.standing(key, texts, this.#options.clock.monotonic());
   }
 
   /** 30 s from now; later than any before, so that no two texts of this process are alike. */

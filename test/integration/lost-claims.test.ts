@@ -1,0 +1,85 @@
+/** Claims of prepare-downscale that somebody deletes or overwrites (Z8, W2). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seconds } from '#base/units.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { AdmissionBed, type Replica } from '#testing/admission-bed.ts';
+import { prepared } from '#testing/admission-requests.ts';
+
+const A = 'ingester-zone-a';
+const B = 'ingester-zone-b';
+
+async function twoZones(): Promise<AdmissionBed> {
+  const bed = await AdmissionBed.open();
+  for (const name of [A, B]) await bed.store({ name, ...prepared });
+  return bed;
+}
+
+async function isAllowed(
+  bed: AdmissionBed,
+  { prepareDownscale }: Pick<Replica, 'prepareDownscale'>,
+  name: string,
+): Promise<boolean> {
+  const request = await bed.downscaleRequest(name, 3, 1);
+  return (await bed.review(prepareDownscale, request)).isAllowed;
+}
+
+async function deleteClaims(bed: AdmissionBed): Promise<void> {
+  const key = { namespace: 'test', name: 'rollout-operator-claims' };
+  await bed.admin.delete(resourceTypes.configMaps, key, { preconditions: {} });
+}
+
+for (const asked of ['the replica that allowed it', 'another that has seen the claim']) {
+  test(`a ConfigMap of claims that is deleted just after a scale-down was allowed does not let ${asked} allow a second zone for 30 s`, async () => {
+    await using bed = await twoZones();
+    const second = bed.replica('replica-2');
+    const replica = asked.startsWith('another') ? second : bed;
+    assert.equal(await isAllowed(bed, bed, A), true);
+    assert.equal(await isAllowed(bed, second, B), false);
+    await deleteClaims(bed);
+    assert.equal(await isAllowed(bed, replica, B), false);
+    await bed.clock.advance(29_999);
+    assert.equal(await isAllowed(bed, replica, B), false);
+    await bed.clock.advance(1);
+    assert.equal(await isAllowed(bed, replica, B), true);
+  });
+}
+
+test('a claim that was deleted is put back when a second review of its set is denied', async () => {
+  await using bed = await twoZones();
+  assert.equal(await isAllowed(bed, bed, A), true);
+  const allowed = await bed.claims();
+  await deleteClaims(bed);
+  bed.fleet.behave({ kind: 'answer', status: 500 }, `${A}-2`);
+  assert.equal(await isAllowed(bed, bed, A), false);
+  assert.deepEqual(await bed.claims(), allowed);
+  assert.equal(await isAllowed(bed, bed.replica('replica-2'), B), false);
+});
+
+test('a claim that was deleted while a second review of its set went on holds its group, also where that is denied', async () => {
+  await using bed = await twoZones();
+  const second = bed.replica('replica-2');
+  assert.equal(await isAllowed(bed, bed, A), true);
+  assert.equal(await isAllowed(bed, second, B), false);
+  bed.fleet.behave({ kind: 'never' });
+  const again = bed.begin(bed.prepareDownscale, await bed.downscaleRequest(A, 3, 1));
+  await bed.fleet.received(3);
+  assert.equal(await isAllowed(bed, second, B), false);
+  await deleteClaims(bed);
+  bed.fleet.behave({ kind: 'application' });
+  await bed.clock.advance(seconds(5));
+  assert.equal((await again.verdict).isAllowed, false);
+  await Promise.all(bed.background);
+  assert.equal(await isAllowed(bed, second, B), false);
+  assert.equal(await isAllowed(bed, bed, B), false);
+});
+
+test('a claim that was deleted holds its group no longer than its set is shrinking', async () => {
+  await using bed = await twoZones();
+  assert.equal(await isAllowed(bed, bed, A), true);
+  await deleteClaims(bed);
+  assert.equal(await isAllowed(bed, bed, B), false);
+  const key = { namespace: 'test', name: A };
+  await bed.admin.delete(resourceTypes.statefulSets, key, { preconditions: {} });
+  assert.equal(await isAllowed(bed, bed, B), true);
+});
