@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type Millis, type Monotonic, millis } from '#base/units.ts';
 import { type Claim, claimLife } from './claim.ts';
 import { parseClaim } from './parse-claim.ts';
@@ -13,6 +14,7 @@ interface Allowance {
 
 /** Since when this process has seen the very texts of the claims. */
 export class ClaimSightings {
+  /** By key and {@link print}: somebody may write texts of 1 MB again and again. */
   readonly #seen = new Map<string, Map<string, Monotonic>>();
   /** By key: the last claim that let a set shrink, unless it was taken back or another set has the group. */
   readonly #allowed = new Map<string, Allowance>();
@@ -22,7 +24,8 @@ export class ClaimSightings {
     for (const [key, text] of texts) {
       const known = this.#seen.get(key) ?? new Map<string, Monotonic>();
       this.#seen.set(key, known);
-      if (!known.has(text)) known.set(text, now);
+      const seen = print(text);
+      if (!known.has(seen)) known.set(seen, now);
       this.#keepAllowed(key, text);
     }
     for (const [key, { text }] of this.#allowed) {
@@ -49,7 +52,7 @@ export class ClaimSightings {
 
   /** How long `text` has been seen under `key`; 0 if never. */
   watched(key: string, text: string | undefined, now: Monotonic): Millis {
-    const since = text === undefined ? undefined : this.#seen.get(key)?.get(text);
+    const since = text === undefined ? undefined : this.#seen.get(key)?.get(print(text));
     return millis(since === undefined ? 0 : now - since);
   }
 
@@ -75,11 +78,18 @@ export class ClaimSightings {
     known: Map<string, Monotonic>,
     { texts, now }: { readonly texts: ReadonlyMap<string, string>; readonly now: Monotonic },
   ): void {
-    for (const [text, since] of known) {
-      if (text !== texts.get(key) && now - since > memory) known.delete(text);
+    const text = texts.get(key);
+    const current = text === undefined ? undefined : print(text);
+    for (const [seen, since] of known) {
+      if (seen !== current && now - since > memory) known.delete(seen);
     }
     if (known.size === 0) this.#seen.delete(key);
   }
+}
+
+/** Stands for `text` where that is too long to be kept. */
+function print(text: string): string {
+  return hash('sha256', text, 'base64');
 }
 
 /** Whether a review that goes on is another one of the set that was allowed to shrink: its denial puts that claim back. */

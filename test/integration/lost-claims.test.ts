@@ -1,7 +1,10 @@
 /** Claims of prepare-downscale that somebody deletes or overwrites (Z8, W2). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seconds } from '#base/units.ts';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { ClaimSightings } from '#admission/claim-sightings.ts';
+import { monotonic, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { AdmissionBed, type Replica } from '#testing/admission-bed.ts';
 import { prepared } from '#testing/admission-requests.ts';
@@ -82,4 +85,23 @@ test('a claim that was deleted holds its group no longer than its set is shrinki
   const key = { namespace: 'test', name: A };
   await bed.admin.delete(resourceTypes.statefulSets, key, { preconditions: {} });
   assert.equal(await isAllowed(bed, bed, B), true);
+});
+
+test('texts of 1 MB that somebody writes ten times a second are not kept', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const sightings = new ClaimSightings();
+  const used = (): number => {
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const before = used();
+  for (let turn = 0; turn < 600; turn += 1) {
+    const text = Buffer.alloc(1_000_000, `${turn} `).toString('latin1');
+    sightings.see(new Map([['ingester', text]]), monotonic(turn * 100));
+  }
+  const grown = used() - before;
+  assert.equal(sightings.watched('ingester', undefined, monotonic(0)), 0);
+  assert.ok(grown < 64 * 2 ** 20, `${Math.round(grown / 2 ** 20)} MiB more`);
 });
