@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
+import { forbidLeases } from '#testing/lease-role.ts';
 import { mirrorAnnotations } from '#testing/scaling.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { images } from '#testing/world-group.ts';
-import { OPERATOR_USER, usualRenewals } from '#testing/world-operator.ts';
+import { usualRenewals } from '#testing/world-operator.ts';
 import { annotateSet, createTemplate } from './scaling-stage.ts';
 
 const group: WorldOptions = {
@@ -20,10 +21,7 @@ test('a process that was killed without a Lease is waited out, also when one cam
   await createTemplate(world, 't-a', 8);
   await annotateSet(world, 'a', mirrorAnnotations('t-a'));
   // The peer's Role: no Leases.
-  const permit = world.cluster.faults.add({
-    match: { user: OPERATOR_USER, resource: 'leases' },
-    action: { kind: 'error', code: 403 },
-  });
+  const permit = forbidLeases(world, 'get', 'create', 'update');
   const first = await world.readyOperator();
   await world.clock.advance(minutes(3));
   world.cluster.faults.add({

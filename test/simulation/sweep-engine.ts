@@ -28,7 +28,7 @@ import { faultName } from './fault-name.ts';
 import type { Scenario } from './scenario.ts';
 
 /** How long nothing may be written once a story is over (QUIE-1). */
-const quietFor = minutes(30);
+const quietFor = minutes(10);
 /** What an operator may still be busy with when the last pod is ready. */
 const settleFor = seconds(5);
 
@@ -66,7 +66,8 @@ export async function tellReference(scenario: Scenario): Promise<Reference> {
   const run = await tell(stage);
   const { calls, commits } = stage.world.cluster.eventLog;
   const own = calls.filter(
-    ({ user, startedAt }) => user === OPERATOR_USER && startedAt <= stage.completeAt + settleFor,
+    ({ user, startedAt, resource }) =>
+      user === OPERATOR_USER && startedAt <= endOf(stage.completeAt, resource),
   );
   const events = (resource: string): number =>
     commits.filter(
@@ -106,6 +107,11 @@ function hostile(
     ...((scenario.world.operators ?? 1) > 1 ? calls.flatMap(pauseFaults) : []),
     ...(isPlainRollout ? changeFaults(deletions) : []),
   ];
+}
+
+/** Until when calls belong to a story; renewals of the Lease go on for ever. */
+function endOf(completeAt: number, resource: string): number {
+  return resource.startsWith('leases.') ? completeAt : completeAt + settleFor;
 }
 
 /** Renewals of the Lease are all alike: what can go wrong with one can with the first. */
