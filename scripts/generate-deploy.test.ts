@@ -55,7 +55,7 @@ describe('deployFiles()', () => {
     const all = JSON.stringify(rules);
     assert.doesNotMatch(all, /secrets|"\*"/);
     const leases = rules.find(({ resources }) => resources.includes('leases'));
-    assert.deepEqual(leases?.verbs, ['create', 'get', 'update']);
+    assert.deepEqual(leases?.verbs, ['create', 'get', 'list', 'update']);
   });
 
   test('permits with webhooks to keep the claims of scale-downs in a ConfigMap', () => {

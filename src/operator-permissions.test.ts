@@ -105,7 +105,7 @@ describe('roleRules()', () => {
       {
         apiGroups: ['coordination.k8s.io'],
         resources: ['leases'],
-        verbs: ['create', 'get', 'update'],
+        verbs: ['create', 'get', 'list', 'update'],
       },
     ]);
   });

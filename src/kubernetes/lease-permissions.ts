@@ -5,7 +5,7 @@ export const leasePermissions: readonly Permission[] = Object.freeze([
   {
     group: 'coordination.k8s.io',
     resource: 'leases',
-    verbs: ['get', 'create', 'update'],
+    verbs: ['get', 'list', 'create', 'update'],
     isOptional: true,
     because:
       'one replica at a time reconciles, and writes down that it ended in good order; without, every start waits 120 s',
