@@ -37,7 +37,8 @@ export interface OperatorRunsOptions {
 export interface RealOperator extends OperatorHandle {
   /** Whether it leads, as it said last. */
   isLeading(): boolean;
-  hasEnded(): boolean;
+  /** Resolves when it has ended, by itself or not. */
+  readonly ended: Promise<unknown>;
   /** SIGSTOP. */
   pause(): void;
   /** SIGCONT. */
@@ -129,7 +130,7 @@ export class OperatorRuns {
       handle: {
         ...handleOf(program, lateProxy),
         isLeading: () => said.isLeading && !program.hasEnded,
-        hasEnded: () => program.hasEnded,
+        ended: program.ended,
       },
       isReady: () => {
         if (program.hasEnded)
@@ -174,7 +175,7 @@ export class OperatorRuns {
 function handleOf(
   program: Program,
   lateProxy: LateProxy | undefined,
-): Omit<RealOperator, 'isLeading' | 'hasEnded'> {
+): Omit<RealOperator, 'isLeading' | 'ended'> {
   return {
     pause: () => program.signal('SIGSTOP'),
     resume: () => program.signal('SIGCONT'),

@@ -85,7 +85,7 @@ describe('one holder at a time on a real control plane', { concurrency: 2 }, () 
         const others = operators.filter((each) => each !== leader);
         await untilLeading(env, others);
         leader.resume();
-        await env.until('the former leader has ended', () => leader.hasEnded(), limit);
+        await leader.ended;
       }
       operators.splice(operators.indexOf(leader), 1, await start());
     }
