@@ -13,6 +13,7 @@ import type { BudgetSight } from './budget-sight.ts';
 import { ConsistentReads } from './consistent-reads.ts';
 import type { Plan, Requeue } from './decision.ts';
 import type { GroupCapability } from './group-capability.ts';
+import { momentOf } from './group-moment.ts';
 import { GroupPass, type GroupPassEnd, type PassPorts } from './group-pass.ts';
 import { idlePlan, sooner } from './group-plan.ts';
 import { OpenDisruptions } from './open-disruptions.ts';
@@ -99,7 +100,7 @@ export class GroupReconciler {
   async reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
     const { clock, metrics } = this.#ports;
     const pass = new GroupPass(key, this.#pass);
-    if (pass.look().moment.sets.length === 0) return this.#forget(key);
+    if (momentOf(key, this.#pass).sets.length === 0) return this.#forget(key);
     const { group } = parseGroupKey(key);
     this.#known.add(key);
     this.#gone.delete(key);
@@ -175,7 +176,7 @@ export class GroupReconciler {
 
   /** A pass that lasts long says what it waits for, in place of what was said before (D-53). */
   #tellSlow(key: string, what: string): void {
-    const [first] = new GroupPass(key, this.#pass).look().moment.sets;
+    const [first] = momentOf(key, this.#pass).sets;
     if (first === undefined) return;
     const message = `waiting for ${what} for more than 10 s`;
     const hold = {
