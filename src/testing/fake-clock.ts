@@ -7,6 +7,7 @@ import {
   millis,
   monotonic,
 } from '#base/units.ts';
+import { sleepBy } from './sleep-by.ts';
 
 interface Pending {
   readonly due: number;
@@ -43,21 +44,8 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.#pending.delete(pending) };
   }
 
-  async sleep(delay: Millis, options: SleepOptions = {}): Promise<void> {
-    const { signal, ...rest } = options;
-    signal?.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = this.timer(delay, resolve, rest);
-    const abort = (): void => {
-      timer.cancel();
-      reject(signal?.reason);
-    };
-    signal?.addEventListener('abort', abort, { once: true });
-    try {
-      await promise;
-    } finally {
-      signal?.removeEventListener('abort', abort);
-    }
+  sleep(delay: Millis, options?: SleepOptions): Promise<void> {
+    return sleepBy(this, delay, options);
   }
 
   async yield(): Promise<void> {

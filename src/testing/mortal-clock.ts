@@ -1,5 +1,6 @@
 import type { Clock, SleepOptions, Timer, TimerOptions } from '#base/clock.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
+import { sleepBy } from './sleep-by.ts';
 
 /** A clock whose timers die with the process that set them. */
 export class MortalClock implements Clock {
@@ -38,21 +39,8 @@ export class MortalClock implements Clock {
     };
   }
 
-  async sleep(delay: Millis, options: SleepOptions = {}): Promise<void> {
-    const { signal, ...rest } = options;
-    signal?.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = this.timer(delay, resolve, rest);
-    const abort = (): void => {
-      timer.cancel();
-      reject(signal?.reason instanceof Error ? signal.reason : new Error('the sleep was aborted'));
-    };
-    signal?.addEventListener('abort', abort, { once: true });
-    try {
-      await promise;
-    } finally {
-      signal?.removeEventListener('abort', abort);
-    }
+  sleep(delay: Millis, options?: SleepOptions): Promise<void> {
+    return sleepBy(this, delay, options);
   }
 
   async yield(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Clock, SleepOptions, Timer, TimerOptions } from '#base/clock.ts';
-import { errorOf } from '#base/error-of.ts';
 import { type Instant, instant, type Millis, type Monotonic, millis } from '#base/units.ts';
+import { sleepBy } from './sleep-by.ts';
 
 /** The clock of a process that may be stopped: time goes on, but no timer fires before it runs again. */
 export class PausableClock implements Clock {
@@ -44,21 +44,8 @@ export class PausableClock implements Clock {
     };
   }
 
-  async sleep(delay: Millis, options: SleepOptions = {}): Promise<void> {
-    const { signal, ...rest } = options;
-    signal?.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = this.timer(delay, resolve, rest);
-    const abort = (): void => {
-      timer.cancel();
-      reject(errorOf(signal?.reason));
-    };
-    signal?.addEventListener('abort', abort, { once: true });
-    try {
-      await promise;
-    } finally {
-      signal?.removeEventListener('abort', abort);
-    }
+  sleep(delay: Millis, options?: SleepOptions): Promise<void> {
+    return sleepBy(this, delay, options);
   }
 
   async yield(): Promise<void> {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, seconds } from '#base/units.ts';
+import { selects } from '#embedded-cluster/controllers/label-selector.ts';
 import type { Call, Commit } from '#embedded-cluster/event-log.ts';
 import { objectsAt, textAt, valueAt } from '../json-path.ts';
 import type { Removal } from '../removal.ts';
@@ -55,30 +56,16 @@ function selectorOf(budget: JsonObject | undefined): string {
 
 /** Whether the selector of `budget` selects `labels`; one that is absent or empty selects nothing here. */
 function isSelected(labels: JsonObject, budget: JsonObject): boolean {
-  const wanted = valueAt(budget, 'spec', 'selector', 'matchLabels');
-  const pairs = isJsonObject(wanted) ? Object.entries(wanted) : [];
-  const demands = objectsAt(budget, 'spec', 'selector', 'matchExpressions');
-  if (pairs.length + demands.length === 0) return false;
-  return (
-    pairs.every(([key, value]) => labels[key] === value) &&
-    demands.every((demand) => isMet(demand, labels))
+  const selector = valueAt(budget, 'spec', 'selector');
+  if (!isJsonObject(selector) || isEmpty(selector)) return false;
+  const texts = Object.entries(labels).filter(
+    (pair): pair is [string, string] => typeof pair[1] === 'string',
   );
+  return selects(selector, Object.fromEntries(texts));
 }
 
-function isMet(demand: JsonObject, labels: JsonObject): boolean {
-  const value = labels[textAt(demand, 'key') ?? ''];
-  const values = demand['values'];
-  const isListed = Array.isArray(values) && value !== undefined && values.includes(value);
-  switch (demand['operator']) {
-    case 'In':
-      return isListed;
-    case 'NotIn':
-      return !isListed;
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    default:
-      return false;
-  }
+function isEmpty(selector: JsonObject): boolean {
+  const pairs = valueAt(selector, 'matchLabels');
+  const demands = objectsAt(selector, 'matchExpressions');
+  return demands.length === 0 && (!isJsonObject(pairs) || Object.keys(pairs).length === 0);
 }
