@@ -2,7 +2,6 @@ import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { Call } from '#embedded-cluster/event-log.ts';
 import type { FaultAction, FaultMatch } from '#embedded-cluster/faults.ts';
 import type { OperatorPodCall } from '#testing/world.ts';
-import { takeoverFor } from '#testing/world-operator.ts';
 import { type Change, changes } from './change.ts';
 
 /** One call of an operator: the `nth` of its kind that this process sends. */
@@ -127,8 +126,6 @@ export const lastingBeyondRead: Millis = seconds(45);
 export const lastingChange: Millis = seconds(20);
 /** How far wall clocks are set. */
 const clockSteps: readonly Millis[] = [minutes(60), millis(0 - minutes(60))];
-/** An answer that never comes is given up by its client within this time (D-53). */
-const givenUpAfter: Millis = seconds(60);
 
 const writeVerbs = new Set(['create', 'update', 'patch', 'delete']);
 
@@ -299,41 +296,4 @@ const effectsByTurns: readonly EventEffect[] = eventEffects.filter((effect) => e
 export function isRoutine(fault: Fault): boolean {
   if (fault.test !== 'T54') return true;
   return (effectsByTurns.indexOf(fault.effect) + fault.at.nth) % 2 === 0;
-}
-
-/** When a fault at `now` no longer has any effect. */
-export function faultEnd(fault: Fault, now: number): Millis {
-  return isHostile(fault) ? hostileEnd(fault, now) : plainEnd(fault, now);
-}
-
-function hostileEnd(fault: HostileFault, now: number): Millis {
-  switch (fault.kind) {
-    case 'late-kill':
-      return millis(now + Math.max(awayFor + takeoverFor, fault.late));
-    case 'pause':
-      return millis(now + fault.span + takeoverFor);
-    case 'slow-read':
-      return millis(now + changeAfter + lastingBeyondRead);
-    case 'hiccup':
-      return millis(now + seconds(3));
-    case 'change':
-      return millis(now + lastingChange);
-    case 'clock':
-      return millis(now);
-    default:
-      return fault satisfies never;
-  }
-}
-
-function plainEnd(fault: PlainFault, now: number): Millis {
-  if (fault.kind === 'stale') return millis(now + awayFor + Math.max(staleFor, takeoverFor));
-  if (fault.kind === 'kill' || fault.kind === 'pod-kill')
-    return millis(now + awayFor + takeoverFor);
-  if (fault.test === 'T57') return millis(now + lostFor);
-  if (fault.kind !== 'answer') return millis(now);
-  // A group that is in motion when a process first leads waits for what another program may have sent.
-  if (fault.at.resource === 'leases') return millis(now + givenUpAfter + takeoverFor);
-  return fault.action.kind === 'delay'
-    ? millis(now + Math.min(fault.action.delay, givenUpAfter))
-    : millis(now);
 }

@@ -18,12 +18,12 @@ import {
   changeFaults,
   eventFaults,
   type Fault,
-  faultEnd,
   hostileFaults,
   pauseFaults,
   podCallFaults,
   podCallPoints,
 } from './fault.ts';
+import { faultEnd } from './fault-end.ts';
 import { faultName } from './fault-name.ts';
 import type { Scenario } from './scenario.ts';
 
