@@ -129,6 +129,20 @@ for (const status of [403, 500, 503]) {
   });
 }
 
+/** Asserts that the type has appeared, and has synced when the next of the `held` answers has come and not before. */
+async function assertSyncsByNext(
+  rig: Awaited<ReturnType<typeof absentRig>>,
+  held: ReturnType<typeof heldList>['held'],
+): Promise<void> {
+  assert.equal(rig.informer.isAbsent, false);
+  assert.equal(rig.informer.hasSynced, false);
+  held.shift()?.();
+  await rig.clock.settle();
+  assert.equal(rig.informer.hasSynced, true);
+  assert.deepEqual(rig.cached(), rig.stored());
+  await rig.finish();
+}
+
 test('look() is not undone by the late answer of a list that was sent before the type appeared', async () => {
   const rig = await absentRig();
   const { held } = heldList(rig);
@@ -141,13 +155,7 @@ test('look() is not undone by the late answer of a list that was sent before the
   rig.server.refusals = [new RefusedError(404)];
   held.shift()?.();
   await rig.clock.settle();
-  assert.equal(rig.informer.isAbsent, false);
-  assert.equal(rig.informer.hasSynced, false);
-  held.shift()?.();
-  await rig.clock.settle();
-  assert.equal(rig.informer.hasSynced, true);
-  assert.deepEqual(rig.cached(), rig.stored());
-  await rig.finish();
+  await assertSyncsByNext(rig, held);
 });
 
 test('a type that appears by itself has not synced while its pages come', async () => {
@@ -157,13 +165,7 @@ test('a type that appears by itself has not synced while its pages come', async 
   await rig.clock.advance(30_000);
   held.shift()?.();
   await rig.clock.settle();
-  assert.equal(rig.informer.isAbsent, false);
-  assert.equal(rig.informer.hasSynced, false);
-  held.shift()?.();
-  await rig.clock.settle();
-  assert.equal(rig.informer.hasSynced, true);
-  assert.deepEqual(rig.cached(), rig.stored());
-  await rig.finish();
+  await assertSyncsByNext(rig, held);
 });
 
 test('onState() tells that a type was uninstalled', async () => {

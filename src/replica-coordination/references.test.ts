@@ -2,16 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis, minutes, seconds } from '#base/units.ts';
 import { numberAt } from '#testing/json-path.ts';
-import {
-  createReplicaTemplate,
-  installReplicaTemplates,
-  mirrorAnnotations,
-} from '#testing/scaling.ts';
-import { World } from '#testing/world.ts';
-import { NAMESPACE, setName } from '#testing/world-group.ts';
+import { mirroredTemplate, mirroredZone } from '#testing/mirrored-zone.ts';
+import { createReplicaTemplate } from '#testing/scaling.ts';
+import { setName } from '#testing/world-group.ts';
 import { replicaTemplates } from './replica-template.ts';
-
-const TEMPLATE = { namespace: NAMESPACE, name: 'ingester' };
 
 /** How long a resource is gone, and what is known of it when it comes back. */
 const absences = {
@@ -22,16 +16,11 @@ const absences = {
 
 for (const [absence, span] of Object.entries(absences)) {
   test(`a mirrored resource that was away for ${absence}, is read within 100 ms of its return`, async () => {
-    const world = await World.create({ zones: ['a'], flags: ['-reconcile.interval=0'] });
-    await world.run(installReplicaTemplates(world.admin));
-    await world.clock.advance(seconds(5));
-    await world.run(createReplicaTemplate(world.admin, TEMPLATE, 3));
-    await world.patchSet('a', { metadata: { annotations: mirrorAnnotations('ingester') } });
-    await world.readyOperator();
+    const world = await mirroredZone();
     await world.clock.advance(minutes(1));
-    await world.run(world.admin.delete(replicaTemplates, TEMPLATE, { preconditions: {} }));
+    await world.run(world.admin.delete(replicaTemplates, mirroredTemplate, { preconditions: {} }));
     await world.clock.advance(span);
-    await world.run(createReplicaTemplate(world.admin, TEMPLATE, 5));
+    await world.run(createReplicaTemplate(world.admin, mirroredTemplate, 5));
     await world.clock.advance(millis(100));
     const set = world.stored('statefulsets.apps', setName('a')) ?? {};
     assert.equal(numberAt(set, 'spec', 'replicas'), 5);

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
-import { after, type Monotonic, minutes, monotonic, seconds } from '#base/units.ts';
-import { unbudgeted } from '#disruption/verdict.ts';
+import { after, type Monotonic, monotonic, seconds } from '#base/units.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import {
@@ -13,6 +12,7 @@ import {
   rawStatefulSet,
 } from '#testing/objects.ts';
 import { formatRfc3339 } from '#testing/rfc3339.ts';
+import { group } from '#testing/rollout-zones.ts';
 import { readySince, T0 } from '#testing/views.ts';
 import { planRolloutGroup } from './plan.ts';
 import type { GroupSnapshot } from './snapshot.ts';
@@ -43,23 +43,9 @@ function snapshotOf({ set, pod, watchedSince = monotonic(0) }: Scene): GroupSnap
     return { set: parseStatefulSet(raw), pods, orphans: [] };
   });
   const uids = sets.flatMap(({ pods }) => pods.map(({ uid }) => uid));
-  return {
-    namespace: 'test',
-    group: 'ingester',
-    sets,
-    leaving: new Set(),
-    budgets: unbudgeted,
-    unbuilt: undefined,
-    stuckAfter: minutes(30),
-    watched: {
-      now: monotonic(3_600_000),
-      since: new Map(uids.map((uid) => [uid, watchedSince])),
-      witnessed: new Set<string>(),
-      served: new Set<string>(),
-      gone: new Map(),
-      begun: monotonic(0),
-    },
-  };
+  const given = group(sets);
+  const since = new Map(uids.map((uid) => [uid, watchedSince]));
+  return { ...given, watched: { ...given.watched, now: monotonic(3_600_000), since } };
 }
 
 function deleted(scene: Scene): readonly string[] {
