@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { Instant, Monotonic } from '#base/units.ts';
+import { after, type Instant, type Monotonic, millis } from '#base/units.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { Basis, SetProof } from './basis.ts';
@@ -65,4 +65,9 @@ export function basisOf({ proof }: GroupMoment): Basis | undefined {
   const { pods, statefulSets, budgets } = proof;
   const isWhole = pods !== undefined && statefulSets !== undefined && budgets.kind !== 'unproven';
   return isWhole ? { pods, statefulSets, budgets } : undefined;
+}
+
+/** The wall-clock time of a reading of the other clock. */
+export function instantOf(time: Monotonic, { now, monotonic }: GroupMoment): Instant {
+  return after(now, millis(time - monotonic));
 }

@@ -1,16 +1,10 @@
 import type { Because } from '#base/because.ts';
-import { after, type Instant, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
+import { after, type Instant, monotonic, seconds } from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
-import {
-  type Decision,
-  isDisruptive,
-  type Plan,
-  type PodRef,
-  type Requeue,
-  type SetRef,
-} from './decision.ts';
-import type { GroupMoment } from './group-moment.ts';
+import { type Decision, isDisruptive, type Plan, type PodRef, type Requeue } from './decision.ts';
+import { type GroupMoment, instantOf } from './group-moment.ts';
 import { sooner } from './group-plan.ts';
+import { type HeldBack, type Hold, holdOf, withHeldBack } from './held-back.ts';
 import { answerPatience, type OpenDisruptions } from './open-disruptions.ts';
 import type { PredecessorWait } from './predecessor-wait.ts';
 import { disrupts } from './proof-demand.ts';
@@ -26,19 +20,15 @@ export interface HoldPorts extends WatchedViews {
   readonly refusals: Refusals;
 }
 
-type Hold = Extract<Decision, { kind: 'hold' }>;
-
 interface Question {
   readonly moment: GroupMoment;
   readonly ports: HoldPorts;
 }
 
 /** Something that keeps decisions back. */
-interface Obstacle {
-  /** Which decisions it keeps back. */
-  readonly keepsBack: (decision: Decision) => boolean;
-  /** Why they are not carried out now; undefined when they may be. */
-  readonly reason: (question: Question) => Pick<Hold, 'until' | 'because'> | undefined;
+interface Obstacle extends Pick<HeldBack, 'keepsBack'> {
+  /** Why what it keeps back is not carried out now; undefined when it may be. */
+  readonly reason: (question: Question) => Pick<HeldBack, 'until' | 'because'> | undefined;
 }
 
 /** How soon an API server that does not answer is asked again. */
@@ -58,10 +48,9 @@ const obstacles: readonly Obstacle[] = [
  */
 export function withHolds(plan: Plan, moment: GroupMoment, ports: HoldPorts): Plan {
   for (const { keepsBack, reason } of obstacles) {
-    const kept = plan.decisions.find(keepsBack);
-    if (kept === undefined) continue;
+    if (!plan.decisions.some(keepsBack)) continue;
     const held = reason({ moment, ports });
-    if (held !== undefined) return inPlaceOf(plan, { set: kept.set, keepsBack, ...held });
+    if (held !== undefined) return withHeldBack(plan, { keepsBack, ...held });
   }
   const stale = withStaleness(plan, moment, ports);
   return withHorizon(withSlowAnswers(stale, moment, ports), moment, ports);
@@ -96,18 +85,6 @@ function awaitingPredecessor({ moment, ports }: Question): ReturnType<Obstacle['
     'nothing is disrupted yet, as a request that an earlier process sent may still arrive: ' +
     `waiting until ${formatUtcSeconds(at)}`;
   return { until: at, because: because('AwaitingPredecessor', message) };
-}
-
-/** `plan` with one hold in place of all that is kept back. */
-function inPlaceOf(
-  plan: Plan,
-  held: Pick<Hold, 'set' | 'until' | 'because'> & Pick<Obstacle, 'keepsBack'>,
-): Plan {
-  const { set, until, because: why, keepsBack } = held;
-  const rest = plan.decisions.filter((decision) => !keepsBack(decision));
-  const requeue =
-    until === undefined ? plan.requeue : sooner(plan.requeue, { kind: 'at', at: until });
-  return { ...plan, decisions: [holdOf(set, why, until), ...rest], requeue };
 }
 
 /** The warnings of `plan`, and one hold in place of all else; itself when it is about no set. */
@@ -182,16 +159,6 @@ function awaited(deleted: readonly PodRef[], what: string, { sets }: GroupMoment
     const message = `the deletion of ${names.join(', ')} ${what}, so it may still happen`;
     return [holdOf(setRef(set), because('AwaitingAnswer', message))];
   });
-}
-
-function holdOf(set: SetRef, why: Because<Reason>, until?: Instant): Hold {
-  const hold: Hold = { kind: 'hold', set, because: why };
-  return until === undefined ? hold : { ...hold, until };
-}
-
-/** The wall-clock time of a reading of the other clock. */
-function instantOf(time: Monotonic, { now, monotonic }: GroupMoment): Instant {
-  return after(now, millis(time - monotonic));
 }
 
 /** Tells the pods of `moment`; what that takes is made when the first is asked about, which is seldom. */

@@ -1,6 +1,8 @@
 import type { Because } from '#base/because.ts';
 import { type Decision, isDisruptive } from './decision.ts';
-import { type Look, withHeldBack } from './look.ts';
+import { instantOf } from './group-moment.ts';
+import { type HeldBack, withHeldBack } from './held-back.ts';
+import type { Look } from './look.ts';
 import { type DemandPorts, disrupts, unprovenFor } from './proof-demand.ts';
 import type { Reason } from './reasons.ts';
 import type { RequestRefusals } from './request-refusals.ts';
@@ -22,13 +24,13 @@ export function permittedLook(seen: Look, ports: PermissionPorts): Look {
     const refusal = refusalOf(writesOf(name), seen, ports);
     if (refusal !== undefined) {
       const keepsBack = (decision: Decision): boolean => isWritten(decision) && own.has(decision);
-      look = withHeldBack(look, { keepsBack, ...refusal });
+      look = holding(look, { keepsBack, ...refusal });
     }
     const because = ports.passedOver.get(name);
     if (because !== undefined) {
       const keepsBack = (decision: Decision): boolean =>
         isDisruptive(decision) && own.has(decision);
-      look = withHeldBack(look, { keepsBack, because });
+      look = holding(look, { keepsBack, because });
     }
   }
   return withoutUnproven(look, ports);
@@ -51,13 +53,19 @@ function withoutUnproven(look: Look, ports: PermissionPorts): Look {
   if (refusal === undefined || !disrupts(plan)) return look;
   const isMissing = unprovenFor(plan, moment, ports) !== undefined;
   if (!isMissing && !ports.passedOver.has(view)) return look;
-  return withHeldBack(look, { keepsBack: isDisruptive, ...refusal });
+  return holding(look, { keepsBack: isDisruptive, ...refusal });
+}
+
+function holding(look: Look, held: HeldBack): Look {
+  return { ...look, plan: withHeldBack(look.plan, held) };
 }
 
 function refusalOf(
   what: string,
   { moment }: Look,
   { requests }: PermissionPorts,
-): ReturnType<RequestRefusals['of']> {
-  return requests.of(moment.key, what, moment.monotonic);
+): Pick<HeldBack, 'because' | 'until'> | undefined {
+  const refusal = requests.of(moment.key, what, moment.monotonic);
+  if (refusal === undefined) return undefined;
+  return { because: refusal.because, until: instantOf(refusal.until, moment) };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Millis, minutes } from '#base/units.ts';
+import { minutes, monotonic } from '#base/units.ts';
 import { readSets } from '#control/group-sets.ts';
 import { type ApiError } from '#kubernetes/api-error.ts';
 import { TransportError } from '#kubernetes/transport.ts';
@@ -8,6 +8,7 @@ import { objectAt } from '#statefulset/parse-fields.ts';
 import { GroupBench, KEY } from '#testing/group-bench.ts';
 import { refusal, type WorldRequest } from '#testing/group-world.ts';
 import { assertPlain } from '#testing/plain-data.ts';
+import { T0 } from '#testing/views.ts';
 import type { CoordinationSnapshot } from './snapshot.ts';
 
 const PREFIX = 'grafana.com/';
@@ -68,9 +69,15 @@ async function shrinking(minimum: Readonly<Record<string, string>> = {}): Promis
 }
 
 /** One zone that mirrors a custom resource, which asks for `wanted` and was told `reported`. */
-function mirroring(wanted: number, reported: number, interval?: Millis): GroupBench {
-  const group = { zones: ['a'], updateRevision: 'last-hash' } as const;
-  const bench = new GroupBench(interval === undefined ? group : { ...group, interval });
+function mirroring(
+  wanted: number,
+  reported: number,
+  rest: Pick<
+    NonNullable<ConstructorParameters<typeof GroupBench>[0]>,
+    'interval' | 'predecessor'
+  > = {},
+): GroupBench {
+  const bench = new GroupBench({ zones: ['a'], updateRevision: 'last-hash', ...rest });
   const { world } = bench;
   const resources = [
     { name: 'customresources', kind: 'CustomResource', namespaced: true },
@@ -317,6 +324,14 @@ test('[scenario 51] a mirrored set is scaled, and its count reported by exactly 
   assert.equal(bench.world.patches.length, 2);
 });
 
+test('a count that is not written as a predecessor is waited for is not reported either', async () => {
+  const predecessor = { kind: 'unclean', countedFrom: monotonic(T0) } as const;
+  const bench = await mirroring(1, 3, { predecessor }).proven();
+  await bench.pass();
+  assert.deepEqual(bench.holds(), ['AwaitingPredecessor']);
+  assert.deepEqual(bench.world.patches, []);
+});
+
 test('[scenario 53] nothing is written while nothing changes, and the scale is read at the interval (D-23) [QUIE-1]', async () => {
   const bench = mirroring(3, 3);
   await bench.pass();
@@ -342,7 +357,7 @@ test('a reference that cannot be watched is said once, and looked at again at th
 });
 
 test('a reference that could not be read is read again after 5 s, however long the interval is', async () => {
-  const bench = mirroring(3, 5, minutes(5));
+  const bench = mirroring(3, 5, { interval: minutes(5) });
   bench.world.before = refuse('get', SCALE, refusal(500));
   const result = await bench.pass();
   const at = bench.world.clock.now() + 5_000;
