@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { LeaderElection } from '#kubernetes/leader-election.ts';
+import type { LeaderElection, LeaderState } from '#kubernetes/leader-election.ts';
 import { createLeaderElection } from '#kubernetes/lease-election.ts';
 import { ALL_NAMESPACES } from '#kubernetes/lease-record.ts';
 import { watchRivals } from '#kubernetes/lease-rivals.ts';
@@ -45,18 +45,25 @@ export function electionOf(
   });
 }
 
-/** Takes part in `election` until `signal` aborts, and tells of other Leases that are held for the same namespaces. */
+/**
+ * Takes part in `election` until `signal` aborts, shows whether this process leads, and tells of other Leases that are
+ * held for the same namespaces.
+ */
 export async function runElection(
   election: LeaderElection,
   { config, clock, log, metrics }: ElectionSettings,
   { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
 ): Promise<void> {
+  if (!config.leaderElection.isEnabled) return election.run(signal);
   const { namespace } = config.kubernetes;
   const scope = namespace === '' ? ALL_NAMESPACES : namespace;
   const name = config.leaderElection.resourceName;
   const onLook = (names: readonly string[]): void => metrics.setRivalLeases(names);
-  const watching = config.leaderElection.isEnabled
-    ? watchRivals({ client, clock, log, namespace, name, scope, onLook }, signal)
-    : Promise.resolve();
+  const show = ({ kind }: LeaderState): void =>
+    metrics.setLeader(name, kind === 'leading' || kind === 'unavailable');
+  show(election.state);
+  const leave = election.onChange(show);
+  const watching = watchRivals({ client, clock, log, namespace, name, scope, onLook }, signal);
   await Promise.all([election.run(signal), watching]);
+  leave();
 }

@@ -122,7 +122,7 @@ describe('createLeaderElection()', () => {
     await world.run(2_100);
     assert.deepEqual(predecessorOf(b), {
       kind: 'unclean',
-      countedFrom: 1_767_225_600_000 + 20_502,
+      countedFrom: 1_767_225_600_000 + 25_502,
       because: 'its holder "a" did not give it up',
     });
     assert.equal(leadershipOf(b).term, 'uid-1/1/b');
@@ -188,8 +188,8 @@ describe('createLeaderElection()', () => {
 
   test('claims no clean end before its own predecessor was waited out, and does so after', async () => {
     for (const [waited, isClean] of [
-      [125_000, false],
-      [131_000, true],
+      [134_000, false],
+      [136_000, true],
     ] as const) {
       const world = new LeaseWorld();
       world.server.add('rollout-operator', held());
@@ -254,7 +254,6 @@ describe('createLeaderElection()', () => {
     assert.deepEqual(a.log.lines, [
       'info leading term=uid-1/0/a predecessor=none',
       'warn lease request failed err=Cannot replace Lease: leases: InternalError (500 InternalError)',
-      'warn lease request failed err=Cannot get Lease: leases: InternalError (500 InternalError)',
       'error leadership lost reason=it was not renewed for 10 s',
     ]);
   });
@@ -347,7 +346,7 @@ describe('createLeaderElection() takes a Lease for uncleanly ended that', () => 
       assert.deepEqual(world.holders(), []);
       await world.run(1_200);
       const { predecessor } = leadershipOf(a);
-      assert.equal(predecessor.kind === 'unclean' && predecessor.countedFrom, 1_767_225_610_002);
+      assert.equal(predecessor.kind === 'unclean' && predecessor.countedFrom, 1_767_225_615_002);
     });
   }
 });
@@ -455,9 +454,10 @@ describe('createLeaderElection() under a Role that does not permit', () => {
     await world.run(2_000);
     assert.deepEqual(world.requestsOf('a'), ['get 0', 'get 30000', 'get 60000', 'create 60002']);
     assert.deepEqual(kindsOf(a), ['unavailable', 'leading']);
+    // Another without a Lease may have been told to go on at that very instant: 30 s and the renew deadline.
     assert.deepEqual(predecessorOf(a), {
       kind: 'unclean',
-      countedFrom: 1_767_225_660_002,
+      countedFrom: 1_767_225_700_004,
       because: 'this process had no Lease before, and another may have had none either',
     });
   });
@@ -474,6 +474,42 @@ describe('createLeaderElection() under a Role that does not permit', () => {
     await world.run(10_000);
     assert.equal(state.kind === 'unavailable' && state.signal.aborted, true);
     assert.equal(a.election.state.kind, 'candidate');
+  });
+
+  test('to get Leases stops leading 40 s after the last denial where it hears nothing of its Role any more', async () => {
+    const world = new LeaseWorld();
+    world.server.forbidden.add('get');
+    const a = world.start('a', { fates: [{}, ...times(40, { outcome: 'unapplied-500' })] });
+    await world.run(1_000);
+    world.server.forbidden.clear();
+    const { state } = a.election;
+    await world.run(38_999);
+    assert.equal(a.election.leads(world.clock.monotonic()), true);
+    await world.run(1);
+    assert.equal(a.election.leads(world.clock.monotonic()), false);
+    await world.run(10);
+    assert.equal(state.kind === 'unavailable' && state.signal.aborted, true);
+    assert.equal(a.election.state.kind, 'candidate');
+  });
+
+  test('to get Leases goes on through requests that fail for less, and waits for nothing anew after a silence', async () => {
+    const world = new LeaseWorld();
+    world.server.forbidden.add('get');
+    const a = world.start('a');
+    for (const silence of [9_000, 60_000]) {
+      await world.run(29_000);
+      world.server.hasNoReviews = true;
+      await world.run(silence);
+      world.server.hasNoReviews = false;
+      await world.run(3_000);
+      assert.equal(a.election.leads(world.clock.monotonic()), true);
+    }
+    assert.deepEqual(kindsOf(a), ['unavailable', 'candidate', 'unavailable']);
+    assert.deepEqual(predecessorOf(a), {
+      kind: 'unclean',
+      countedFrom: 1_767_225_600_000,
+      because: 'the Lease cannot be read',
+    });
   });
 
   test('to update Leases any more loses it at the renew deadline', async () => {

@@ -1,13 +1,13 @@
 import type { Clock, Timer } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
+import { type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
 import type { Client } from './client.ts';
+import { ElectionLog } from './election-log.ts';
 import {
   type EndOptions,
   type LeaderElection,
   type LeaderState,
   type Leading,
-  leaseRule,
 } from './leader-election.ts';
 import { LeaderStates } from './leader-states.ts';
 import { giveUp } from './lease-end.ts';
@@ -24,6 +24,7 @@ import {
   planLease,
   predecessorAt,
 } from './plan-lease.ts';
+import { RoleDenial } from './role-denial.ts';
 
 /** What {@link createLeaderElection} needs. */
 export interface LeaderElectionOptions extends ElectionSettings {
@@ -37,16 +38,10 @@ export interface LeaderElectionOptions extends ElectionSettings {
   readonly name: string;
   /** The namespace that is served, or `ALL_NAMESPACES`; the Lease is labelled with it. */
   readonly scope: string;
-  /** From the start of one round of requests to the next; less than `renewDeadline`. */
-  readonly retryPeriod: Millis;
-  /** How long a predecessor is waited for: the end of an own term is not clean before that is over. */
-  readonly predecessorHorizon: Millis;
 }
 
 /** A round reads, writes, and where the write met a conflict, reads and writes once more at most. */
 const requestsOfRound = 4;
-/** Longest time between two looks whether the Role permits a Lease by now. */
-const longestRefusal = seconds(30);
 /** How long a process whose Lease was lost tries to write down that nothing of it is under way. */
 const patienceAfterLoss = seconds(60);
 /** No call of this program takes longer. */
@@ -61,26 +56,31 @@ class LeaseElection implements LeaderElection {
   readonly #options: LeaderElectionOptions;
   readonly #requests: LeaseRequests;
   readonly #states = new LeaderStates();
-  readonly #log: Logger;
+  readonly #log: ElectionLog;
   #memory: ElectionMemory;
   #ending = new AbortController();
   #watchdog: Timer | undefined;
   /** What was lost, for as long as nothing was gained since. */
   #lost: Leadership | undefined;
   #round: Promise<void> = Promise.resolve();
-  #told = '';
+  readonly #denial: RoleDenial;
 
   constructor(options: LeaderElectionOptions) {
     const { client, clock, log, namespace, name, id, leaseDuration, scope } = options;
     this.#options = options;
+    this.#denial = new RoleDenial(options);
     const holding = { id, leaseDuration, scope };
     this.#requests = new LeaseRequests({ client, clock, namespace, name, holding });
-    this.#log = log.with({ lease: `${namespace}/${name}` });
+    this.#log = new ElectionLog(log.with({ lease: `${namespace}/${name}` }), clock);
     this.#memory = newMemory(clock.monotonic());
   }
 
   get state(): LeaderState {
     return this.#states.state;
+  }
+
+  get #isLed(): boolean {
+    return this.#memory.leadership !== undefined;
   }
 
   onChange(listener: (state: LeaderState) => void): () => void {
@@ -96,7 +96,7 @@ class LeaseElection implements LeaderElection {
   }
 
   leads(now: Monotonic): boolean {
-    return this.state.kind === 'unavailable' || this.isHeld(now);
+    return this.state.kind === 'unavailable' ? this.#denial.vouches(now) : this.isHeld(now);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -129,10 +129,8 @@ class LeaseElection implements LeaderElection {
   }
 
   async #pause(startedAt: Monotonic, signal: AbortSignal): Promise<void> {
-    const { clock, retryPeriod, predecessorHorizon } = this.#options;
-    const refusal = Math.min(longestRefusal, predecessorHorizon / 4);
-    const period = this.state.kind === 'unavailable' ? Math.max(retryPeriod, refusal) : retryPeriod;
-    const rest = millis(startedAt + period - clock.monotonic());
+    const { clock } = this.#options;
+    const rest = millis(startedAt + this.#denial.pause - clock.monotonic());
     const wake = AbortSignal.any([signal, this.#ending.signal]);
     // An abort only wakes it: the loop looks why.
     await clock
@@ -141,13 +139,15 @@ class LeaseElection implements LeaderElection {
   }
 
   async #runRound(signal: AbortSignal): Promise<void> {
-    if (this.#memory.leadership === undefined) this.#memory = { ...this.#memory, isCurrent: false };
+    if (!this.#isLed) this.#memory = { ...this.#memory, isCurrent: false };
     for (let sent = 0; sent < requestsOfRound; sent += 1) {
       if (this.#ending.signal.aborted) return;
-      const step = planLease(this.#memory, this.#options, this.#options.clock.monotonic());
+      const askedAt = this.#options.clock.monotonic();
+      const step = planLease(this.#memory, this.#options, askedAt);
       if (step.kind === 'lost') return this.#lose(step.because);
       if (step.kind === 'wait') return this.#follow(step.because);
       const answer = await this.#send(step, signal);
+      this.#denial.see(answer.kind === 'forbidden' && !this.#isLed, askedAt);
       if (signal.aborted || !this.#takeIn(step, answer)) return;
     }
   }
@@ -158,7 +158,6 @@ class LeaseElection implements LeaderElection {
     switch (answer.kind) {
       case 'record': {
         const { record, sentAt } = answer;
-        this.#told = '';
         if (step.kind === 'read') {
           this.#learn({ kind: 'read', record, at });
           return true;
@@ -204,8 +203,8 @@ class LeaseElection implements LeaderElection {
     const term = termText(leadership.term);
     const isNew = this.state.kind !== 'leading';
     if (!isHeldAt(this.#memory, clock.monotonic())) return;
-    this.#told = '';
-    if (isNew) this.#log.info('leading', { term, predecessor: leadership.predecessor.kind });
+    this.#log.recovered();
+    if (isNew) this.#log.leading(term, leadership.predecessor);
     this.#states.lead(term, leadership.predecessor);
   }
 
@@ -224,25 +223,31 @@ class LeaseElection implements LeaderElection {
   }
 
   #lose(because: string): void {
-    if (this.#memory.leadership === undefined) return;
+    if (!this.#isLed) return;
     this.#watchdog?.cancel();
     this.#lost = this.#memory.leadership;
     this.#memory = { ...this.#memory, leadership: undefined, isCurrent: false };
-    this.#log.error('leadership lost', { reason: because });
+    this.#log.lost(because);
     this.#states.lose(`The Lease was lost: ${because}`);
   }
 
   #follow(because: string): void {
-    if (this.#states.follow(because)) this.#log.info('following', { reason: because });
+    this.#log.recovered();
+    if (this.#states.follow(because)) this.#log.following(because);
   }
 
   #fail(answer: LeaseAnswer & { kind: 'forbidden' | 'failed' }): void {
-    const isLed = this.#memory.leadership !== undefined;
-    if (answer.kind === 'forbidden' && !isLed) return this.#doWithout(answer);
-    this.#tell(answer.error);
-    if (!isLed && this.state.kind === 'candidate') {
-      this.#states.follow(`it cannot be reached: ${answer.error.message}`);
-    }
+    if (answer.kind === 'forbidden' && !this.#isLed) return this.#doWithout(answer);
+    this.#log.failed(answer.error);
+    if (this.#isLed || !this.#mayFollow()) return;
+    this.#states.follow(`it cannot be reached: ${answer.error.message}`);
+  }
+
+  /** Whoever leads without cannot know whether another has the Lease by now, but for a while after each denial. */
+  #mayFollow(): boolean {
+    const { kind } = this.state;
+    const now = this.#options.clock.monotonic();
+    return kind === 'candidate' || (kind === 'unavailable' && !this.#denial.vouches(now));
   }
 
   #doWithout({ verb, error }: LeaseAnswer & { kind: 'forbidden' }): void {
@@ -250,19 +255,7 @@ class LeaseElection implements LeaderElection {
     const predecessor = predecessorAt(this.#memory, this.#options, clock.monotonic());
     this.#memory = { ...this.#memory, hasLedWithout: true };
     const because = `The Role does not permit to ${verb} the Lease`;
-    if (!this.#states.leadWithout(because, predecessor)) return;
-    this.#log.warn('no lease, leading without: every start waits for its predecessor', {
-      verb,
-      err: error,
-      missingRule: leaseRule,
-    });
-  }
-
-  /** Says that the Lease cannot be had, once a reason. */
-  #tell(error: Error): void {
-    if (this.#told === error.message) return;
-    this.#told = error.message;
-    this.#log.warn('lease request failed', { err: error });
+    if (this.#states.leadWithout(because, predecessor)) this.#log.denied(verb, error);
   }
 
   /** Whether the predecessor was waited out: else its successor's successor has to wait for it, too. */

@@ -175,14 +175,30 @@ test('planLease() starts at 1 again behind the largest number of transitions', (
   assert.equal(step.kind === 'acquire' && step.attempt.transitions, 1);
 });
 
-test('planLease() counts the wait anew from now where this process led without a Lease', () => {
+test('planLease() counts the wait anew from the end of the last denial of another where this process led without a Lease', () => {
   const given = { ...learned(fresh, read(undefined, 0)), hasLedWithout: true };
   const step = planLease(given, settings, monotonic(30_000));
   assert.deepEqual(step.kind === 'create' && step.attempt.predecessor, {
     kind: 'unclean',
-    countedFrom: 30_000,
+    countedFrom: 70_000,
     because: 'this process had no Lease before, and another may have had none either',
   });
+});
+
+test('learn() counts the wait from the gain where this process led without a Lease after its attempt', () => {
+  const memory = { ...learned(fresh, read(undefined, 0)), hasLedWithout: true };
+  const step = planLease(memory, settings, monotonic(0));
+  assert.ok(step.kind === 'create');
+  const record = leaseOf({ spec: { holderIdentity: 'me' } });
+  const { predecessor } = step.attempt;
+  const [sentAt, at] = [monotonic(300_000), monotonic(300_002)];
+  const gained = learn(memory, settings, { kind: 'written', record, predecessor, sentAt, at });
+  const told = gained.leadership?.predecessor;
+  assert.equal(told?.kind === 'unclean' && told.countedFrom, 340_002);
+  const renewed = { kind: 'written', record, predecessor: told ?? predecessor } as const;
+  const [again, then] = [monotonic(302_000), monotonic(302_002)];
+  const next = learn(gained, settings, { ...renewed, sentAt: again, at: then });
+  assert.deepEqual(next.leadership?.predecessor, told);
 });
 
 test('learn() counts the quiet of a record from when it was first seen', () => {

@@ -8,6 +8,7 @@
  * takes it before `leaseDuration` after that renewal was *seen*, by a clock of their own. Only a holder's word that
  * it ended shortens that. All instants are monotonic; the times in the Lease are never compared with a clock.
  */
+import { quoted } from '#base/quoted.ts';
 import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
 import { isOfTerm, type LeaseRecord, nextTransitions, type Term } from './lease-record.ts';
 import {
@@ -16,6 +17,7 @@ import {
   predecessorOf,
   type Sighting,
 } from './plan-predecessor.ts';
+import { denialLife } from './role-denial.ts';
 
 /** Who takes part, and how patient it is. */
 export interface ElectionSettings {
@@ -24,6 +26,10 @@ export interface ElectionSettings {
   readonly leaseDuration: Millis;
   /** Shorter than `leaseDuration`. */
   readonly renewDeadline: Millis;
+  /** From the start of one round of requests to the next; less than `renewDeadline`. */
+  readonly retryPeriod: Millis;
+  /** How long a predecessor is waited for: the end of an own term is not clean before that is over. */
+  readonly predecessorHorizon: Millis;
 }
 
 /** An acquisition that was sent, and whose answer has not been seen. */
@@ -146,9 +152,13 @@ export function predecessorAt(
   now: Monotonic,
 ): Predecessor {
   const { sighting, startedAt, hasLedWithout } = memory;
-  if (!hasLedWithout) return predecessorOf(sighting, { ...settings, startedAt });
+  // While nothing is seen of a Lease nobody can have gained it: it is the same work that goes on.
+  if (!hasLedWithout || sighting.kind === 'unseen')
+    return predecessorOf(sighting, { ...settings, startedAt });
   const because = 'this process had no Lease before, and another may have had none either';
-  return { kind: 'unclean', countedFrom: now, because };
+  // The other one may go on until its last denial is too old.
+  const countedFrom = monotonic(now + denialLife(settings));
+  return { kind: 'unclean', countedFrom, because };
 }
 
 function planHolder({ term, predecessor }: Leadership, sighting: Sighting): LeaseStep {
@@ -158,7 +168,7 @@ function planHolder({ term, predecessor }: Leadership, sighting: Sighting): Leas
   if (record.uid !== term.uid) {
     return { kind: 'lost', because: 'it was deleted and made again' };
   }
-  const holder = record.holder === undefined ? 'nobody' : JSON.stringify(record.holder);
+  const holder = record.holder === undefined ? 'nobody' : quoted(record.holder);
   return { kind: 'lost', because: `it is held by ${holder} in term ${record.transitions}` };
 }
 
@@ -195,7 +205,7 @@ function planCandidate(
     const because =
       holder === undefined
         ? 'nobody holds it, but whoever did may not know yet'
-        : `it is held by ${JSON.stringify(holder)}`;
+        : `it is held by ${quoted(holder)}`;
     return { kind: 'wait', because };
   }
   const predecessor = predecessorAt(memory, settings, now);
@@ -243,7 +253,7 @@ function written(
   settings: ElectionSettings,
   news: LeaseNews & { kind: 'written' },
 ): ElectionMemory {
-  const { record, predecessor, sentAt, at } = news;
+  const { record, sentAt, at } = news;
   const sighting = sightingOf(memory.sighting, news);
   const heldUntil = monotonic(sentAt + settings.renewDeadline);
   // An answer that comes too late to gain by it: the next round reads that it is ours, and renews.
@@ -253,6 +263,16 @@ function written(
   }
   const { uid, transitions } = record;
   const term = { uid, transitions, id: settings.id };
-  const leadership = { term, predecessor, heldUntil };
+  const leadership = { term, predecessor: predecessorOfTerm(memory, settings, news), heldUntil };
   return { ...memory, sighting, isCurrent: true, attempt: undefined, leadership };
+}
+
+/** What was concluded at the attempt is too old where this process disrupted without a Lease until now. */
+function predecessorOfTerm(
+  memory: ElectionMemory,
+  settings: ElectionSettings,
+  { predecessor, at }: LeaseNews & { kind: 'written' },
+): Predecessor {
+  const isGained = memory.leadership === undefined;
+  return isGained && memory.hasLedWithout ? predecessorAt(memory, settings, at) : predecessor;
 }

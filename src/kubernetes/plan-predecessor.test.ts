@@ -11,7 +11,6 @@ import { predecessorOf, type Sighting } from './plan-predecessor.ts';
 const vantage = {
   startedAt: monotonic(1_000),
   leaseDuration: seconds(15),
-  renewDeadline: seconds(10),
 };
 
 function present(record: LeaseRecord, lastHolder = record.holder): Sighting {
@@ -38,10 +37,10 @@ test('predecessorOf() counts from the start where the Lease was never read', () 
   });
 });
 
-test('predecessorOf() counts from the renew deadline after a Lease was seen to be deleted', () => {
+test('predecessorOf() counts from a lease after it was seen to be deleted', () => {
   assert.deepEqual(predecessorOf({ ...absent, hadOne: true }, vantage), {
     kind: 'unclean',
-    countedFrom: 60_000,
+    countedFrom: 65_000,
     because: 'the Lease was deleted',
   });
 });
@@ -53,7 +52,7 @@ test('predecessorOf() never counts from before the start', () => {
   assert.equal(found.kind === 'unclean' && found.countedFrom, 90_000);
 });
 
-/** Each Lease was first seen at 50 s, and the renew deadline is 10 s. */
+/** Each Lease was first seen at 50 s; its holder, whatever its own renew deadline, held it for less than 15 s more. */
 const uncleanRows: Readonly<Record<string, LeaseRecord>> = {
   'that another holds': leaseOf(),
   'whose holder nobody knows': leaseOf({ spec: { holderIdentity: 'kubectl-edit' } }),
@@ -89,10 +88,10 @@ const uncleanRows: Readonly<Record<string, LeaseRecord>> = {
   'with any other word of an end': endedLeaseOf('yes'),
 };
 for (const [fact, record] of Object.entries(uncleanRows)) {
-  test(`predecessorOf() counts from the renew deadline after it first saw a Lease ${fact}`, () => {
+  test(`predecessorOf() counts from its duration after it first saw a Lease ${fact}`, () => {
     const found = predecessorOf(present(record), vantage);
     assert.equal(found.kind, 'unclean');
-    assert.equal(found.kind === 'unclean' && found.countedFrom, 60_000);
+    assert.equal(found.kind === 'unclean' && found.countedFrom, 65_000);
   });
 }
 
@@ -100,7 +99,7 @@ test('predecessorOf() does not believe the end of a process that was not seen to
   const found = predecessorOf(present(endedLeaseOf('u/7/other'), 'third'), vantage);
   assert.deepEqual(found, {
     kind: 'unclean',
-    countedFrom: 60_000,
+    countedFrom: 65_000,
     because: 'it was given up, but not by whoever held it last',
   });
 });
@@ -115,13 +114,6 @@ test('predecessorOf() believes in no lease of more than ten minutes', () => {
   const record = leaseOf({ spec: { leaseDurationSeconds: 2_147_483_647 } });
   const found = predecessorOf(present(record), vantage);
   assert.equal(found.kind === 'unclean' && found.countedFrom, 650_000);
-});
-
-test('predecessorOf() takes a lease of 1.5 s, which is written as 2 s, for its own', () => {
-  const short = { ...vantage, leaseDuration: seconds(1.5), renewDeadline: seconds(1) };
-  const record = leaseOf({ spec: { leaseDurationSeconds: 2 } });
-  const found = predecessorOf(present(record), short);
-  assert.equal(found.kind === 'unclean' && found.countedFrom, 51_000);
 });
 
 test('predecessorOf() understands, or takes for unclean, whatever stands in the Lease', () => {

@@ -1,4 +1,5 @@
 /** What a new holder may conclude of whoever was before it, from what the Lease said before it took it. */
+import { quoted } from '#base/quoted.ts';
 import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
 import { longestLease } from '#config/config.ts';
 import { type LeaseRecord, termText } from './lease-record.ts';
@@ -42,30 +43,33 @@ export interface Vantage {
   /** When this process started. */
   readonly startedAt: Monotonic;
   readonly leaseDuration: Millis;
-  readonly renewDeadline: Millis;
 }
 
 /**
  * What may be concluded of the predecessor, where `seen` is what the Lease was just before it was taken.
  *
  * `countedFrom` is never before the start of this process, and never before whoever renewed the Lease last had to stop:
- * that renewal was sent before we saw it, and its sender sends nothing once the renew deadline has passed since.
+ * that renewal was sent before we saw it, and its sender sends nothing once its renew deadline has passed since. That is
+ * a flag of its own, of which we know only that it is less than the duration of its Lease.
  *
  * @throws never: whatever is not understood is `unclean`
  */
 export function predecessorOf(seen: Sighting, vantage: Vantage): Predecessor {
-  const { startedAt, renewDeadline } = vantage;
+  const { startedAt, leaseDuration } = vantage;
   if (seen.kind === 'unseen') {
     return unclean(startedAt, 'the Lease cannot be read');
   }
   if (seen.kind === 'absent') {
     if (!seen.hadOne) return { kind: 'none' };
-    return unclean(later(startedAt, seen.since, renewDeadline), 'the Lease was deleted');
+    return unclean(later(startedAt, seen.since, leaseDuration), 'the Lease was deleted');
   }
   const { record, since } = seen;
   const term = endedTermOf(seen);
   if (term !== undefined) return { kind: 'ended', term };
-  return unclean(later(startedAt, since, deadlineOf(record, vantage)), clauseOf(record));
+  return unclean(
+    later(startedAt, since, believedDuration(record, leaseDuration)),
+    clauseOf(record),
+  );
 }
 
 /**
@@ -88,15 +92,8 @@ function endedTermOf({ record, lastHolder }: Sighting & { kind: 'present' }): st
   return isOfLastHolder ? endedTerm : undefined;
 }
 
-/** How long after its last renewal the predecessor sent requests: our own deadline, unless its flags were others. */
-function deadlineOf(record: LeaseRecord, { leaseDuration, renewDeadline }: Vantage): Millis {
-  const believed = believedDuration(record, leaseDuration);
-  // The field is in whole seconds; a flag of 1.5 s is written as 2.
-  return believed <= Math.ceil(leaseDuration / 1_000) * 1_000 ? renewDeadline : believed;
-}
-
 function clauseOf({ holder, endedTerm }: LeaseRecord): string {
-  if (holder !== undefined) return `its holder ${JSON.stringify(holder)} did not give it up`;
+  if (holder !== undefined) return `its holder ${quoted(holder)} did not give it up`;
   if (endedTerm !== undefined) return 'it was given up, but not by whoever held it last';
   return 'it was given up without a word that all requests were answered';
 }

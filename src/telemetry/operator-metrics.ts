@@ -1,7 +1,12 @@
 import type { Instant, Millis } from '#base/units.ts';
 import { groupLabel, pathLabel } from './api-path.ts';
-import type { CounterMetric, GaugeMetric, HistogramMetric, MetricsRegistry } from './metrics.ts';
-import { bucketsB1, bucketsB2 } from './metrics.ts';
+import type { MetricsRegistry } from './metrics.ts';
+import {
+  declareGroupVectors,
+  declareProcessVectors,
+  type GroupVectors,
+  type ProcessVectors,
+} from './operator-vectors.ts';
 
 /** One request to the API server that ended, with an answer or without. */
 export interface ObservedRequest {
@@ -56,6 +61,8 @@ export interface OperatorMetrics {
   countClusterRejection(route: string, requestCluster: string): void;
   /** Shows the state of a capability in place of the earlier one. */
   setCapability(state: CapabilityState): void;
+  /** Shows whether this process leads, by its Lease of this name or because its Role permits none. */
+  setLeader(lease: string, leads: boolean): void;
   /** Shows which other Leases are held for the same namespaces, in place of those of before. */
   setRivalLeases(names: readonly string[]): void;
   /** Shows that the Role refuses `verb` on `resource`, such as `events` or `statefulsets/status` (D-1). */
@@ -70,26 +77,6 @@ export function createOperatorMetrics(registry: MetricsRegistry): OperatorMetric
 }
 
 const podStates = ['outdated', 'updated', 'unavailable'] as const;
-
-interface GroupVectors {
-  readonly begun: CounterMetric<'rollout_group'>;
-  readonly failed: CounterMetric<'rollout_group'>;
-  readonly duration: HistogramMetric<'rollout_group'>;
-  readonly lastSuccess: GaugeMetric<'rollout_group'>;
-  readonly blocked: GaugeMetric<'rollout_group' | 'reason'>;
-  readonly pods: GaugeMetric<'rollout_group' | 'statefulset' | 'state'>;
-}
-
-interface ProcessVectors {
-  readonly request: HistogramMetric<'path' | 'method' | 'status_code'>;
-  readonly rateLimited: CounterMetric<'api_group'>;
-  readonly podRequest: HistogramMetric<'path' | 'method' | 'status_code'>;
-  readonly rejected: CounterMetric<'method' | 'protocol' | 'request_cluster'>;
-  readonly capability: GaugeMetric<'capability' | 'reason'>;
-  readonly refused: GaugeMetric<'verb' | 'resource'>;
-  readonly rivals: GaugeMetric<'lease'>;
-  readonly notFresh: GaugeMetric<'resource'>;
-}
 
 class RegisteredMetrics implements OperatorMetrics {
   readonly #groups: GroupVectors;
@@ -195,6 +182,10 @@ class RegisteredMetrics implements OperatorMetrics {
     this.#process.capability.set({ capability, reason }, isEnabled ? 1 : 0);
   }
 
+  setLeader(lease: string, leads: boolean): void {
+    this.#process.leader.set({ name: lease }, leads ? 1 : 0);
+  }
+
   setRivalLeases(names: readonly string[]): void {
     for (const gone of this.#rivals)
       if (!names.includes(gone)) this.#process.rivals.remove({ lease: gone });
@@ -211,88 +202,4 @@ class RegisteredMetrics implements OperatorMetrics {
     if (isStale) this.#process.notFresh.set({ resource }, 1);
     else this.#process.notFresh.remove({ resource });
   }
-}
-
-function declareGroupVectors(registry: MetricsRegistry): GroupVectors {
-  const labels = ['rollout_group'] as const;
-  return {
-    begun: registry.counter({
-      name: 'rollout_operator_group_reconciles_total',
-      help: 'Reconciles of a rollout group that began.',
-      labels,
-    }),
-    failed: registry.counter({
-      name: 'rollout_operator_group_reconciles_failed_total',
-      help: 'Reconciles of a rollout group that failed.',
-      labels,
-    }),
-    duration: registry.histogram({
-      name: 'rollout_operator_group_reconcile_duration_seconds',
-      help: 'Time of a reconcile of a rollout group, failed ones included.',
-      labels,
-      buckets: bucketsB1,
-    }),
-    lastSuccess: registry.gauge({
-      name: 'rollout_operator_last_successful_group_reconcile_timestamp_seconds',
-      help: 'Unix time of the last reconcile of a rollout group that did not fail; 0 until there is one.',
-      labels,
-    }),
-    blocked: registry.gauge({
-      name: 'rollout_operator_group_blocked',
-      help: 'Why a rollout group does not proceed: 1 with the reason while it is blocked, else absent.',
-      labels: ['rollout_group', 'reason'],
-    }),
-    pods: registry.gauge({
-      name: 'rollout_operator_statefulset_pods',
-      help: 'Pods of a StatefulSet that are outdated, updated or unavailable.',
-      labels: ['rollout_group', 'statefulset', 'state'],
-    }),
-  };
-}
-
-function declareProcessVectors(registry: MetricsRegistry): ProcessVectors {
-  return {
-    request: registry.histogram({
-      name: 'rollout_operator_kubernetes_api_client_request_duration_seconds',
-      help: 'Time of a request to the Kubernetes API, without the wait for the rate limiter.',
-      labels: ['path', 'method', 'status_code'],
-      buckets: bucketsB2,
-    }),
-    rateLimited: registry.counter({
-      name: 'rollout_operator_kubernetes_api_client_rate_limited_requests_total',
-      help: 'Requests to the Kubernetes API that the rate limiter never let out.',
-      labels: ['api_group'],
-    }),
-    podRequest: registry.histogram({
-      name: 'rollout_operator_pod_http_client_request_duration_seconds',
-      help: 'Time of a request to a pod.',
-      labels: ['path', 'method', 'status_code'],
-      buckets: bucketsB2,
-    }),
-    rejected: registry.counter({
-      name: 'rollout_operator_client_invalid_cluster_validation_label_requests_total',
-      help: 'Requests of ours that the cluster check of somebody else turned away.',
-      labels: ['method', 'protocol', 'request_cluster'],
-    }),
-    capability: registry.gauge({
-      name: 'rollout_operator_capability_enabled',
-      help: 'Whether a capability runs: 1 or 0, with the reason.',
-      labels: ['capability', 'reason'],
-    }),
-    rivals: registry.gauge({
-      name: 'rollout_operator_rival_leases',
-      help: 'Another Lease by that name is held for the same namespaces, so that two operators reconcile at once.',
-      labels: ['lease'],
-    }),
-    refused: registry.gauge({
-      name: 'rollout_operator_refused_permissions',
-      help: 'Optional permissions that the Role of this operator does not grant: 1 each, else absent.',
-      labels: ['verb', 'resource'],
-    }),
-    notFresh: registry.gauge({
-      name: 'rollout_operator_view_not_fresh',
-      help: 'Resource types whose view has not been kept up to date for 30 seconds: 1 each, else absent.',
-      labels: ['resource'],
-    }),
-  };
 }

@@ -11,6 +11,8 @@ export const settings: ElectionSettings = {
   id: 'me',
   leaseDuration: seconds(15),
   renewDeadline: seconds(10),
+  retryPeriod: seconds(2),
+  predecessorHorizon: seconds(120),
 };
 
 /** What a test says of a Lease. */

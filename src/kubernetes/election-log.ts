@@ -1,0 +1,63 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { type Millis, type Monotonic, minutes } from '#base/units.ts';
+import { type Leading, leaseRule } from './leader-election.ts';
+
+/** A failure that is told in other words is told again after this time at the earliest. */
+const changedAfter: Millis = minutes(1);
+/** One that lasts is told again after this time, although nothing of it changed. */
+const unchangedAfter: Millis = minutes(10);
+
+interface Told {
+  readonly message: string;
+  readonly at: Monotonic;
+}
+
+/** Tells in the log what becomes of an election: each change, and failures for as long as they last. */
+export class ElectionLog {
+  readonly #log: Logger;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #failure: Told | undefined;
+
+  constructor(log: Logger, clock: Pick<Clock, 'monotonic'>) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  leading(term: string, predecessor: Leading['predecessor']): void {
+    this.#log.info('leading', { term, predecessor: predecessor.kind });
+  }
+
+  following(because: string): void {
+    this.#log.info('following', { reason: because });
+  }
+
+  lost(because: string): void {
+    this.#log.error('leadership lost', { reason: because });
+  }
+
+  /** The Role denies `verb`, and this process leads without a Lease. */
+  denied(verb: string, error: Error): void {
+    this.#log.warn('no lease, leading without: every start waits for its predecessor', {
+      verb,
+      err: error,
+      missingRule: leaseRule,
+    });
+  }
+
+  /** A request failed; it is told once, and again where the cause changes or lasts. */
+  failed(error: Error): void {
+    const now = this.#clock.monotonic();
+    const { message } = error;
+    const told = this.#failure;
+    const pause = told?.message === message ? unchangedAfter : changedAfter;
+    if (told !== undefined && now - told.at < pause) return;
+    this.#failure = { message, at: now };
+    this.#log.warn('lease request failed', { err: error });
+  }
+
+  /** The requests succeed again: the next failure is news. */
+  recovered(): void {
+    this.#failure = undefined;
+  }
+}
