@@ -40,14 +40,14 @@ export class BodyRoom {
 
 /** Who reads a body. */
 export interface BodyReader {
-  /** Told once what became of it. */
-  readonly use: (read: ReadBody) => void | Promise<void>;
+  /** Told once what became of it; what it needs of the body it takes before it returns. */
+  readonly use: (read: ReadBody) => void;
   /** Told what `use` throws. */
   readonly failed: (error: unknown) => void;
 }
 
 /**
- * Reads a body to its end, or until it is too long; its bytes stand in `room` until the reader is done with it. By events
+ * Reads a body to its end, or until it is too long; its bytes stand in `room` until the reader returns. By events
  * and without promises: these would be a tenth of what a review costs.
  */
 export function readBody(request: IncomingMessage, room: BodyRoom, reader: BodyReader): void {
@@ -101,11 +101,10 @@ class Reading {
     this.#chunks = [];
     const { use, failed } = this.#reader;
     try {
-      const used = use(read);
-      if (used instanceof Promise) void used.catch(failed).finally(() => this.#release());
-      else this.#release();
+      use(read);
     } catch (error) {
       failed(error);
+    } finally {
       this.#release();
     }
   }
