@@ -51,7 +51,7 @@ export interface AdmissionServer {
 const { createServer } = process.getBuiltinModule('node:https');
 
 /** Connections that are kept at once, of about 100 KB each; an API server has a few to each replica. */
-const maxConnections = 500;
+const maxConnections = 256;
 /** Time for which a connection without a request is kept (S4). */
 const idleTimeout = minutes(3);
 /** How often the limits of reading are checked. */

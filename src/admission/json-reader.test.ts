@@ -58,6 +58,7 @@ const objects: Readonly<Record<string, readonly [text: string, object: unknown]>
     '{"na\\u006de":"a","m\\u0065tadata":{"l\\u0061bels":{"\\u0061":"b"}}}',
     { name: 'a', metadata: { labels: { a: 'b' } } },
   ],
+  'takes no short escape for the letter in it': ['{"\\name":1,"cou\\nt":2}', {}],
   'knows no name by its beginning': ['{"nam":1,"names":2,"Name":3,"":4,"na\\u006des":5}', {}],
   'goes over blanks': [
     ' {\n"a" : { } ,\t"count" : 1 , "metadata" : { } }\r\n',

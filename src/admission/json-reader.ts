@@ -30,9 +30,11 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
+const LAST_DIGIT = 0x39;
 const LETTER_F = 0x66;
 const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
+const LETTER_U = 0x75;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const firstBeyondAscii = 0x80;
@@ -198,14 +200,8 @@ class ObjectReader {
     for (const each of wanted) {
       if (each.bytes.length === length && isAt(body, from + 1, each.bytes)) return each;
     }
-    // Any character of a name may be written as an escape.
-    return wanted.find(
-      ({ name }) =>
-        length > name.length &&
-        length <= name.length * longestCharacter &&
-        body.subarray(from, to).includes(BACKSLASH) &&
-        textIn(body, from, to) === name,
-    );
+    if (!hasEscape(body, from + 1, to - 1)) return undefined;
+    return wanted.find(({ bytes }) => spells(body, { from: from + 1, to: to - 1 }, bytes));
   }
 }
 
@@ -223,6 +219,38 @@ function isPlain(body: Buffer, from: number, to: number): boolean {
     if (byte === BACKSLASH || byte >= firstBeyondAscii) return false;
   }
   return true;
+}
+
+function hasEscape(body: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (body[at] === BACKSLASH) return true;
+  return false;
+}
+
+/** Whether a range of well-formed JSON, any of whose characters may be an escape, means `bytes`, which are ASCII. */
+function spells(
+  body: Buffer,
+  { from, to }: { readonly from: number; readonly to: number },
+  bytes: Uint8Array,
+): boolean {
+  let at = from;
+  for (const byte of bytes) {
+    if (at >= to) return false;
+    // Of all short escapes none means a letter or a digit, as the wanted names have.
+    const isUnicode = body[at] === BACKSLASH && body[at + 1] === LETTER_U;
+    if ((isUnicode ? hexAt(body, at + 2) : body[at]) !== byte) return false;
+    at += isUnicode ? longestCharacter : 1;
+  }
+  return at === to;
+}
+
+/** What four hexadecimal digits mean, whose letters may be small or capital. */
+function hexAt(body: Buffer, at: number): number {
+  let value = 0;
+  for (let next = at; next < at + 4; next += 1) {
+    const byte = body[next] ?? 0;
+    value = value * 16 + (byte <= LAST_DIGIT ? byte & 0xf : (byte & 0xf) + 9);
+  }
+  return value;
 }
 
 function isAt(body: Buffer, from: number, bytes: Uint8Array): boolean {

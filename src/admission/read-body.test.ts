@@ -42,6 +42,19 @@ test('readBody() reads a body that comes in pieces, and gives its room back', as
   assert.equal(room.held, 0);
 });
 
+for (const stated of [undefined, '600000', '10', 'x']) {
+  test(`readBody() reads a long body whose length is stated as ${stated}`, async () => {
+    const room = new BodyRoom(maxBody);
+    const request = requestOf(stated === undefined ? {} : { 'content-length': stated });
+    const told = reading(request, room);
+    const pieces = Array.from({ length: 60 }, (_, at) => Buffer.alloc(10_000, at));
+    for (const piece of pieces) request.write(piece);
+    request.end();
+    await once(request, 'close');
+    assert.deepEqual(told.reads, [{ kind: 'whole', body: Buffer.concat(pieces) }]);
+  });
+}
+
 test('readBody() does not begin with a body that is stated to be too long', () => {
   const request = requestOf({ 'content-length': String(maxBody + 1) });
   assert.deepEqual(reading(request, new BodyRoom(10)).reads, [{ kind: 'too-long' }]);
