@@ -2,12 +2,10 @@
  * The webhook server of a bench, in a process of its own, with the logger and the metrics of the default flags. Prints
  * its certificate and its port as one line of JSON.
  */
-import { availableParallelism } from 'node:os';
-import { endpointsOf } from '#admission/endpoint.ts';
+import { startAdmissionServer } from '#admission/admission-server.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
 import { Places } from '#admission/places.ts';
-import { helperCount } from '#admission/threads/helper-count.ts';
-import { startThreadedServer } from '#admission/threads/threaded-server.ts';
+import { handlersOf } from '#admission/review-handler.ts';
 import { seconds } from '#base/units.ts';
 import { standardErrorSink } from '#command/log-sink.ts';
 import { selfSigned } from '#embedded-cluster/self-signed.ts';
@@ -28,28 +26,18 @@ const certificate = await selfSigned(clock.now());
 const client = new Proxy({} as Client, {
   get: () => () => Promise.reject(new Error('no API server in this bench')),
 });
-const server = await startThreadedServer(
-  {
-    port: 0,
-    host: '127.0.0.1',
-    certificate,
-    clock,
-    log,
-    metrics: createHttpServerMetrics(createMetricsRegistry()),
-    clusterValidation: noClusterValidation,
-    endpoints: endpointsOf([noDownscale({ client, log, places: new Places(200) })], {
-      clock,
-      log,
-      requestTimeout,
-    }),
-    requestTimeout,
-  },
-  {
-    count: helperCount(process.platform, availableParallelism()),
-    write: sink.write,
-    log: format,
-  },
-);
+const webhook = noDownscale({ client, log, places: new Places(200) });
+const server = await startAdmissionServer({
+  port: 0,
+  host: '127.0.0.1',
+  certificate,
+  clock,
+  log,
+  metrics: createHttpServerMetrics(createMetricsRegistry()),
+  clusterValidation: noClusterValidation,
+  handlers: handlersOf([webhook], { clock, log, requestTimeout }),
+  requestTimeout,
+});
 process.stdout.write(`${JSON.stringify({ port: server.port, ca: certificate.cert })}\n`);
 // Whoever started this process has gone.
 process.stdin.on('end', () => process.exit()).resume();

@@ -6,14 +6,15 @@ import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '#base/json.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
 import type { Bench } from './bench.ts';
-import { bounded, type Findings, percentile, type Size, told } from './figures.ts';
+import { bounded, type Findings, percentile, type Size } from './figures.ts';
+import { measureHostile } from './hostile-reviews.ts';
 import { shippedNodeFlags } from './node-flags.ts';
 import { PostConnection, type ReviewServer, reviewBytes } from './post-connection.ts';
 import { loadSince, machineReading, usageOf } from './process-usage.ts';
 
 const objectBytes = 8_000;
-/** Connections that the API server of a busy cluster keeps. */
-const connections = 32;
+/** Reviews in flight, each over a connection of its own. */
+const connections = 50;
 const stormConnections = 200;
 const target = '/admission/no-downscale?timeout=10s';
 const program = 'admission-process.ts';
@@ -25,8 +26,8 @@ interface Review {
 }
 
 interface Load {
-  /** Reviews to a server that does not look at them. */
-  readonly bare: number;
+  /** Times that both servers are measured, in turns. */
+  readonly pairs: number;
   /** Reviews before anything is measured. */
   readonly warmUp: number;
   /** Reviews as fast as they are answered. */
@@ -37,46 +38,50 @@ interface Load {
 }
 
 const loads: Readonly<Record<Size, Load>> = {
-  full: { bare: 30_000, warmUp: 20_000, flood: 100_000, paced: 10_000, rate: 1_000 },
-  tiny: { bare: 50, warmUp: 50, flood: 200, paced: 50, rate: 500 },
+  full: { pairs: 3, warmUp: 10_000, flood: 40_000, paced: 10_000, rate: 1_000 },
+  tiny: { pairs: 1, warmUp: 50, flood: 200, paced: 50, rate: 500 },
 };
 
-/** How fast the webhook server answers. */
+/** What the webhook server costs, and what a stranger can make it cost. */
 export const admission: Bench = {
-  about: 'webhook server over TLS: no-downscale reviews a second, and how late they are',
-  run: async (size) => [await measure(size)],
+  about: 'webhook server over TLS: CPU a review beside a bare server, delays, and hostile reviews',
+  run: async (size) => [await measure(size), await measureHostile(size)],
 };
 
 async function measure(size: Size): Promise<Findings> {
   const load = loads[size];
-  // What is shipped keeps its compiled sources (scripts/with-node.sh): this start leaves them for the next.
-  await stop((await startServer(program)).child);
-  const { child, server } = await startServer(program);
-  const pid = child.pid ?? 0;
   const { body, want } = reviewOfSet();
   const review = { post: reviewBytes(target, body), want };
+  // What is shipped keeps its compiled sources (scripts/with-node.sh): this start leaves them for the next.
+  await stop((await startServer(program)).child);
+  const own = await startServer(program);
+  const bare = await startServer('bare-review-server.ts', want);
   const before = machineReading();
-  const open = await connect(server);
-  await flood(open, load.warmUp, review);
-  const cpuBefore = usageOf(pid).cpuSeconds;
-  const took = await flood(open, load.flood, review);
-  const cpu = usageOf(pid).cpuSeconds - cpuBefore;
+  const costs: { readonly own: number; readonly bare: number }[] = [];
+  while (costs.length < load.pairs) {
+    costs.push({ own: await costOf(own, load, review), bare: await costOf(bare, load, review) });
+  }
+  const open = await connect(own.server);
   const late = await paced(open, load, review);
-  const { rss } = usageOf(pid);
+  const { rss } = usageOf(own.child.pid ?? 0);
   for (const each of open) each.close();
-  const storm = await handshakes(server, review);
+  const storm = await handshakes(own.server, review);
   const machine = loadSince(before);
-  await stop(child);
-  const bare = await bareRate(load.bare, review);
+  await Promise.all([own, bare].map(({ child }) => stop(child)));
+  const ratio = percentile(
+    costs.map((each) => each.own / each.bare),
+    0.5,
+  );
+  const pairs = costs.map((each) => `${each.own.toFixed(0)} ÷ ${each.bare.toFixed(0)} µs`);
   return {
     bench: 'admission',
-    setting: `reviews of ${body.length} bytes over ${connections} connections with TLS, log level debug; compile cache on; client and server in separate processes; ${machine}`,
+    setting: `reviews of ${body.length} bytes, ${connections} in flight with TLS, log level debug; compile cache on; client and server in separate processes; ${machine}`,
     figures: [
       bounded(
-        'no-downscale reviews',
+        'CPU a review ÷ bare HTTPS',
         {
-          value: load.flood / took,
-          how: `${load.flood} reviews in ${took.toFixed(2)} s; the server used ${cpu.toFixed(2)} s of CPU`,
+          value: ratio,
+          how: `the median of ${costs.length} turns of ${load.flood} reviews, against a server of Node that reads the same bodies and answers the same bytes: ${pairs.join(', ')}`,
         },
         size,
       ),
@@ -95,48 +100,38 @@ async function measure(size: Size): Promise<Findings> {
       ),
       bounded(
         'RSS of the webhook server',
-        {
-          value: rss,
-          how: `VmRSS of /proc after ${load.warmUp + load.flood + load.paced} reviews`,
-        },
+        { value: rss, how: 'VmRSS of /proc after all these reviews' },
         size,
       ),
-      told('CPU a review', {
-        value: (cpu / load.flood) * 1e6,
-        unit: 'µs',
-        how: 'CPU of the server while flooded',
-      }),
-      told('the same reviews without a look at them', {
-        value: bare,
-        unit: '/s',
-        how: 'what TLS and HTTP of Node in as many threads give just then: how fast the machine is at this minute',
-      }),
     ],
   };
 }
 
-/** Floods a server that only reads and answers. @returns reviews a second */
-async function bareRate(count: number, review: Review): Promise<number> {
-  const { child, server } = await startServer('bare-review-server.ts', review.want);
+/** Floods a server. @returns its CPU a review, in µs */
+async function costOf(
+  { child, server }: StartedServer,
+  { warmUp, flood: count }: Load,
+  review: Review,
+): Promise<number> {
   const open = await connect(server);
-  await flood(open, Math.ceil(count / 3), review);
-  const took = await flood(open, count, review);
+  await flood(open, warmUp, review);
+  const before = usageOf(child.pid ?? 0).cpuSeconds;
+  await flood(open, count, review);
+  const used = usageOf(child.pid ?? 0).cpuSeconds - before;
   for (const each of open) each.close();
-  await stop(child);
-  return count / took;
+  return (used / count) * 1e6;
 }
 
 function connect(server: ReviewServer): Promise<readonly PostConnection[]> {
   return Promise.all(Array.from({ length: connections }, () => PostConnection.overTls(server)));
 }
 
-async function startServer(
-  file: string,
-  ...args: readonly string[]
-): Promise<{
+interface StartedServer {
   readonly child: ChildProcess;
   readonly server: ReviewServer;
-}> {
+}
+
+async function startServer(file: string, ...args: readonly string[]): Promise<StartedServer> {
   const path = fileURLToPath(new URL(file, import.meta.url));
   const child = spawn(process.execPath, [...shippedNodeFlags(), path, ...args], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -193,14 +188,12 @@ function reviewOfSet(): { readonly body: string; readonly want: string } {
   return { body, want };
 }
 
-/** @returns seconds */
 async function flood(
   open: readonly PostConnection[],
   count: number,
   { post, want }: Review,
-): Promise<number> {
+): Promise<void> {
   let left = count;
-  const start = performance.now();
   await Promise.all(
     open.map(async (connection) => {
       for (; left > 0; left -= 1) {
@@ -209,7 +202,6 @@ async function flood(
       }
     }),
   );
-  return (performance.now() - start) / 1_000;
 }
 
 /** Posts at a fixed rate, whatever is answered. @returns how late each answer is, in milliseconds */

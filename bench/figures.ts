@@ -14,6 +14,7 @@ interface Bound {
 const goal = 'founding issue, "Benchmarks"';
 const issue6 = 'issue 6, "Figures"';
 const issue12 = 'issue 12';
+const issue14 = 'issue 14';
 const safety = 'reliability.md EXCL-1, MAXU-1';
 
 /** Every bound of every bench, in one place. */
@@ -75,8 +76,10 @@ export const bounds = {
   'CPU while nothing changes': { unit: '% of a core', atMost: 1, from: goal, isSpeed: true },
   'pods created over HTTP': { unit: '/s', atLeast: 2000, from: `${goal}, PF-1`, isSpeed: true },
   'list of all pods over HTTP': { unit: 'ms', atMost: 300, from: `${goal}, PF-1`, isSpeed: true },
-  'no-downscale reviews': { unit: '/s', atLeast: 6000, from: issue6, isSpeed: true },
-  'review at 1,000/s, p99': { unit: 'ms', atMost: 20, from: issue6, isSpeed: true },
+  'CPU a review ÷ bare HTTPS': { unit: '×', atMost: 1.6, from: issue14, isSpeed: true },
+  'peak memory under hostile reviews': { unit: 'MiB', atMost: 180, from: issue14, isSpeed: true },
+  'longest wait of an honest review': { unit: 'ms', atMost: 200, from: issue14, isSpeed: true },
+  'review at 1,000/s, p99': { unit: 'ms', atMost: 20, from: issue14, isSpeed: true },
   'TLS handshakes of 200 connections': { unit: 's', atMost: 2, from: issue6, isSpeed: true },
   'RSS of the webhook server': { unit: 'MB', atMost: 150, from: issue6, isSpeed: true },
   'reviews failed during rotations': { unit: '', atMost: 0, from: issue6, isSpeed: false },

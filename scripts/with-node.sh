@@ -48,7 +48,7 @@ unset IFS
 # Stripping types costs a start half of its time and 30 MB that never come back: with the cache, once per change.
 # Where the folder cannot be written there is no cache, and no error.
 export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/node_modules/.cache/node}"
-# Each thread would have a heap of the C library of its own, and what it frees would stay in it: 20 MB under load. With a
-# single one threads wait for one another (ADR 6).
+# Each thread of Node would have a heap of the C library of its own, and what it frees would stay in it: 20 MB under load. With a
+# single one they wait for one another: the p99 of the reaction to a ready pod rose from 21 to 85 ms.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
 exec "$best" "$@"

@@ -10,7 +10,7 @@ import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 /** What serving webhooks needs besides what the operator has anyway. */
 export type AdmissionSettings = Pick<
   AdmissionOptions,
-  'registry' | 'httpMetrics' | 'podHttp' | 'host' | 'helpers' | 'onListening'
+  'registry' | 'httpMetrics' | 'podHttp' | 'host' | 'onListening'
 >;
 
 /** The webhooks of one run. */

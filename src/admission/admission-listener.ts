@@ -8,9 +8,9 @@ import { type ClusterValidation, clusterRefusal } from '#telemetry/cluster-valid
 import { type WholeResponse, writeResponse } from '#telemetry/http-response.ts';
 import { routeLabeler } from '#telemetry/http-route.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
-import type { Endpoint } from './endpoint.ts';
 import { BodyRoom, maxBody, type ReadBody, readBody } from './read-body.ts';
 import type { RequestTarget } from './request-target.ts';
+import type { Handler } from './review-handler.ts';
 
 /** What the webhook server answers with. */
 export interface AdmissionListenerOptions {
@@ -18,7 +18,8 @@ export interface AdmissionListenerOptions {
   readonly log: Logger;
   readonly metrics: HttpServerMetrics;
   readonly clusterValidation: ClusterValidation;
-  readonly endpoints: readonly Endpoint[];
+  /** By path. */
+  readonly handlers: ReadonlyMap<string, Handler>;
   /** Bytes of bodies that are held at once. @default {@link bodyRoom} */
   readonly bodyRoom?: number;
 }
@@ -33,19 +34,24 @@ export interface Exchange {
 /** Answers one request; a fault of this program ends its connection. */
 export type AdmissionListener = (exchange: Exchange) => void;
 
-/** Bytes of bodies that a server holds at once, in all of its threads. */
-export const bodyRoom: number = 64 * 1_024 * 1_024;
+/** Bytes of bodies that a server holds at once. */
+const bodyRoom: number = 16 * 1_024 * 1_024;
 
-/** The label of a path, `other` for all that is no webhook (M-route, scenario 104). */
-export function admissionRoutes(endpoints: readonly Endpoint[]): (path: string) => string {
-  return routeLabeler(endpoints.map(({ path }) => path));
+/** Requests of one connection that are under way at once: so that nobody takes the places of all others. */
+const mostOfConnection = 8;
+
+/** Returns the label of a path, `other` for all that is no webhook. */
+export function admissionRoutes(
+  handlers: AdmissionListenerOptions['handlers'],
+): (path: string) => string {
+  return routeLabeler([...handlers.keys()]);
 }
 
-/** Serves the paths of `endpoints`, exactly and by any method, and nothing else (S2, S3). */
+/** Serves the paths of `handlers`, exactly and by any method, and nothing else (S2, S3). */
 export function admissionListener(options: AdmissionListenerOptions): AdmissionListener {
-  const { clock, log, endpoints, bodyRoom: size = bodyRoom } = options;
-  const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
+  const { clock, log, handlers, bodyRoom: size = bodyRoom } = options;
   const room = new BodyRoom(size);
+  const underWay = new WeakMap<object, number>();
   const refusal = clusterCheck(options);
   const fault = (outgoing: ServerResponse, error: unknown): void => {
     log.error('webhook server failed', { err: errorOf(error) });
@@ -55,12 +61,14 @@ export function admissionListener(options: AdmissionListenerOptions): AdmissionL
     const { incoming, outgoing, target } = exchange;
     const refused = refusal(exchange);
     if (refused !== undefined) return writeResponse(outgoing, refused);
-    const endpoint = byPath.get(target.path);
-    if (endpoint === undefined) return writeResponse(outgoing, elsewhere(incoming));
+    const handler = handlers.get(target.path);
+    if (handler === undefined) return writeResponse(outgoing, elsewhere(incoming));
+    if (!enter(exchange, underWay)) return refuse(outgoing, 'too-many');
     const begun = clock.monotonic();
+    const failed = (error: unknown): void => fault(outgoing, error);
     readBody(incoming, room, {
-      use: (read) => answerBody({ ...exchange, begun }, read, endpoint),
-      failed: (error) => fault(outgoing, error),
+      use: (read) => answerBody({ ...exchange, begun }, read, { handler, failed }),
+      failed,
     });
   };
   return (exchange) => {
@@ -72,13 +80,23 @@ export function admissionListener(options: AdmissionListenerOptions): AdmissionL
   };
 }
 
+/** Counts a request of its connection until it is answered. @returns whether there may be one more */
+function enter({ incoming, outgoing }: Exchange, underWay: WeakMap<object, number>): boolean {
+  const { socket } = incoming;
+  const count = underWay.get(socket) ?? 0;
+  if (count >= mostOfConnection) return false;
+  underWay.set(socket, count + 1);
+  outgoing.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1));
+  return true;
+}
+
 function clusterCheck({
   clusterValidation,
-  endpoints,
+  handlers,
   metrics,
   log,
 }: AdmissionListenerOptions): (exchange: Exchange) => WholeResponse | undefined {
-  const report = { metrics, logger: log, routeOf: admissionRoutes(endpoints) };
+  const report = { metrics, logger: log, routeOf: admissionRoutes(handlers) };
   return ({ incoming, target: { path } }) => {
     if (!clusterValidation.isEnabled) return undefined;
     const { method = '', headers } = incoming;
@@ -98,34 +116,39 @@ interface BegunExchange extends Exchange {
   readonly begun: Monotonic;
 }
 
+interface Answering {
+  readonly handler: Handler;
+  readonly failed: (error: unknown) => void;
+}
+
 function answerBody(
   { incoming, outgoing, target, begun }: BegunExchange,
   read: ReadBody,
-  endpoint: Endpoint,
-): void | Promise<void> {
-  if (read.kind !== 'whole') return refuse(outgoing, read);
-  const answered = endpoint.answer({
-    contentType: incoming.headers['content-type'] ?? '',
-    body: read.body,
-    query: target.query,
-    begun,
-    onLeave: (left) => void outgoing.once('close', left),
-  });
-  if (!(answered instanceof Promise)) return writeResponse(outgoing, answered);
-  return answered.then((answer) => writeResponse(outgoing, answer));
+  { handler, failed }: Answering,
+): void {
+  if (read.kind === 'broken') return void outgoing.destroy();
+  if (read.kind !== 'whole') return refuse(outgoing, read.kind);
+  const { query } = target;
+  const onLeave = (left: () => void): void => void outgoing.once('close', left);
+  const contentType = incoming.headers['content-type'] ?? '';
+  const answered = handler({ contentType, body: read.body, caller: { query, begun, onLeave } });
+  if (answered instanceof Promise) {
+    answered.then((answer) => writeResponse(outgoing, answer)).catch(failed);
+  } else writeResponse(outgoing, answered);
 }
 
+const refusals = {
+  'too-long': { status: 413, why: `the body is longer than ${maxBody} bytes` },
+  'no-room': { status: 429, why: 'too many requests are under way' },
+  'too-many': {
+    status: 429,
+    why: `more than ${mostOfConnection} requests of this connection are under way`,
+  },
+} as const;
+
 /** Whoever sends too much is told so without reading the rest, and its connection ends. */
-function refuse(outgoing: ServerResponse, read: ReadBody): void {
-  if (read.kind === 'broken') {
-    outgoing.destroy();
-    return;
-  }
-  const isLong = read.kind === 'too-long';
-  const why = isLong
-    ? `the body is longer than ${maxBody} bytes`
-    : 'too many requests are under way';
+function refuse(outgoing: ServerResponse, kind: keyof typeof refusals): void {
+  const { status, why } = refusals[kind];
   const body = `Request could not be read: ${why}\n`;
-  const headers = { connection: 'close' };
-  writeResponse(outgoing, { status: isLong ? 413 : 429, body, headers });
+  writeResponse(outgoing, { status, body, headers: { connection: 'close' } });
 }

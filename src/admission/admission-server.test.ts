@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { stringify } from 'yaml';
 import type { JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import type { KeyPair } from '#certificate/certificate-source.ts';
@@ -16,11 +15,10 @@ import { noClusterValidation } from '#testing/no-cluster-validation.ts';
 import { silentLogger } from '#testing/silent-logger.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
 import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
-import { endpointsOf } from './endpoint.ts';
 import { noDownscale } from './no-downscale.ts';
 import { Places } from './places.ts';
 import type { Verdict, Webhook } from './review.ts';
-import { ReviewDesk } from './review-desk.ts';
+import { handlersOf } from './review-handler.ts';
 
 const clock = systemClock();
 const registry = createMetricsRegistry();
@@ -80,7 +78,7 @@ async function open(
     log: silentLogger,
     metrics,
     clusterValidation: noClusterValidation,
-    endpoints: endpointsOf(webhooks, { clock, log: silentLogger, requestTimeout }),
+    handlers: handlersOf(webhooks, { clock, log: silentLogger, requestTimeout }),
     requestTimeout,
     drain: millis(0),
     ...options,
@@ -105,6 +103,8 @@ function review(members: JsonObject = {}, apiVersion?: string): JsonObject {
 }
 
 const path = '/admission/no-downscale';
+/** A review of 1 MiB. */
+const body1MiB = JSON.stringify(review({ padding: 'x'.repeat(1_024 * 1_024) }));
 const post = (body: string, headers?: Readonly<Record<string, string>>, to = path) =>
   client.post(to, body, headers);
 
@@ -144,17 +144,24 @@ const refusedTexts: Record<string, readonly [body: string, want: RegExp]> = {
     `{"a":${'['.repeat(1_000)}${']'.repeat(1_000)}}`,
     /^Request could not be decoded: it nests deeper than 1000 levels\n$/,
   ],
-  'long YAML (D-29)': [`a: ${'b'.repeat(256 * 1_024)}`, /YAML may have\n$/],
+  'YAML, which nothing sends (D-58) [admission 13]': [
+    'apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\n',
+    /^Request could not be decoded: it is no JSON object\n$/,
+  ],
+  'a name of 7 MiB (D-58)': [
+    JSON.stringify(review({ name: 'x'.repeat(7 * 1_024 * 1_024) })),
+    /^Request could not be decoded: it has a member request that has a member name of more than 253 characters\n$/,
+  ],
 };
 for (const [what, [body, want]] of Object.entries(refusedTexts)) {
-  test(`ReviewDesk answers 400 to ${what}`, async () => {
+  test(`handlersOf() answers 400 to ${what}`, async () => {
     const { status, text } = await post(body);
     assert.equal(status, 400);
     assert.match(text, want);
   });
 }
 
-test('ReviewDesk serves on after a review without request [admission 10]', async () => {
+test('handlersOf() serves on after a review without request [admission 10]', async () => {
   assert.equal(
     (await post('{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}')).status,
     400,
@@ -162,12 +169,12 @@ test('ReviewDesk serves on after a review without request [admission 10]', async
   assert.equal((await post(JSON.stringify(review()))).status, 200);
 });
 
-test('ReviewDesk refuses a foreign content type [admission 1]', async () => {
+test('handlersOf() refuses a foreign content type [admission 1]', async () => {
   const { status, text } = await post(JSON.stringify(review()), { 'content-type': 'text/plain' });
   assert.deepEqual([status, text], [400, 'wrong content type\n']);
 });
 
-test('ReviewDesk refuses a request without content type', async () => {
+test('handlersOf() refuses a request without content type', async () => {
   assert.equal((await post(JSON.stringify(review()), {})).status, 400);
 });
 
@@ -189,7 +196,7 @@ test('admissionListener() takes a target in absolute form', async () => {
   assert.match(await text(socket), /^HTTP\/1\.1 400 [^]*\r\n\r\nwrong content type\n$/);
 });
 
-test('ReviewDesk takes parameters after the content type [admission 2]', async () => {
+test('handlersOf() takes parameters after the content type [admission 2]', async () => {
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   assert.equal((await post(JSON.stringify(review()), headers)).status, 200);
 });
@@ -197,7 +204,7 @@ test('ReviewDesk takes parameters after the content type [admission 2]', async (
 const denial =
   "downscale of statefulsets/ingester-zone-a in test from 2 to 1 replicas is not allowed because it has the label 'grafana.com/no-downscale=true'";
 
-test('ReviewDesk answers a denial with 200 and the uid [admission 8, 9, 14]', async () => {
+test('handlersOf() answers a denial with 200 and the uid [admission 8, 9, 14]', async () => {
   const { status, headers, text } = await post(JSON.stringify(review()));
   assert.equal(status, 200);
   assert.equal(headers['content-type'], 'application/json');
@@ -207,18 +214,12 @@ test('ReviewDesk answers a denial with 200 and the uid [admission 8, 9, 14]', as
   );
 });
 
-test('ReviewDesk answers in the version that it was asked in [admission 7]', async () => {
+test('handlersOf() answers in the version that it was asked in [admission 7]', async () => {
   const { text } = await post(JSON.stringify(review({}, 'admission.k8s.io/v1beta1')));
   assert.equal(
     text,
     `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1","response":{"uid":"abc","allowed":false,"status":{"metadata":{},"message":"${denial}"}}}`,
   );
-});
-
-test('ReviewDesk reads YAML [admission 13]', async () => {
-  const { status, text } = await post(stringify(review({ uid: 'from-yaml' })));
-  assert.equal(status, 200);
-  assert.match(text, /"uid":"from-yaml","allowed":false/);
 });
 
 const shapes: Record<string, readonly [path: string, response: string]> = {
@@ -273,22 +274,21 @@ function stuckReview(query: string): {
   readonly isAnswered: () => boolean;
 } {
   const still = new FakeClock();
-  const desk = new ReviewDesk({ clock: still, log: silentLogger, requestTimeout: seconds(1) });
+  const options = { clock: still, log: silentLogger, requestTimeout: seconds(1) };
+  const handler = handlersOf([stuck], options).get(stuck.path);
   let isAnswered = false;
-  const posted = {
+  const answer = handler?.({
     contentType: 'application/json',
     body: Buffer.from(JSON.stringify(review())),
-    query,
-    begun: still.monotonic(),
-    onLeave: () => undefined,
-  };
-  void desk.answer(stuck, posted).then(() => {
+    caller: { query, begun: still.monotonic(), onLeave: () => undefined },
+  });
+  void Promise.resolve(answer).then(() => {
     isAnswered = true;
   });
   return { clock: still, isAnswered: () => isAnswered };
 }
 
-test('ReviewDesk answers a stuck review at 90 % of the timeout [admission 12]', async () => {
+test('handlersOf() answers a stuck review at 90 % of the timeout [admission 12]', async () => {
   const { clock: still, isAnswered } = stuckReview('');
   await still.advance(899);
   assert.equal(isAnswered(), false);
@@ -296,7 +296,7 @@ test('ReviewDesk answers a stuck review at 90 % of the timeout [admission 12]', 
   assert.equal(isAnswered(), true);
 });
 
-test('ReviewDesk keeps to half of the time that the API server waits (D-27)', async () => {
+test('handlersOf() keeps to half of the time that the API server waits (D-27)', async () => {
   const { clock: still, isAnswered } = stuckReview('timeout=1s');
   await still.advance(499);
   assert.equal(isAnswered(), false);
@@ -457,6 +457,38 @@ test('close() answers what is under way, and takes new requests while it drains'
   await closed;
   await assert.rejects(dial(ending.port, certificate.cert));
   await Promise.all([busy.close(), late.close()]);
+});
+
+test('admissionListener() answers 8 requests of one connection at once, and turns away the next', async () => {
+  const { port } = server;
+  const socket = await dial(port, certificate.cert);
+  const body = JSON.stringify(review());
+  const lines = [
+    `POST ${stuck.path} HTTP/1.1`,
+    'Host: localhost',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ];
+  const post = (...more: readonly string[]): string =>
+    `${[...lines, ...more].join('\r\n')}\r\n\r\n${body}`;
+  socket.write(post().repeat(8) + post('Connection: close'));
+  const answers = await text(socket);
+  assert.equal(answers.split('HTTP/1.1 200 ').length - 1, 8);
+  assert.match(
+    answers,
+    /HTTP\/1\.1 429 [^]*Request could not be read: more than 8 requests of this connection are under way\n$/,
+  );
+});
+
+test('admissionListener() holds no body while its webhook asks others', async () => {
+  const asking = await open({ bodyRoom: 2 * body1MiB.length });
+  const callers = new WebhookClient(asking.port, certificate.cert, { connections: 6 });
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => callers.post(stuck.path, body1MiB)),
+  );
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  await callers.close();
+  await asking.close();
 });
 
 test('startAdmissionServer() ends a connection whose request does not arrive', async () => {

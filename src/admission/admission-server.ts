@@ -19,8 +19,6 @@ export interface AdmissionServerOptions extends AdmissionListenerOptions {
   readonly port: number;
   /** @default all interfaces */
   readonly host?: string;
-  /** Whether others may listen on the port as well, and share what comes in. @default false */
-  readonly isPortShared?: boolean;
   /** `-server-tls.request-timeout`. */
   readonly requestTimeout: Millis;
   readonly certificate: KeyPair;
@@ -52,6 +50,8 @@ export interface AdmissionServer {
 // Not imported: an import of node:https evaluates all that node:http exports, and with it Node's own copy of undici.
 const { createServer } = process.getBuiltinModule('node:https');
 
+/** Connections that are kept at once, of about 100 KB each; an API server has a few to each replica. */
+const maxConnections = 256;
 /** Time for which a connection without a request is kept (S4). */
 const idleTimeout = minutes(3);
 /** How often the limits of reading are checked. */
@@ -81,7 +81,7 @@ class TlsServer implements AdmissionServer {
   constructor(options: AdmissionServerOptions) {
     const { certificate, requestTimeout } = options;
     this.#options = options;
-    this.#routeOf = admissionRoutes(options.endpoints);
+    this.#routeOf = admissionRoutes(options.handlers);
     const listener = admissionListener(options);
     const timeouts = {
       requestTimeout,
@@ -99,6 +99,7 @@ class TlsServer implements AdmissionServer {
     } catch (error) {
       throw certificateError(error);
     }
+    this.#server.maxConnections = maxConnections;
     // The write timeout: of silence, so that whoever reads slowly is cut, and whoever is answered late is not.
     this.#server.setTimeout(requestTimeout);
   }
@@ -109,9 +110,9 @@ class TlsServer implements AdmissionServer {
   }
 
   async listen(): Promise<void> {
-    const { port, host, isPortShared = false, log } = this.#options;
+    const { port, host, log } = this.#options;
     try {
-      this.#server.listen({ port, reusePort: isPortShared, ...(host !== undefined && { host }) });
+      this.#server.listen({ port, ...(host !== undefined && { host }) });
       await once(this.#server, 'listening');
     } catch (error) {
       throw listenError({ serves: 'webhooks', port }, error);

@@ -21,6 +21,9 @@ export function downscaleText(request: AdmissionRequest, { from, to }: Shrinkage
   return `downscale of ${targetText(request)} from ${from} to ${to} replicas`;
 }
 
+/** Why nothing is known of a scale whose review does not say what is scaled. */
+export const unnamedResource = 'the request does not name its resource';
+
 /** Denies because of `tail`, which is wire text with or without a full stop (§5.3). */
 export function refusalText(request: AdmissionRequest, shrinkage: Shrinkage, tail: string): string {
   return `${downscaleText(request, shrinkage)} is not allowed because ${tail}`;

@@ -5,8 +5,7 @@ import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { callOf } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
-import { downscaleText, NO_DOWNSCALE, refusalText } from './downscale-text.ts';
-import { noDownscaleFront } from './fronts.ts';
+import { downscaleText, NO_DOWNSCALE, refusalText, unnamedResource } from './downscale-text.ts';
 import { labelsOf } from './parse-workload.ts';
 import type { Places } from './places.ts';
 import { type Decrease, judgeLabel, planNoDownscale } from './plan-no-downscale.ts';
@@ -19,6 +18,7 @@ import {
   type Webhook,
 } from './review.ts';
 import { scaleTargetTypes } from './scale-target.ts';
+import { webhookPaths } from './webhook-paths.ts';
 
 /** What {@link noDownscale} works with. */
 export interface NoDownscaleOptions {
@@ -35,7 +35,7 @@ export interface NoDownscaleOptions {
  */
 export function noDownscale(options: NoDownscaleOptions): Webhook {
   return {
-    ...noDownscaleFront,
+    path: webhookPaths.noDownscale,
     patience: undefined,
     judge(request, context) {
       const change = planNoDownscale(request);
@@ -54,6 +54,7 @@ async function judgeScale(
   const { shrinkage } = change;
   const { resource, name, namespace } = request;
   const type = scaleTargetTypes.get(resource);
+  if (resource === '') return deny(refusalText(request, shrinkage, unnamedResource));
   if (type === undefined) return unknownLabels(request, `unsupported resource ${resource}`);
   const leave = places.take();
   if (leave === undefined) return deny(overloadText(downscaleText(request, shrinkage)));

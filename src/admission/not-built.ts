@@ -3,8 +3,8 @@ import type { Client } from '#kubernetes/client.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 import { callOf } from './deadline.ts';
 import { denyForFailure } from './dependency.ts';
-import { podEvictionFront, zpdbValidationFront } from './fronts.ts';
 import { type AdmissionRequest, allow, type Verdict, type Webhook } from './review.ts';
+import { webhookPaths } from './webhook-paths.ts';
 
 const budgets: ResourceType = Object.freeze({
   group: 'rollout-operator.grafana.com',
@@ -22,7 +22,7 @@ const notBuilt = 'this version of the operator does not have zone-aware pod disr
  */
 export function podEvictionWithoutBudgets(client: Client): Webhook {
   return {
-    ...podEvictionFront,
+    path: webhookPaths.podEviction,
     patience: undefined,
     async judge(request, context) {
       const { namespace } = request;
@@ -54,7 +54,7 @@ function evictionRefused(request: AdmissionRequest): Verdict {
 /** Stands in for the webhook that checks budgets until they are built: a budget that nobody keeps is not accepted. */
 export function budgetsNotAccepted(): Webhook {
   return {
-    ...zpdbValidationFront,
+    path: webhookPaths.zpdbValidation,
     patience: undefined,
     judge: () => ({
       isAllowed: false,

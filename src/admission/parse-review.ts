@@ -1,73 +1,56 @@
-import { parse as parseYaml } from 'yaml';
-import { errorOf } from '#base/error-of.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { invalid, type Parsed, valid } from '#base/parsed.ts';
-import { isJsonTooDeep, tooDeep, yamlProblem } from './nesting.ts';
+import { type Member, member, type Reading, readObject } from './json-reader.ts';
 import { type ParsedReview, parseDocument, undecodable } from './parse-document.ts';
 
-/** Longest body that is read as YAML, in bytes (D-29). */
-const maxYaml = 256 * 1_024;
-const OPEN_BRACE = 0x7b;
+const name: Reading = { as: 'text', most: 253, ifLonger: 'refuse' };
+/** A group, a slash and a version. */
+const apiVersion: Reading = { as: 'text', most: 512, ifLonger: 'refuse' };
+const uid: Reading = { as: 'text', most: 256, ifLonger: 'refuse' };
+/** For the log only, and as long as an identity provider likes. */
+const userName: Reading = { as: 'text', most: 1_024, ifLonger: 'replace' };
+const scalar: Reading = { as: 'scalar' };
+const labels: Reading = { as: 'texts', most: 256 * 1_024 };
+
+function object(...members: readonly Member[]): Reading {
+  return { as: 'members', members };
+}
+
+const workload = object(
+  member('apiVersion', apiVersion),
+  member('kind', name),
+  member('metadata', object(member('uid', uid), member('labels', labels))),
+  member('spec', object(member('replicas', scalar))),
+);
+const request = object(
+  member('uid', uid),
+  member('kind', object(member('group', name), member('version', name), member('kind', name))),
+  member(
+    'resource',
+    object(member('group', name), member('version', name), member('resource', name)),
+  ),
+  member('subResource', name),
+  member('name', name),
+  member('namespace', name),
+  member('operation', name),
+  member('dryRun', scalar),
+  member('userInfo', object(member('username', userName))),
+  member('object', workload),
+  member('oldObject', workload),
+);
+/** Each member that any webhook looks at: one that is missing here would be read as absent. */
+const review = [
+  member('apiVersion', apiVersion),
+  member('kind', name),
+  member('request', request),
+] as const;
+
 const protobufMagic = Buffer.from('k8s\0');
 
 /**
- * Reads the body of a request as an AdmissionReview: JSON, or YAML of up to 256 KiB, whatever its content type (A3,
- * D-29). Unknown members are ignored, of repeated ones the last counts. Total.
+ * Reads the body of a request as an AdmissionReview in JSON, whatever its content type says; of its objects the kind, the
+ * uid, the labels and the replicas. Unknown members are ignored, of repeated ones the last counts. Total.
  */
 export function parseReview(body: Buffer): ParsedReview {
-  const document = parseBody(body);
-  if (document.kind === 'invalid') return undecodable(document.problem.message);
-  return parseDocument(document.value);
-}
-
-function parseBody(body: Buffer): Parsed<JsonObject> {
-  if (body.subarray(0, 4).equals(protobufMagic)) return unread('protobuf is not supported');
-  const value = startsWithBrace(body) ? parseJson(body) : parseBlockYaml(body);
-  if (value.kind === 'invalid') return value;
-  return isJsonObject(value.value) ? valid(value.value) : unread('the body is no object');
-}
-
-function unread(message: string): Parsed<never> {
-  return invalid('body', message);
-}
-
-/** What begins so is JSON; all else is tried as YAML. */
-function startsWithBrace(body: Buffer): boolean {
-  let at = 0;
-  while (isBlank(body[at])) at += 1;
-  return body[at] === OPEN_BRACE;
-}
-
-function isBlank(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
-
-function parseJson(body: Buffer): Parsed<JsonValue> {
-  const text = body.toString('utf8');
-  if (isJsonTooDeep(text, body)) return unread(`it ${tooDeep}`);
-  try {
-    return valid(JSON.parse(text) as JsonValue);
-  } catch (error) {
-    return unread(firstLineOf(error));
-  }
-}
-
-function parseBlockYaml(body: Buffer): Parsed<JsonValue> {
-  if (body.length > maxYaml) {
-    return unread(`it is no JSON object, and longer than the ${maxYaml} bytes that YAML may have`);
-  }
-  const problem = yamlProblem(body);
-  if (problem !== undefined) return unread(`it ${problem}`);
-  try {
-    const options = { uniqueKeys: false, logLevel: 'silent' } as const;
-    return valid(parseYaml(body.toString('utf8'), options) as JsonValue);
-  } catch (error) {
-    return unread(firstLineOf(error));
-  }
-}
-
-/** Parsers quote the input in their messages: a line of it is enough. */
-function firstLineOf(error: unknown): string {
-  const [line = ''] = errorOf(error).message.split('\n', 1);
-  return line.slice(0, 300);
+  if (body.subarray(0, 4).equals(protobufMagic)) return undecodable('protobuf is not supported');
+  const read = readObject(body, review);
+  return read.kind === 'object' ? parseDocument(read.object) : undecodable(`it ${read.why}`);
 }

@@ -14,7 +14,8 @@ export function parseWorkload(value: JsonValue | undefined): ReviewedObject {
   }
   if (!isJsonObject(value)) return malformed('the object is no JSON object', undefined);
   const kind = kindOf(value);
-  if (kind.kind === 'invalid') return malformed(kind.problem.message, readableLabels(value));
+  // It may be a Scale, whose labels are not those of what is scaled.
+  if (kind.kind === 'invalid') return malformed(kind.problem.message, undefined);
   const is = workloadKindOf(kind.value);
   return is === undefined ? foreign(kind.value) : parseKnown(value, is);
 }
@@ -46,11 +47,6 @@ function parseKnown(raw: JsonObject, is: WorkloadKind): ReviewedObject {
 
 function textOf({ path, message }: { readonly path: string; readonly message: string }): string {
   return `${path} ${message}`;
-}
-
-function readableLabels(raw: JsonObject): ReadonlyMap<string, string> | undefined {
-  const labels = labelsOf(raw);
-  return labels.kind === 'valid' ? labels.value : undefined;
 }
 
 const none: ReadonlyMap<string, string> = new Map();

@@ -18,11 +18,6 @@ export type ReplicaChange =
       readonly ungoverned: Verdict;
     };
 
-/** The verdict of what is settled; undefined for a decrease. */
-export function settledVerdict(change: ReplicaChange): Verdict | undefined {
-  return change.kind === 'settled' ? change.verdict : undefined;
-}
-
 /** The words of one webhook. */
 export interface Wording {
   /** The label whose value `true` makes an object governed. */

@@ -5,6 +5,7 @@ import { millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { AdmissionBed, ago, type BedSet } from '#testing/admission-bed.ts';
 import { prepared, scaleRequest, setObject, updateRequest } from '#testing/admission-requests.ts';
+import { preparedSetOf } from './prepared-set.ts';
 import { type AdmissionRequest, deny, type Verdict } from './review.ts';
 
 const hour = 3_600_000;
@@ -52,24 +53,6 @@ const silent: Record<string, readonly [AdmissionRequest, Verdict]> = {
     }),
     plain,
   ],
-  'denies without a port [admission 39]': [
-    change(3, 1, { annotations: { 'grafana.com/prepare-downscale-http-path': 'x' } }),
-    deny(refusal('the grafana.com/prepare-downscale-http-port annotation is not set or empty.')),
-  ],
-  'denies an empty path [admission 40]': [
-    change(3, 1, {
-      annotations: { ...prepared.annotations, 'grafana.com/prepare-downscale-http-path': '' },
-    }),
-    deny(refusal('the grafana.com/prepare-downscale-http-path annotation is not set or empty.')),
-  ],
-  'denies an empty serviceName [admission 41]': [
-    change(3, 1, { serviceName: '' }),
-    deny(refusal('the serviceName is not set or empty.')),
-  ],
-  'names the port where both are missing [admission 42]': [
-    change(3, 1, { annotations: {} }),
-    deny(refusal('the grafana.com/prepare-downscale-http-port annotation is not set or empty.')),
-  ],
   'allows a Deployment with a warning [admission 55]': [
     updateRequest(
       { ...setObject({ replicas: 3 }), kind: 'Deployment' },
@@ -104,10 +87,6 @@ const silent: Record<string, readonly [AdmissionRequest, Verdict]> = {
     change(2_147_483_647, 1),
     deny(refusal('more than 10000 pods would have to be prepared', NAME, [2_147_483_647, 1])),
   ],
-  'denies annotations that cannot be read (D-25)': [
-    change(3, 1, { annotations: ['x'] as unknown as Record<string, string> }),
-    deny(refusal('the StatefulSet cannot be read: metadata.annotations must be an object')),
-  ],
   'denies an old object that cannot be read (D-25)': [
     updateRequest(undefined, setObject()),
     deny(
@@ -122,6 +101,39 @@ for (const [fact, [request, want]] of Object.entries(silent)) {
     assert.deepEqual([bed.api.requests, bed.fleet.story()], [[], []]);
   });
 }
+
+const withoutAddress: Readonly<Record<string, readonly [BedSet, tail: string]>> = {
+  'without a port [admission 39]': [
+    { annotations: { 'grafana.com/prepare-downscale-http-path': 'x' } },
+    'the grafana.com/prepare-downscale-http-port annotation is not set or empty.',
+  ],
+  'an empty path [admission 40]': [
+    { annotations: { ...prepared.annotations, 'grafana.com/prepare-downscale-http-path': '' } },
+    'the grafana.com/prepare-downscale-http-path annotation is not set or empty.',
+  ],
+  'an empty serviceName [admission 41]': [
+    { serviceName: '' },
+    'the serviceName is not set or empty.',
+  ],
+  'and names the port where both are missing [admission 42]': [
+    { annotations: {} },
+    'the grafana.com/prepare-downscale-http-port annotation is not set or empty.',
+  ],
+};
+for (const [fact, [set, tail]] of Object.entries(withoutAddress)) {
+  test(`prepareDownscale() denies ${fact}`, async () => {
+    await using bed = await AdmissionBed.open();
+    await bed.store(lone({ replicas: 3, ...set }));
+    assert.deepEqual(await bed.downscale(NAME, 3, 1), deny(refusal(tail)));
+    assert.deepEqual(bed.fleet.story(), []);
+  });
+}
+
+test('preparedSetOf() says why a set cannot be read (D-25)', () => {
+  const annotations = ['x'] as unknown as Record<string, string>;
+  const read = preparedSetOf(setObject({ annotations }));
+  assert.equal(read, 'metadata.annotations must be an object');
+});
 
 test('prepareDownscale() calls the pods that vanish, highest first [admission 43]', async () => {
   await using bed = await AdmissionBed.open();

@@ -5,8 +5,13 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Claims } from './claims.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
-import { downscaleText, refusalText, type Shrinkage } from './downscale-text.ts';
-import { prepareDownscaleFront } from './fronts.ts';
+import {
+  downscaleText,
+  PREPARE_DOWNSCALE,
+  refusalText,
+  type Shrinkage,
+  unnamedResource,
+} from './downscale-text.ts';
 import {
   type Downscale,
   GroupDownscale,
@@ -17,7 +22,7 @@ import { type LiveSet, liveSetOf } from './live-set.ts';
 import { formatKind, kindOf } from './object-kind.ts';
 import type { Places } from './places.ts';
 import { planPrepareDownscale } from './plan-prepare-downscale.ts';
-import { missingAddress, type PreparedSet, preparedSetOf } from './prepared-set.ts';
+import { missingAddress, type PreparedSet } from './prepared-set.ts';
 import {
   type AdmissionRequest,
   allowWithWarning,
@@ -26,6 +31,7 @@ import {
   type Verdict,
   type Webhook,
 } from './review.ts';
+import { webhookPaths } from './webhook-paths.ts';
 import type { WorkloadKind } from './workload.ts';
 
 /** What {@link prepareDownscale} works with. */
@@ -45,7 +51,7 @@ const patience = seconds(5);
 export function prepareDownscale(options: PrepareDownscaleOptions): Webhook {
   const webhook = new PrepareDownscale(options);
   return {
-    ...prepareDownscaleFront,
+    path: webhookPaths.prepareDownscale,
     patience,
     judge: (request, context) => webhook.judge(request, context),
   };
@@ -76,9 +82,9 @@ class PrepareDownscale {
     const { old, shrinkage, ungoverned } = change;
     const decrease = { request, shrinkage, ungoverned };
     if (old.is === 'StatefulSet') {
+      // To be told so has no effect; all that has one rests on the live set.
+      if (old.labels.get(PREPARE_DOWNSCALE) !== 'true') return ungoverned;
       const absent = (): Verdict => deny(refusalText(request, shrinkage, differentSet));
-      const posted = preparable({ ...decrease, absent }, preparedSetOf(old.raw));
-      if (posted.kind === 'settled') return posted.verdict;
       return this.#judgeLive({ ...decrease, absent }, context);
     }
     if (old.is === 'Scale') return this.#judgeScale(decrease, context);
@@ -90,7 +96,9 @@ class PrepareDownscale {
     decrease: Omit<Decrease, 'absent'>,
     context: ReviewContext,
   ): Verdict | Promise<Verdict> {
-    const { resource } = decrease.request;
+    const { request, shrinkage } = decrease;
+    const { resource } = request;
+    if (resource === '') return deny(refusalText(request, shrinkage, unnamedResource));
     if (resource !== 'statefulsets') {
       return allowWithWarning(`unsupported resource ${resource}, allowing the change`);
     }
@@ -102,6 +110,10 @@ class PrepareDownscale {
   /** The facts are those of the live set (P4, D-59). */
   async #judgeLive(decrease: Decrease, context: ReviewContext): Promise<Verdict> {
     const { request, shrinkage } = decrease;
+    if (shrinkage.from - shrinkage.to > mostPods) {
+      const tail = `more than ${mostPods} pods would have to be prepared`;
+      return deny(refusalText(request, shrinkage, tail));
+    }
     const leave = this.#options.places.take();
     if (leave === undefined) return deny(overloadText(downscaleText(request, shrinkage)));
     try {
@@ -176,9 +188,6 @@ function preparable(
   if (!set.isPrepared) return { kind: 'settled', verdict: ungoverned };
   const missing = missingAddress(set);
   if (missing !== undefined) return refuse(missing);
-  if (shrinkage.from - shrinkage.to > mostPods) {
-    return refuse(`more than ${mostPods} pods would have to be prepared`);
-  }
   return { kind: 'preparable', set };
 }
 

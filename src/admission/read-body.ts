@@ -3,6 +3,9 @@ import type { IncomingMessage } from 'node:http';
 /** Longest body that is read, in bytes: two objects of up to 3 MiB each, and what is around them (D-29). */
 export const maxBody = 8 * 1_024 * 1_024;
 
+/** A body of more bytes than this is read into one piece of memory. */
+const longBody = 256 * 1_024;
+
 /** What became of a body. */
 export type ReadBody =
   | { readonly kind: 'whole'; readonly body: Buffer }
@@ -40,19 +43,19 @@ export class BodyRoom {
 
 /** Who reads a body. */
 export interface BodyReader {
-  /** Told once what became of it. */
-  readonly use: (read: ReadBody) => void | Promise<void>;
+  /** Told once what became of it; what it needs of the body it takes before it returns. */
+  readonly use: (read: ReadBody) => void;
   /** Told what `use` throws. */
   readonly failed: (error: unknown) => void;
 }
 
 /**
- * Reads a body to its end, or until it is too long; its bytes stand in `room` until the reader is done with it. By events
+ * Reads a body to its end, or until it is too long; its bytes stand in `room` until the reader returns. By events
  * and without promises: these would be a tenth of what a review costs.
  */
 export function readBody(request: IncomingMessage, room: BodyRoom, reader: BodyReader): void {
-  const reading = new Reading(room, reader);
   const stated = Number(request.headers['content-length'] ?? 0);
+  const reading = new Reading(room, reader, stated);
   if (stated > maxBody) {
     reading.settle({ kind: 'too-long' });
     return;
@@ -74,10 +77,14 @@ class Reading {
   readonly #room: BodyRoom;
   readonly #reader: BodyReader;
   #chunks: Buffer[] = [];
+  /** Takes the place of the chunks of a long body: else it would stand in memory twice when it is whole. */
+  #long: Buffer | undefined;
   #length = 0;
+  readonly #stated: number;
   #isSettled = false;
 
-  constructor(room: BodyRoom, reader: BodyReader) {
+  constructor(room: BodyRoom, reader: BodyReader, stated: number) {
+    this.#stated = stated;
     this.#room = room;
     this.#reader = reader;
   }
@@ -85,8 +92,10 @@ class Reading {
   add(chunk: Buffer): 'too-long' | 'no-room' | undefined {
     if (this.#length + chunk.length > maxBody) return 'too-long';
     if (!this.#room.take(chunk.length)) return 'no-room';
+    if (this.#long === undefined && this.#length + chunk.length > longBody) this.#lengthen();
+    this.#long?.set(chunk, this.#length);
+    if (this.#long === undefined) this.#chunks.push(chunk);
     this.#length += chunk.length;
-    this.#chunks.push(chunk);
     return undefined;
   }
 
@@ -99,18 +108,31 @@ class Reading {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#chunks = [];
+    this.#long = undefined;
     const { use, failed } = this.#reader;
     try {
-      const used = use(read);
-      if (used instanceof Promise) void used.catch(failed).finally(() => this.#release());
-      else this.#release();
+      use(read);
     } catch (error) {
       failed(error);
+    } finally {
       this.#release();
     }
   }
 
+  /** Memory that nothing was written to yet costs nothing. */
+  #lengthen(): void {
+    const isStated = this.#stated > longBody && this.#stated <= maxBody;
+    this.#long = Buffer.allocUnsafeSlow(isStated ? this.#stated : maxBody);
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      this.#long.set(chunk, at);
+      at += chunk.length;
+    }
+    this.#chunks = [];
+  }
+
   #body(): Buffer {
+    if (this.#long !== undefined) return this.#long.subarray(0, this.#length);
     const [only] = this.#chunks;
     return this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
   }

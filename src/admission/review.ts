@@ -70,22 +70,13 @@ export interface ReviewContext {
   deadline(): Deadline;
 }
 
-/** What every thread knows of a webhook. */
-export interface WebhookFront {
+/** One webhook: judges reviews that were posted to its path. */
+export interface Webhook {
   /** Such as `/admission/no-downscale`. */
   readonly path: string;
-  /**
-   * The verdict where the request alone tells it, as {@link Webhook.judge} would give it; undefined where somebody is to
-   * be asked, or the request is looked at more closely. May only look at what an outline keeps (`parse-outline.ts`).
-   */
-  readonly atSight?: (request: AdmissionRequest) => Verdict | undefined;
-}
-
-/** One webhook: judges reviews that were posted to its path. */
-export interface Webhook extends WebhookFront {
   /** Longest time for a review, in milliseconds, besides the server's own; undefined: none (D-27). */
   readonly patience: number | undefined;
-  /** Never rejects for bad input or a failed dependency: those are verdicts. */
+  /** Never rejects for bad input or a failed dependency: those are verdicts. May look at what `parse-review.ts` reads. */
   judge(request: AdmissionRequest, context: ReviewContext): Verdict | Promise<Verdict>;
 }
 

@@ -11,7 +11,6 @@ import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
 import { Claims } from './claims.ts';
 import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
-import { endpointsOf } from './endpoint.ts';
 import { collectFailurePolicies } from './failure-policy.ts';
 import { noDownscale } from './no-downscale.ts';
 import { budgetsNotAccepted, podEvictionWithoutBudgets } from './not-built.ts';
@@ -19,7 +18,7 @@ import { Places } from './places.ts';
 import { prepareDownscale } from './prepare-downscale.ts';
 import { ReplicaClaims } from './replica-claims.ts';
 import type { Webhook } from './review.ts';
-import { type Helpers, startThreadedServer } from './threads/threaded-server.ts';
+import { handlersOf } from './review-handler.ts';
 import { ZoneTracker } from './zone-tracker.ts';
 
 /** What {@link runAdmission} works with. */
@@ -42,8 +41,6 @@ export interface AdmissionOptions {
   readonly certificate: CertificateSource;
   /** @default all interfaces */
   readonly host?: string;
-  /** Threads beside this one that answer reviews. @default none */
-  readonly helpers?: Omit<Helpers, 'log'>;
   /** Names this process; new at every start. */
   readonly identity: string;
   /** Told whether the Role refuses `verb` on the ConfigMap of the claims. */
@@ -86,7 +83,7 @@ async function startServer(
   options: AdmissionOptions,
   background: Set<Promise<void>>,
 ): Promise<AdmissionServer> {
-  const { config, clock, log, httpMetrics, certificate, host, helpers } = options;
+  const { config, clock, log, httpMetrics, certificate, host } = options;
   const { tls, server, kubernetes } = config;
   const { requestTimeout } = tls;
   const webhooks = webhooksOf(options, background);
@@ -98,14 +95,11 @@ async function startServer(
     log,
     metrics: httpMetrics,
     clusterValidation: { ...server.clusterValidation, cluster: kubernetes.namespace },
-    endpoints: endpointsOf(webhooks, { clock, log, requestTimeout }),
+    handlers: handlersOf(webhooks, { clock, log, requestTimeout }),
     requestTimeout,
     background: () => Promise.all(background),
   };
-  const started =
-    helpers === undefined || helpers.count === 0
-      ? await startAdmissionServer(serving)
-      : await startThreadedServer(serving, { ...helpers, log: config.log });
+  const started = await startAdmissionServer(serving);
   const change = (): void => {
     started.setCertificate(certificate.current()).then(
       () => log.info('webhook certificate changed'),
@@ -113,7 +107,7 @@ async function startServer(
     );
   };
   certificate.onChange(change);
-  // It may have changed while the threads began to listen.
+  // It may have changed while the server began to listen.
   if (certificate.current() !== serving.certificate) change();
   return started;
 }

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { availableParallelism } from 'node:os';
-import { helperCount } from '#admission/threads/helper-count.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
@@ -74,16 +72,9 @@ async function serve(config: Config, findCluster: FindCluster): Promise<void> {
     const podPorts = { clock, log, metrics, env: process.env };
     const podHttp = podHttpOf(config, podPorts);
     const admission = admissionOf(config, { ...podPorts, registry, httpMetrics });
-    const helpers = {
-      count: helperCount(process.platform, availableParallelism()),
-      write: sink.write,
-    };
     opened.push(podHttp, ...(admission === undefined ? [] : [admission.podHttp]));
     const ports = { config, clock, log, metrics, readiness, transport, podHttp, identity };
-    await runOperator(
-      { ...ports, ...(admission !== undefined && { admission: { ...admission, helpers } }) },
-      stop.signal,
-    );
+    await runOperator({ ...ports, ...(admission !== undefined && { admission }) }, stop.signal);
   } finally {
     stop.release();
     await Promise.all(opened.map((each) => each.close()));

@@ -1,13 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
-
-/** One body that is posted, and what is known of it. */
-export interface FuzzInput {
-  readonly body: Buffer;
-  /** How it was made, for the report. */
-  readonly made: string;
-}
+import { deep, type FuzzInput, longYaml, noise, pick, textInput, tokens } from './raw-inputs.ts';
 
 const governed = {
   'grafana.com/no-downscale': 'true',
@@ -15,11 +9,11 @@ const governed = {
 };
 
 /** A down-scale of a governed set from 3 to 1, as the API server sends it. */
-function governedReview(): Record<string, unknown> {
+function setReview(): Record<string, unknown> {
   const set = (replicas: number): JsonObject => ({
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
-    metadata: { name: 'a', namespace: 'test', labels: governed, annotations: {} },
+    metadata: { name: 'a', namespace: 'test', uid: 'u', labels: governed, annotations: {} },
     spec: { replicas, serviceName: 'svc', template: { metadata: { labels: { name: 'a' } } } },
   });
   return reviewDocument({
@@ -29,6 +23,48 @@ function governedReview(): Record<string, unknown> {
     object: set(1),
     oldObject: set(3),
   });
+}
+
+/** The same through `/scale`. */
+function scaleReview(random: SeededRandom): Record<string, unknown> {
+  const metadata = { name: 'a', namespace: 'test', uid: 'u' };
+  const scale = (replicas: number): JsonObject => ({
+    apiVersion: 'autoscaling/v1',
+    kind: 'Scale',
+    metadata,
+    spec: replicas === 0 ? {} : { replicas },
+  });
+  const resource = pick(random, ['statefulsets', 'deployments', 'replicasets', 'rollouts']);
+  return reviewDocument({
+    uid: 'fuzz-uid',
+    name: 'a',
+    kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+    resource: { group: 'apps', version: 'v1', resource },
+    subResource: 'scale',
+    object: scale(random.below(4)),
+    oldObject: scale(random.below(4)),
+  });
+}
+
+/** An eviction of a pod. */
+function evictionReview(): Record<string, unknown> {
+  const metadata = { name: 'a-0', namespace: 'test' };
+  return reviewDocument({
+    uid: 'fuzz-uid',
+    name: 'a-0',
+    kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+    resource: { group: '', version: 'v1', resource: 'pods' },
+    subResource: 'eviction',
+    operation: 'CREATE',
+    object: { apiVersion: 'policy/v1', kind: 'Eviction', metadata },
+    oldObject: null,
+  });
+}
+
+function anyReview(random: SeededRandom): Record<string, unknown> {
+  const which = random.below(8);
+  if (which === 0) return evictionReview();
+  return which < 4 ? scaleReview(random) : setReview();
 }
 
 /** Values that stand where others are expected. */
@@ -113,37 +149,33 @@ function holderOf(
 
 type Maker = (random: SeededRandom) => FuzzInput;
 
-function text(made: string, body: string): FuzzInput {
-  return { made, body: Buffer.from(body) };
-}
-
 /** A well-formed review with one member of another type, or without it. */
 function mutated(random: SeededRandom): FuzzInput {
-  const review = governedReview();
+  const review = anyReview(random);
   const path = pick(random, paths);
   const [holder, name] = holderOf(review, path);
   if (random.below(4) === 0) {
     delete holder[name];
-    return text(`without ${path}`, JSON.stringify(review));
+    return textInput(`without ${path}`, JSON.stringify(review));
   }
   const value = pick(random, strange);
   holder[name] = value;
-  return text(`${path} is ${JSON.stringify(value).slice(0, 40)}`, JSON.stringify(review));
+  return textInput(`${path} is ${JSON.stringify(value).slice(0, 40)}`, JSON.stringify(review));
 }
 
 /** The same with a text that no serializer writes. */
 function rawMember(random: SeededRandom): FuzzInput {
-  const review = governedReview();
+  const review = anyReview(random);
   const path = pick(random, paths);
   const [holder, name] = holderOf(review, path);
   holder[name] = '@';
   const raw = pick(random, rawValues);
-  return text(`${path} is raw ${raw}`, JSON.stringify(review).replace('"@"', raw));
+  return textInput(`${path} is raw ${raw}`, JSON.stringify(review).replace('"@"', raw));
 }
 
 /** Bytes flipped, cut or repeated. */
 function damaged(random: SeededRandom): FuzzInput {
-  const body = Buffer.from(JSON.stringify(governedReview()));
+  const body = Buffer.from(JSON.stringify(anyReview(random)));
   const flips = 1 + random.below(4);
   for (let flip = 0; flip < flips; flip += 1) {
     body[random.below(body.length)] = random.below(256);
@@ -152,84 +184,46 @@ function damaged(random: SeededRandom): FuzzInput {
   return { made: 'damaged bytes', body: body.subarray(0, end) };
 }
 
-function noise(random: SeededRandom): FuzzInput {
-  const body = Buffer.alloc(random.below(300));
-  for (let at = 0; at < body.length; at += 1) body[at] = random.below(256);
-  return { made: 'noise', body };
+/** Members in any order, and names with characters written as escapes. */
+function disguised(random: SeededRandom): FuzzInput {
+  return textInput('disguised', disguise(anyReview(random), random));
 }
 
-/** Tokens of JSON and YAML in any order. */
-function tokens(random: SeededRandom): FuzzInput {
-  const words = [
-    '{',
-    '}',
-    '[',
-    ']',
-    ':',
-    ',',
-    '"a"',
-    '- ',
-    '? ',
-    '\n',
-    '  ',
-    'a',
-    '&a ',
-    '*a',
-    '!!x',
-    '|',
-    '>',
-    '---',
-    '#',
-    "'",
-  ];
-  const count = random.below(60);
-  const body = Array.from({ length: count }, () => pick(random, words)).join('');
-  return text('tokens', body);
+function disguise(value: unknown, random: SeededRandom): string {
+  if (Array.isArray(value)) return `[${value.map((each) => disguise(each, random)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries<unknown>({ ...value }).map(([name, inner]) => ({
+    name,
+    inner,
+    at: random.below(2 ** 30),
+  }));
+  const written = members
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ name, inner }) => `${escaped(name, random)}:${disguise(inner, random)}`);
+  // Of two by one name the last counts.
+  const [first] = written;
+  if (first !== undefined && random.below(8) === 0) written.unshift(first);
+  return `{${written.join(',')}}`;
 }
 
-function deep(random: SeededRandom): FuzzInput {
-  const depth = 1 + random.below(12_000);
-  const [open, close] = pick(random, [
-    ['[', ']'],
-    ['{"a":', '}'],
-    ['- ', ''],
-    ['? ', ''],
-    ['[{"a":', '}]'],
-  ] as const);
-  const body = `${open.repeat(depth)}1${close.repeat(depth)}`;
-  return text(`${depth} levels`, random.below(2) === 0 ? body : `{"request":${body}}`);
-}
-
-/** Up to 256 KiB of YAML that is all structure. */
-function longYaml(random: SeededRandom): FuzzInput {
-  const part = pick(random, [
-    '- a: b\n',
-    'a: 1\n',
-    '&a ',
-    '!a ',
-    '? a\n',
-    '1,',
-    '[],',
-    '#\n',
-    ': ',
-    'x',
-    '"\\n" ',
-  ]);
-  const head = pick(random, ['', 'a: ', 'a: [', '- ']);
-  const length = 1 + random.below(Math.floor((256 * 1_024) / part.length));
-  return text(`YAML of ${length} × ${JSON.stringify(part)}`, head + part.repeat(length));
+function escaped(name: string, random: SeededRandom): string {
+  const characters = Array.from(name, (character) => {
+    if (random.below(12) > 0) return JSON.stringify(character).slice(1, -1);
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+  return `"${characters.join('')}"`;
 }
 
 /** Requests of other operations and subresources. */
 function otherRequest(random: SeededRandom): FuzzInput {
-  const review = governedReview();
+  const review = anyReview(random);
   const request = review['request'] as Record<string, unknown>;
   request['operation'] = pick(random, ['CREATE', 'DELETE', 'CONNECT', 'update', '']);
   if (random.below(2) === 0) request['subResource'] = pick(random, ['scale', 'status', 'eviction']);
   if (random.below(2) === 0) delete request['oldObject'];
   if (random.below(2) === 0) delete request['object'];
   if (random.below(2) === 0) review['apiVersion'] = 'admission.k8s.io/v1beta1';
-  return text(`operation ${String(request['operation'])}`, JSON.stringify(review));
+  return textInput(`operation ${String(request['operation'])}`, JSON.stringify(review));
 }
 
 const makers: readonly Maker[] = [
@@ -241,6 +235,7 @@ const makers: readonly Maker[] = [
   noise,
   tokens,
   otherRequest,
+  disguised,
 ];
 
 /** The next input. Deep ones are rare, as they are long. */
@@ -248,10 +243,4 @@ export function nextInput(random: SeededRandom): FuzzInput {
   const rare = random.below(400);
   if (rare > 2) return pick(random, makers)(random);
   return rare === 0 ? longYaml(random) : deep(random);
-}
-
-function pick<T>(random: SeededRandom, values: readonly T[]): T {
-  const value = values[random.below(values.length)];
-  if (value === undefined) throw new Error('nothing to pick from');
-  return value;
 }

@@ -41,7 +41,13 @@ const figuresOf: Readonly<Record<string, readonly string[]>> = {
   start: ['process start → ready', 'peak RSS', 'settled RSS'],
   idle: ['writes while nothing changes', 'CPU while nothing changes', 'requests'],
   server: ['pods created over HTTP', 'list of all pods over HTTP'],
-  admission: ['no-downscale reviews', 'review at 1,000/s, p99', 'RSS of the webhook server'],
+  admission: [
+    'CPU a review ÷ bare HTTPS',
+    'review at 1,000/s, p99',
+    'RSS of the webhook server',
+    'peak memory under hostile reviews',
+    'longest wait of an honest review',
+  ],
   rotation: ['reviews failed during rotations', 'certificates taken into use'],
 };
 

@@ -13,8 +13,13 @@ export class OperatorProcess {
   readonly #exit: Promise<unknown[]>;
   readonly #waiting: { readonly pattern: RegExp; readonly resolve: (line: string) => void }[] = [];
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.#child = spawn(process.execPath, [program, ...args], {
+  /** @param file what is started in place of the program */
+  constructor(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    file: string = program,
+  ) {
+    this.#child = spawn(process.execPath, [file, ...args], {
       env: { PATH: process.env['PATH'] ?? '', ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -25,6 +30,13 @@ export class OperatorProcess {
       this.lines.push(line);
       for (const { pattern, resolve } of this.#waiting) if (pattern.test(line)) resolve(line);
     });
+  }
+
+  /** @throws where it never started */
+  get pid(): number {
+    const { pid } = this.#child;
+    assert.ok(pid);
+    return pid;
   }
 
   async line(pattern: RegExp): Promise<string> {

@@ -33,12 +33,15 @@ export interface ServingOperator {
 export class WebhookStage {
   readonly cluster: EmbeddedCluster;
   readonly admin: Client;
+  /** Where the API is, and who may do everything there. */
+  readonly access: { readonly url: string; readonly token: string };
   readonly #folder: string;
   readonly #kubeconfig: string;
   readonly #operators: OperatorProcess[] = [];
 
-  private constructor(cluster: EmbeddedCluster, folder: string) {
+  private constructor(cluster: EmbeddedCluster, folder: string, access: WebhookStage['access']) {
     this.cluster = cluster;
+    this.access = access;
     this.#folder = folder;
     this.#kubeconfig = join(folder, 'kubeconfig');
     const plain = { clock: cluster.clock, timeout: millis(0), userAgent: 'test' };
@@ -53,9 +56,11 @@ export class WebhookStage {
   static async open(user?: User): Promise<WebhookStage> {
     const cluster = await createCluster({ clock: systemClock(), seed: 1 });
     const folder = await mkdtemp(join(tmpdir(), 'webhook-stage-'));
-    const stage = new WebhookStage(cluster, folder);
     const listener = await cluster.listen();
-    await writeFile(stage.#kubeconfig, listener.kubeconfig(user), { mode: 0o600 });
+    const kubeconfig = listener.kubeconfig(user);
+    const token = /token: (\S+)/.exec(kubeconfig)?.[1] ?? '';
+    const stage = new WebhookStage(cluster, folder, { url: listener.url, token });
+    await writeFile(stage.#kubeconfig, kubeconfig, { mode: 0o600 });
     const { admin } = stage;
     await admin.create(resourceTypes.namespaces, {}, { body: { metadata: { name: namespace } } });
     const spec = { type: 'ExternalName', externalName: 'localhost' };
@@ -73,9 +78,10 @@ export class WebhookStage {
   async operator(
     flags: readonly string[] = [],
     env: Readonly<Record<string, string>> = {},
+    file?: string,
   ): Promise<ServingOperator> {
     const plainPort = await freePort();
-    const process = this.launch([`-server.port=${plainPort}`, ...flags], env);
+    const process = this.launch([`-server.port=${plainPort}`, ...flags], env, file);
     const line = await process.line(/msg="webhooks served"/);
     await process.line(/msg="caches synced"/);
     const port = Number(/ port=(\d+)/.exec(line)?.[1]);
@@ -83,10 +89,14 @@ export class WebhookStage {
   }
 
   /** Starts the real program with TLS on. */
-  launch(flags: readonly string[], env: Readonly<Record<string, string>> = {}): OperatorProcess {
+  launch(
+    flags: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    file?: string,
+  ): OperatorProcess {
     const common = [`-kubernetes.config-file=${this.#kubeconfig}`, '-kubernetes.namespace=test'];
     const tls = ['-server-tls.enabled=true', '-server-tls.port=0', '-server.port=0'];
-    const process = new OperatorProcess([...common, ...tls, ...flags], env);
+    const process = new OperatorProcess([...common, ...tls, ...flags], env, file);
     this.#operators.push(process);
     return process;
   }

@@ -1,4 +1,4 @@
-/** Goes over JSON in bytes without making anything of it: each function gives where what it skips ends, or -1. */
+/** Goes over JSON in bytes without making anything of it: each function returns where what it skips ends, or -1. */
 
 const QUOTE = 0x22;
 const PLUS = 0x2b;
@@ -15,8 +15,8 @@ const LETTER_U = 0x75;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Levels within one another that are skipped; what nests deeper is left to others. */
-const maxDepth = 200;
+/** Levels of arrays and objects within one another that are read. */
+export const maxDepth = 1_000;
 
 const plain = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
@@ -124,4 +124,21 @@ function skipWord(body: Buffer, at: number): number {
     if (body[at + index] !== word[index]) return -1;
   }
   return at + word.length;
+}
+
+/** Reports whether what was found to be no JSON nests too deep to be read; it may be no JSON either. */
+export function nestsTooDeep(body: Buffer): boolean {
+  let depth = 0;
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at];
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
+    else if (byte === QUOTE) {
+      const end = skipText(body, at + 1);
+      if (end < 0) return false;
+      at = end - 1;
+    }
+    if (depth > maxDepth) return true;
+  }
+  return false;
 }

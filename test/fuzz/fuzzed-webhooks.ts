@@ -1,0 +1,88 @@
+import { Claims } from '#admission/claims.ts';
+import { annotationRecord } from '#admission/downscale-record.ts';
+import { noDownscale } from '#admission/no-downscale.ts';
+import { budgetsNotAccepted, podEvictionWithoutBudgets } from '#admission/not-built.ts';
+import { Places } from '#admission/places.ts';
+import { prepareDownscale } from '#admission/prepare-downscale.ts';
+import { ReplicaClaims } from '#admission/replica-claims.ts';
+import { type Handler, handlersOf, type PostedAnswer } from '#admission/review-handler.ts';
+import { millis, seconds } from '#base/units.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import { FakeClock } from '#testing/fake-clock.ts';
+import { FakePodHttp } from '#testing/fake-pod-http.ts';
+import { FakeTransport } from '#testing/fake-transport.ts';
+import { PodFleet } from '#testing/pod-fleet.ts';
+import { silentLogger } from '#testing/silent-logger.ts';
+import { expectedAnswer, type WebhookName } from './review-oracle.ts';
+
+const labels = { 'grafana.com/no-downscale': 'true', 'grafana.com/prepare-downscale': 'true' };
+const metadata = { name: 'a', namespace: 'test', uid: 'u', resourceVersion: '1', labels };
+const live = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata, spec: { replicas: 3 } };
+const list = { metadata: { resourceVersion: '1' }, items: [live] };
+
+/** All webhooks, behind an API server where everything is governed. */
+export class FuzzedWebhooks {
+  readonly #clock = new FakeClock();
+  readonly #handlers: ReadonlyMap<string, Handler>;
+  readonly #forget: () => void;
+
+  constructor() {
+    const clock = this.#clock;
+    const log = silentLogger;
+    const transport = new FakeTransport(({ path }) => ({
+      body: /\/(?:statefulsets|deployments|replicasets|pods)\/[^/?]/.test(path) ? live : list,
+    }));
+    const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'fuzz' });
+    // A list of all requests would be all that is left of the memory.
+    const forget = (): void => void transport.requests.splice(0);
+    this.#forget = forget;
+    const places = new Places(100);
+    const podHttp = new FakePodHttp({ fleet: new PodFleet(clock), clock });
+    const ports = { client, clock, log };
+    const webhooks = [
+      noDownscale({ client, log, places }),
+      prepareDownscale({
+        ...ports,
+        podHttp,
+        places,
+        claims: new Claims(),
+        groupClaims: new ReplicaClaims({ ...ports, namespace: 'test', identity: 'fuzz' }),
+        record: annotationRecord(ports),
+        clusterDomain: 'cluster.local.',
+        onBackground: forget,
+      }),
+      podEvictionWithoutBudgets(client),
+      budgetsNotAccepted(),
+    ];
+    this.#handlers = handlersOf(webhooks, { clock, log, requestTimeout: seconds(10) });
+  }
+
+  /** Posts `body`. @returns how the answer differs from what is expected; undefined where it does not */
+  async problem(name: WebhookName, body: Buffer): Promise<string | undefined> {
+    const answer = await this.post(name, body);
+    this.#forget();
+    const [expected, found] = [expectedAnswer(name, body), meaningOf(answer)];
+    const isSame = JSON.stringify(found) === JSON.stringify(expected);
+    return isSame
+      ? undefined
+      : `answered ${answer.status} ${answer.body}, not ${JSON.stringify(expected)}`;
+  }
+
+  /** Posts `body` as the API server does. */
+  async post(name: WebhookName, body: Buffer): Promise<PostedAnswer> {
+    const handler = this.#handlers.get(`/admission/${name}`);
+    if (handler === undefined) throw new Error(`There is no webhook ${name}`);
+    const begun = this.#clock.monotonic();
+    const caller = { query: 'timeout=10s', begun, onLeave: () => undefined };
+    return handler({ contentType: 'application/json', body, caller });
+  }
+}
+
+/** What an answer says; whatever is no answer is told as it is. */
+function meaningOf({ status, body }: PostedAnswer): unknown {
+  if (status === 400) return 'unreadable';
+  const { response } = JSON.parse(body) as { response?: { uid?: unknown; allowed?: unknown } };
+  const { uid, allowed } = response ?? {};
+  if (typeof uid !== 'string' || typeof allowed !== 'boolean') return body;
+  return { uid, isAllowed: allowed };
+}
