@@ -252,7 +252,7 @@ export class BundlePublisher {
       const fields = { configuration: key, err };
       if (isForbidden(error)) {
         log.error(
-          'the Role does not permit to write CA bundles, so the API server cannot call the webhooks: grant list, watch and patch on webhook configurations in a ClusterRole, or write the CA yourself and set -webhooks.update-ca-bundle=false',
+          'the Role does not permit to write CA bundles, so the API server cannot call the webhooks: grant list, watch and patch on webhook configurations in a ClusterRole (patch by name, if names are listed there), or write the CA yourself and set -webhooks.update-ca-bundle=false',
           fields,
         );
       } else log.warn('cannot write the CA bundle; it is tried again', fields);

@@ -400,6 +400,34 @@ test('where the bundles are not its own, it writes none and switches at the last
   await world.close();
 });
 
+/** As our Roles: the Secret is shipped empty. */
+const shippedSecret: readonly PolicyRule[] = [
+  { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'update'], resourceNames: [SECRET] },
+];
+
+test('a Secret that is shipped empty is filled and renewed where the Role permits to create none (#14)', async () => {
+  const world = await CertificateWorld.create();
+  const rules = shippedSecret;
+  world.cluster.authorizer.restrict([{ user: 'operator-1', namespace: NAMESPACE, rules }]);
+  await world.createSecret({});
+  const replica = await world.ready({ updatesCaBundle: false });
+  await world.clock.advance(minutes(120));
+  assert.equal(replica.served.length, 2);
+  assert.ok(world.writes().every((write) => write === 'operator-1 update secrets 200'));
+  await world.close();
+});
+
+test('a Secret that is missing and may not be created ends the start with a sentence that says what to do (#14)', async () => {
+  const world = await CertificateWorld.create();
+  const rules = shippedSecret;
+  world.cluster.authorizer.restrict([{ user: 'operator-1', namespace: NAMESPACE, rules }]);
+  await assert.rejects(
+    world.ready({ updatesCaBundle: false }),
+    /^Error: Secret "test\/rollout-operator-self-signed-certificate" is missing, and the Role does not permit to create it: create it without data /,
+  );
+  await world.close();
+});
+
 /** The Roles of an existing installation (R4, R5). */
 const peerRoles: readonly { readonly namespace?: string; readonly rules: readonly PolicyRule[] }[] =
   [
