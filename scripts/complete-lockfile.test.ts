@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import {
   completeLockfile,
+  isToolOfAnotherPlatform,
   type Lockfile,
   lockfileProblems,
   type ProjectDependencies,
@@ -29,6 +30,41 @@ const lock: Lockfile = {
 test('package-lock.json is complete for every platform, names no registry and fits package.json', () => {
   const real = readJson('package-lock.json') as Lockfile;
   assert.deepEqual(lockfileProblems(real, readJson('package.json') as ProjectDependencies), []);
+});
+
+test('package-lock.json has the hash of all but the tools of other platforms that were not seen yet (#14)', () => {
+  const { packages } = readJson('package-lock.json') as Lockfile;
+  const unknown = Object.values(packages).filter((entry) => entry.integrity === undefined);
+  // The project itself is one; of the others there may be fewer, never more.
+  assert.ok(unknown.length - 1 <= 44, `${unknown.length - 1} without a hash`);
+  assert.ok(unknown.slice(1).every(isToolOfAnotherPlatform));
+});
+
+test('lockfileProblems() names what is installed without a hash (#14)', () => {
+  const tool = { version: '1.0.0', dev: true, optional: true, os: ['linux'], cpu: ['x64'] };
+  const open: Lockfile = {
+    packages: {
+      '': {},
+      'node_modules/a': { version: '1.0.0' },
+      'node_modules/b': { version: '1.0.0', integrity: 'sha512-b' },
+      'node_modules/b-darwin-arm64': { version: '1.0.0', optional: true, os: ['darwin'] },
+      'node_modules/tool-linux-x64': tool,
+      'node_modules/tool-linux-x64-gnu': { ...tool, libc: ['glibc'] },
+      'node_modules/tool-linux-x64-musl': { ...tool, libc: ['musl'] },
+      'node_modules/tool-win32-x64': { ...tool, os: ['win32'] },
+    },
+  };
+  assert.deepEqual(
+    lockfileProblems(open, {}).map(
+      (problem) => /^"([^"]*)" has no integrity hash/.exec(problem)?.[1],
+    ),
+    [
+      'node_modules/a',
+      'node_modules/b-darwin-arm64',
+      'node_modules/tool-linux-x64',
+      'node_modules/tool-linux-x64-gnu',
+    ],
+  );
 });
 
 test('completeLockfile() adds the platforms that the registry did not serve', () => {
@@ -83,6 +119,7 @@ test('lockfileProblems() names a missing platform, a registry and a forgotten de
       '': { dependencies: { a: '1.0.0' } },
       'node_modules/a': {
         version: '1.0.0',
+        integrity: 'sha512-a',
         resolved: 'https://registry.test/a.tgz',
         optionalDependencies: { 'a-darwin-x64': '1.0.0' },
       },
@@ -96,12 +133,16 @@ test('lockfileProblems() names a missing platform, a registry and a forgotten de
 });
 
 test('lockfileProblems() finds a package where Node would: beside its user or further up', () => {
+  const integrity = 'sha512-x';
   const nested: Lockfile = {
     packages: {
-      'node_modules/a': { version: '1.0.0' },
-      'node_modules/a/node_modules/b': { optionalDependencies: { near: '1.0.0', far: '1.0.0' } },
-      'node_modules/a/node_modules/near': { version: '1.0.0', optional: true },
-      'node_modules/far': { version: '1.0.0', optional: true },
+      'node_modules/a': { version: '1.0.0', integrity },
+      'node_modules/a/node_modules/b': {
+        integrity,
+        optionalDependencies: { near: '1.0.0', far: '1.0.0' },
+      },
+      'node_modules/a/node_modules/near': { version: '1.0.0', integrity, optional: true },
+      'node_modules/far': { version: '1.0.0', integrity, optional: true },
     },
   };
   assert.deepEqual(lockfileProblems(nested, {}), []);

@@ -12,6 +12,8 @@ import { join } from 'node:path';
 export interface LockedPackage {
   readonly version?: string;
   readonly resolved?: string;
+  readonly integrity?: string;
+  readonly hasInstallScript?: boolean;
   readonly dev?: boolean;
   readonly optional?: boolean;
   readonly os?: string | readonly string[];
@@ -104,7 +106,7 @@ function entryFor(lock: Lockfile, missing: MissingPackage): LockedPackage {
 
 /**
  * `lock` with an entry (version, platform, optional) for each optional package that it lacks, and without
- * `resolved` of a registry. Added entries carry no integrity: npm fills it in when it can see the package.
+ * `resolved` of a registry. Added entries carry no integrity, which only who sees the package can tell.
  *
  * @throws {Error} when a missing package's name does not tell its platform
  */
@@ -130,7 +132,26 @@ export function lockfileProblems(lock: Lockfile, project: ProjectDependencies): 
   const stated = (['dependencies', 'devDependencies', 'optionalDependencies'] as const)
     .filter((kind) => sorted(lock.packages['']?.[kind]) !== sorted(project[kind]))
     .map((kind) => `the ${kind} of package.json and of the lockfile differ`);
-  return [...missing, ...hosts, ...stated];
+  return [...missing, ...hosts, ...unverified(lock), ...stated];
+}
+
+/** Packages that nobody could tell from others of their name and version. */
+function unverified(lock: Lockfile): readonly string[] {
+  return Object.entries(lock.packages)
+    .filter(([path, entry]) => path !== '' && entry.integrity === undefined)
+    .filter(([, entry]) => !isToolOfAnotherPlatform(entry))
+    .map(([path]) => `"${path}" has no integrity hash: write the lockfile where npm can see it`);
+}
+
+/**
+ * Whether npm installs it on none of the platforms that this project is worked on: the registry that the lockfile is
+ * written behind does not serve it, so that its hash is not known here.
+ */
+export function isToolOfAnotherPlatform({ dev, optional, os, cpu, libc }: LockedPackage): boolean {
+  if (dev !== true || optional !== true || os === undefined) return false;
+  const isOurs =
+    os.includes('linux') && (cpu?.includes('x64') ?? true) && (libc?.includes('glibc') ?? true);
+  return !isOurs;
 }
 
 function sorted(versions: Readonly<Record<string, string>> = {}): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Lockfile } from './complete-lockfile.ts';
 
 const root = join(import.meta.dirname, '..');
 const project = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Readonly<
@@ -23,4 +24,22 @@ test('every direct dependency has a line in ADR 1', () => {
   const rows = adr.split('\n').filter((line) => line.startsWith('| `'));
   const unexplained = direct.filter(([name]) => !rows.some((row) => row.includes(`\`${name}\``)));
   assert.deepEqual(unexplained, []);
+});
+
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lockfile;
+const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
+
+test('a production install holds nothing that only a kubeconfig needs (#14)', () => {
+  const production = locked.filter(([, { dev }]) => dev !== true).map(([path]) => path);
+  assert.deepEqual(
+    production.filter((path) => path.includes('@kubernetes/')),
+    [],
+  );
+  assert.ok(production.length <= 29, `${production.length} packages`);
+});
+
+test('no package runs a script while it is installed (#14)', () => {
+  const running = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
+  assert.deepEqual(running, []);
+  assert.match(readFileSync(join(root, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m);
 });

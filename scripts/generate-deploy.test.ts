@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
+import { readConfig } from '#config/read-config.ts';
+import { usualNames } from '#operator-permissions.ts';
 import { deployFiles, operatorWithWebhooks, programVersion } from './generate-deploy.ts';
 
 /** What the tests read of a Deployment. */
@@ -21,6 +23,9 @@ interface Deployment {
           readonly runAsNonRoot: boolean;
         };
         readonly containers: readonly {
+          readonly env: readonly { readonly name: string; readonly value?: string }[];
+          readonly resources: { readonly limits: { readonly memory: string } };
+          readonly ports: readonly { readonly name: string }[];
           readonly readinessProbe: { readonly httpGet: object };
           readonly livenessProbe: {
             readonly httpGet: object;
@@ -33,11 +38,23 @@ interface Deployment {
   };
 }
 
+/** What the tests read of a rule of a Role. */
+interface Rule {
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'deploy');
 
 describe('deployFiles()', () => {
   const files = deployFiles(programVersion(root));
+
+  const objectsIn = (file: string): readonly unknown[] =>
+    parseAllDocuments(files[file] ?? '').map((document) => document.toJS() as unknown);
+  const rulesIn = (file: string): readonly Rule[] =>
+    (objectsIn(file) as { rules?: Rule[] }[]).flatMap(({ rules = [] }) => rules);
 
   test('is what deploy/ holds; else run scripts/generate-deploy.ts', () => {
     const stored = Object.fromEntries(
@@ -48,29 +65,86 @@ describe('deployFiles()', () => {
 
   test('permits to delete pods, to hold a Lease, and nothing on Secrets or whole types with "*"', () => {
     const { rules } = parse(files['role.yaml'] ?? '') as {
-      rules: { resources: string[]; verbs: string[] }[];
+      rules: { resources: string[]; resourceNames?: string[]; verbs: string[] }[];
     };
     const pods = rules.find(({ resources }) => resources.includes('pods'));
     assert.deepEqual(pods?.verbs, ['delete', 'list', 'watch']);
     const all = JSON.stringify(rules);
     assert.doesNotMatch(all, /secrets|"\*"/);
-    const leases = rules.find(({ resources }) => resources.includes('leases'));
-    assert.deepEqual(leases?.verbs, ['create', 'get', 'list', 'update']);
-  });
-
-  test('permits with webhooks to keep the claims of scale-downs in a ConfigMap', () => {
-    const [role] = parseAllDocuments(files['webhook-role.yaml'] ?? '').map(
-      (document) => document.toJS() as unknown,
-    ) as { rules: { resources: string[]; resourceNames?: string[]; verbs: string[] }[] }[];
-    const configMaps = role?.rules.filter(({ resources }) => resources.includes('configmaps'));
+    const leases = rules.filter(({ resources }) => resources.includes('leases'));
     assert.deepEqual(
-      configMaps?.map(({ resourceNames, verbs }) => [resourceNames, verbs]),
+      leases.map(({ resourceNames, verbs }) => [resourceNames, verbs]),
       [
-        [undefined, ['create']],
-        [['rollout-operator-claims'], ['get', 'update']],
-        [['rollout-operator-zone-tracker'], ['get', 'update']],
+        [['rollout-operator'], ['get', 'update']],
+        [undefined, ['create', 'list']],
       ],
     );
+    // Only what webhooks do writes or reads ConfigMaps.
+    assert.doesNotMatch(all, /configmaps/);
+  });
+
+  test('permits with webhooks to write objects by their names, all of which are shipped empty (#14)', () => {
+    const named = ['webhook-role.yaml', 'webhook-certificate-role.yaml'].flatMap((file) =>
+      rulesIn(file).filter(({ resourceNames = [] }) => resourceNames.length > 0),
+    );
+    assert.deepEqual(
+      named.map(({ resources, resourceNames, verbs }) => [resources, resourceNames, verbs]),
+      [
+        [['configmaps'], ['rollout-operator-claims'], ['get', 'update']],
+        [['configmaps'], ['rollout-operator-zone-tracker'], ['get', 'update']],
+        [['secrets'], ['rollout-operator-self-signed-certificate'], ['get', 'update']],
+      ],
+    );
+    const shipped = objectsIn('webhook-objects.yaml') as unknown as {
+      kind: string;
+      metadata: { name: string };
+      data?: object;
+    }[];
+    assert.deepEqual(
+      new Set(shipped.map(({ kind, metadata }) => `${kind} ${metadata.name}`)),
+      new Set([
+        'Secret rollout-operator-self-signed-certificate',
+        'ConfigMap rollout-operator-claims',
+        'ConfigMap rollout-operator-zone-tracker',
+      ]),
+    );
+    assert.ok(shipped.every(({ data }) => data === undefined));
+  });
+
+  test('permits to create nothing but Events and the Lease, and nothing on Deployments (#14)', () => {
+    const all = Object.keys(files).filter((file) => file.endsWith('role.yaml'));
+    assert.ok(all.length >= 4);
+    const creating = all.flatMap(rulesIn).filter(({ verbs }) => verbs.includes('create'));
+    assert.deepEqual(
+      creating.flatMap(({ resources }) => resources),
+      ['events', 'leases'],
+    );
+    const resources = new Set(all.flatMap(rulesIn).flatMap((rule) => rule.resources));
+    assert.ok(!resources.has('deployments') && !resources.has('replicasets'));
+  });
+
+  test('permits to patch the shipped webhook configurations, and no others of the cluster (#14)', () => {
+    const patching = rulesIn('webhook-certificate-cluster-role.yaml').filter(({ verbs }) =>
+      verbs.includes('patch'),
+    );
+    assert.deepEqual(
+      patching.map(({ resources, resourceNames, verbs }) => [resources, resourceNames, verbs]),
+      [
+        [['validatingwebhookconfigurations'], ['no-downscale-demo'], ['patch']],
+        [['mutatingwebhookconfigurations'], ['prepare-downscale-demo'], ['patch']],
+      ],
+    );
+  });
+
+  test('names in its Roles, and in what it ships empty, what the flags of the program do by default', () => {
+    const outcome = readConfig(['-kubernetes.namespace=demo', '-server-tls.enabled=true']);
+    assert.ok(outcome.kind === 'run');
+    const { tls, zoneTracker, leaderElection } = outcome.config;
+    assert.deepEqual(usualNames, {
+      lease: leaderElection.resourceName,
+      secret: tls.selfSigned.secretName,
+      zoneTracker: zoneTracker.configMapName,
+    });
   });
 
   for (const file of ['deployment.yaml', 'deployment-with-webhooks.yaml']) {
@@ -102,6 +176,15 @@ describe('deployFiles()', () => {
       assert.equal(periodSeconds * failureThreshold, 60);
     });
 
+    test(`bounds the heap in ${file} well below the memory of the container (#14)`, () => {
+      const { spec } = parse(files[file] ?? '') as Deployment;
+      const [container] = spec.template.spec.containers;
+      const options = container?.env.find(({ name }) => name === 'NODE_OPTIONS')?.value ?? '';
+      const heap = Number(/^--max-old-space-size=(\d+)$/.exec(options)?.[1]);
+      const memory = Number.parseInt(container?.resources.limits.memory ?? '', 10);
+      assert.ok(heap >= 90 && heap <= memory - 100, `${heap} of ${memory} MiB`);
+    });
+
     test(`runs in ${file} as a user that the kubelet can tell from root`, () => {
       const { spec } = parse(files[file] ?? '') as Deployment;
       const { runAsUser, runAsGroup, runAsNonRoot } = spec.template.spec.securityContext;
@@ -120,6 +203,21 @@ describe('deployFiles()', () => {
     assert.deepEqual(spec.selector, { matchLabels: spec.template.metadata.labels });
   });
 
+  test('shows a NetworkPolicy for the pods of the Deployment, by the names of their ports', () => {
+    const { kind, spec } = parse(files['network-policy-example.yaml'] ?? '') as {
+      kind: string;
+      spec: { podSelector: object; ingress: { ports: { port: string }[] }[] };
+    };
+    const deployment = parse(files['deployment-with-webhooks.yaml'] ?? '') as Deployment;
+    assert.equal(kind, 'NetworkPolicy');
+    assert.deepEqual(spec.podSelector, deployment.spec.selector);
+    const ports = new Set(spec.ingress.flatMap((rule) => rule.ports.map(({ port }) => port)));
+    const named = deployment.spec.template.spec.containers.flatMap((container) =>
+      container.ports.map(({ name }) => name),
+    );
+    assert.deepEqual(ports, new Set(named));
+  });
+
   test('binds the Role to the account that the Deployment runs as', () => {
     const deployment = parse(files['deployment.yaml'] ?? '') as {
       spec: { template: { spec: { serviceAccountName: string } } };
@@ -133,20 +231,22 @@ describe('deployFiles()', () => {
   });
 
   test('leads the API server from the webhook configurations to the port of the Deployment', () => {
-    const of = (file: string): unknown[] =>
-      parseAllDocuments(files[file] ?? '').map((document) => document.toJS() as unknown);
-    const [deployment] = of('deployment-with-webhooks.yaml') as {
+    const [deployment] = objectsIn('deployment-with-webhooks.yaml') as {
       spec: { template: { spec: { containers: { args: string[]; ports: object[] }[] } } };
     }[];
     const [container] = deployment?.spec.template.spec.containers ?? [];
-    assert.ok(container?.args.includes('-server-tls.enabled=true'));
-    assert.deepEqual(container?.ports[1], { name: 'https', containerPort: 8443 });
-    const [service] = of('webhook-service.yaml') as {
+    assert.ok(container);
+    assert.deepEqual(container.args.slice(1), [
+      '-server-tls.enabled=true',
+      '-use-zone-tracker=true',
+    ]);
+    assert.deepEqual(container.ports[1], { name: 'https', containerPort: 8443 });
+    const [service] = objectsIn('webhook-service.yaml') as {
       metadata: { name: string };
       spec: { ports: { port: number; targetPort: string }[] };
     }[];
     assert.equal(service?.spec.ports[0]?.targetPort, 'https');
-    const configurations = of('webhook-configurations.yaml') as {
+    const configurations = objectsIn('webhook-configurations.yaml') as {
       kind: string;
       webhooks: { clientConfig: { service: { name: string; port: number } } }[];
     }[];
@@ -162,10 +262,13 @@ describe('deployFiles()', () => {
     const objects = parseAllDocuments(operatorWithWebhooks('1', 'cells')).map(
       (document) => document.toJS() as unknown,
     ) as { kind: string; metadata: { name: string } }[];
+    assert.equal(objects.at(-1)?.kind, 'Deployment');
     const kinds = objects.map(({ kind }) => kind).toSorted();
     assert.deepEqual(kinds, [
       'ClusterRole',
       'ClusterRoleBinding',
+      'ConfigMap',
+      'ConfigMap',
       'CustomResourceDefinition',
       'Deployment',
       'MutatingWebhookConfiguration',
@@ -176,6 +279,7 @@ describe('deployFiles()', () => {
       'RoleBinding',
       'RoleBinding',
       'RoleBinding',
+      'Secret',
       'Service',
       'ServiceAccount',
       'ValidatingWebhookConfiguration',

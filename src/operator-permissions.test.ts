@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Permission } from '#kubernetes/permission.ts';
-import { roleRules, webhookCertificatePermissions } from './operator-permissions.ts';
+import { roleRules, webhookPermissions } from './operator-permissions.ts';
 
 const because = 'a test asks for it';
 
@@ -42,31 +41,49 @@ describe('roleRules()', () => {
     ]);
   });
 
-  test('R4 R5 asks for the certificate what the Roles of an existing installation grant', () => {
-    const isForCluster = ({ isClusterScoped = false }: Permission): boolean => isClusterScoped;
-    assert.deepEqual(
-      roleRules(webhookCertificatePermissions.filter((each) => !isForCluster(each))),
-      [
-        { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
-        {
-          apiGroups: [''],
-          resources: ['secrets'],
-          resourceNames: ['rollout-operator-self-signed-certificate'],
-          verbs: ['get', 'update'],
-        },
-      ],
-    );
-    const group = 'admissionregistration.k8s.io';
-    assert.deepEqual(roleRules(webhookCertificatePermissions.filter(isForCluster)), [
+  test('R4 R5 asks for the certificate less than the Roles of an existing installation grant (#14)', () => {
+    const { certificate, cluster } = webhookPermissions('cells');
+    assert.deepEqual(roleRules(certificate), [
       {
-        apiGroups: [group],
-        resources: ['validatingwebhookconfigurations'],
-        verbs: ['list', 'patch', 'watch'],
+        apiGroups: [''],
+        resources: ['secrets'],
+        resourceNames: ['rollout-operator-self-signed-certificate'],
+        verbs: ['get', 'update'],
+      },
+    ]);
+    const apiGroups = ['admissionregistration.k8s.io'];
+    const [validating, mutating] = [
+      { apiGroups, resources: ['validatingwebhookconfigurations'] },
+      { apiGroups, resources: ['mutatingwebhookconfigurations'] },
+    ];
+    assert.deepEqual(roleRules(cluster), [
+      { ...validating, verbs: ['list', 'watch'] },
+      { ...validating, resourceNames: ['no-downscale-cells'], verbs: ['patch'] },
+      { ...mutating, verbs: ['list', 'watch'] },
+      { ...mutating, resourceNames: ['prepare-downscale-cells'], verbs: ['patch'] },
+    ]);
+  });
+
+  test('asks for the webhooks what the shipped configurations have reviewed (#14)', () => {
+    assert.deepEqual(roleRules(webhookPermissions('cells').webhooks), [
+      { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get', 'list'] },
+      { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
+      {
+        apiGroups: [''],
+        resources: ['configmaps'],
+        resourceNames: ['rollout-operator-claims'],
+        verbs: ['get', 'update'],
       },
       {
-        apiGroups: [group],
-        resources: ['mutatingwebhookconfigurations'],
-        verbs: ['list', 'patch', 'watch'],
+        apiGroups: [''],
+        resources: ['configmaps'],
+        resourceNames: ['rollout-operator-zone-tracker'],
+        verbs: ['get', 'update'],
+      },
+      {
+        apiGroups: ['rollout-operator.grafana.com'],
+        resources: ['zoneawarepoddisruptionbudgets'],
+        verbs: ['list'],
       },
     ]);
   });
@@ -101,12 +118,13 @@ describe('roleRules()', () => {
         resources: ['replicatemplates'],
         verbs: ['list', 'watch'],
       },
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
       {
         apiGroups: ['coordination.k8s.io'],
         resources: ['leases'],
-        verbs: ['create', 'get', 'list', 'update'],
+        resourceNames: ['rollout-operator'],
+        verbs: ['get', 'update'],
       },
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'list'] },
     ]);
   });
 });

@@ -1,20 +1,48 @@
+import { admissionClusterPermissions, admissionPermissions } from '#admission/permissions.ts';
+import { webhookConfigurationNames } from '#admission/webhook-configurations.ts';
 import { certificatePermissions } from '#certificate/permissions.ts';
 import { leasePermissions } from '#kubernetes/lease-permissions.ts';
 import type { Permission } from '#kubernetes/permission.ts';
-import { replicaCoordinationPermissions } from '#replica-coordination/permissions.ts';
+import {
+  replicaCoordinationPermissions,
+  zoneTrackerPermissions,
+} from '#replica-coordination/permissions.ts';
 import { rolloutGroupPermissions } from '#rollout-group/permissions.ts';
+
+/** What the objects are called that the operator writes, unless flags say otherwise. */
+export const usualNames = Object.freeze({
+  lease: 'rollout-operator',
+  secret: 'rollout-operator-self-signed-certificate',
+  zoneTracker: 'rollout-operator-zone-tracker',
+});
 
 /** All that the operator's Role must permit: what each capability states beside its code. */
 export const operatorPermissions: readonly Permission[] = [
   ...rolloutGroupPermissions,
   ...replicaCoordinationPermissions,
-  ...leasePermissions,
+  ...leasePermissions(usualNames.lease),
 ];
 
-/** All that the certificate of the webhooks takes under the default flags, beyond {@link operatorPermissions}. */
-export const webhookCertificatePermissions: readonly Permission[] = certificatePermissions(
-  'rollout-operator-self-signed-certificate',
-);
+/** What serving webhooks takes beyond {@link operatorPermissions}, where each part is granted. */
+export interface WebhookPermissions {
+  readonly webhooks: readonly Permission[];
+  readonly certificate: readonly Permission[];
+  /** In a ClusterRole. */
+  readonly cluster: readonly Permission[];
+}
+
+/** All that the shipped set-up with webhooks takes for an operator in `namespace`. */
+export function webhookPermissions(namespace: string): WebhookPermissions {
+  const { secret, zoneTracker } = usualNames;
+  const configurations = webhookConfigurationNames(namespace);
+  const certificate = certificatePermissions({ secret, configurations });
+  const isForCluster = ({ isClusterScoped = false }: Permission): boolean => isClusterScoped;
+  return {
+    webhooks: [...admissionPermissions({ zoneTracker }), ...zoneTrackerPermissions(zoneTracker)],
+    certificate: certificate.filter((each) => !isForCluster(each)),
+    cluster: [...certificate.filter(isForCluster), ...admissionClusterPermissions],
+  };
+}
 
 /** One rule of a Role, as RBAC has it. */
 export interface RoleRule {

@@ -1,9 +1,20 @@
+import { isJsonObject } from '#base/json.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { ResourceType } from '#kubernetes/resource-type.ts';
-import { callOf } from './deadline.ts';
+import type { KubernetesObject } from '#kubernetes/object.ts';
+import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
+import { parsePod } from '#statefulset/parse-pod.ts';
+import { callOf, type Deadline } from './deadline.ts';
 import { denyForFailure } from './dependency.ts';
-import { type AdmissionRequest, allow, type Verdict, type Webhook } from './review.ts';
+import { labelsOf } from './parse-workload.ts';
+import {
+  type AdmissionRequest,
+  allow,
+  allowWithWarning,
+  deny,
+  type Verdict,
+  type Webhook,
+} from './review.ts';
 import { webhookPaths } from './webhook-paths.ts';
 
 const budgets: ResourceType = Object.freeze({
@@ -17,36 +28,124 @@ const budgets: ResourceType = Object.freeze({
 const notBuilt = 'this version of the operator does not have zone-aware pod disruption budgets';
 
 /**
- * Stands in for the eviction webhook until budgets are built (D-13): where a namespace has no budget, there is nothing
- * to guard; where it has one, or that cannot be found out, no pod is evicted.
+ * Stands in for the eviction webhook until budgets are built (D-13): a pod that a budget selects is not evicted, nor one
+ * of which that cannot be found out; any other pod is none of its business. All is read live.
  */
 export function podEvictionWithoutBudgets(client: Client): Webhook {
   return {
     path: webhookPaths.podEviction,
     patience: undefined,
-    async judge(request, context) {
-      const { namespace } = request;
-      try {
-        const query = { namespace, limit: 1 };
-        const { items } = await client.list(budgets, query, callOf(context.deadline()));
-        return items.length === 0 ? allow : evictionRefused(request);
-      } catch (error) {
-        if (isNotFound(error)) return allow;
-        return denyForFailure(`${evictionText(request)}: the budgets cannot be listed`, error);
-      }
-    },
+    judge: async (request, context) =>
+      notAnEviction(request) ?? (await evictionVerdict(request, client, context.deadline())),
   };
+}
+
+/** What is asked besides evictions is denied in the words of the peer (E1…E3). */
+function notAnEviction({
+  operation,
+  subResource,
+  namespace,
+  name,
+}: AdmissionRequest): Verdict | undefined {
+  if (operation !== 'CREATE') return deny(`request operation is not create, got: ${operation}`);
+  if (subResource !== 'eviction') {
+    return deny(`request SubResource is not eviction, got: ${subResource}`);
+  }
+  if (namespace === '' || name === '') {
+    return deny('request did not include both a namespace and a name');
+  }
+  return undefined;
+}
+
+/** The pod is read only where a budget may govern it, so that a Role without `get` on pods does until there is one. */
+async function evictionVerdict(
+  request: AdmissionRequest,
+  client: Client,
+  deadline: Deadline,
+): Promise<Verdict> {
+  const { namespace, name } = request;
+  let what = 'the budgets cannot be listed';
+  try {
+    const found = await listBudgets(client, namespace, deadline);
+    if (found.length === 0) return allow;
+    what = 'the pod cannot be read';
+    const pod = await client
+      .get(resourceTypes.pods, { namespace, name }, callOf(deadline))
+      .catch(undefinedIfAbsent);
+    // There is nothing to evict, as the API server will say.
+    if (pod === undefined) return allow;
+    return budgetVerdict(request, pod, found);
+  } catch (error) {
+    return denyForFailure(`${evictionText(request)}: ${what}`, error);
+  }
+}
+
+/** The budgets of `namespace`; none where the server does not have the type. @throws what the client throws */
+async function listBudgets(
+  client: Client,
+  namespace: string,
+  deadline: Deadline,
+): Promise<readonly KubernetesObject[]> {
+  const list = await client.list(budgets, { namespace }, callOf(deadline)).catch(undefinedIfAbsent);
+  return list?.items ?? [];
+}
+
+function undefinedIfAbsent(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}
+
+function budgetVerdict(
+  request: AdmissionRequest,
+  pod: KubernetesObject,
+  found: readonly KubernetesObject[],
+): Verdict {
+  const { phase, isTerminating } = parsePod(pod);
+  // No budget counts on such a pod, so that the peer lets it go, too (E5).
+  if (isTerminating || phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending') {
+    return allowWithWarning('pod is not ready');
+  }
+  const labels = labelsOf(pod);
+  if (labels.kind === 'invalid') {
+    const { path, message } = labels.problem;
+    return denyForFailure(
+      `${evictionText(request)}: the pod cannot be read`,
+      new Error(`${path} ${message}`),
+    );
+  }
+  const judged = found.map((budget) => ({ budget, governs: governs(budget, labels.value) }));
+  const governing =
+    judged.find((each) => each.governs === 'yes') ?? judged.find((each) => each.governs !== 'no');
+  return governing === undefined ? allow : evictionRefused(request, governing);
+}
+
+/** Whether a budget selects a pod; `unclear` where its selector cannot be read. */
+type Governs = 'yes' | 'no' | 'unclear';
+
+/** By `matchLabels` alone, as the peer (R4); empty ones select every pod (R6). */
+function governs(budget: KubernetesObject, labels: ReadonlyMap<string, string>): Governs {
+  const { spec } = budget;
+  const selector = isJsonObject(spec) ? spec['selector'] : undefined;
+  const wanted = isJsonObject(selector) ? selector['matchLabels'] : undefined;
+  if (!isJsonObject(wanted)) return 'unclear';
+  const values = Object.entries(wanted);
+  if (values.some(([, value]) => typeof value !== 'string')) return 'unclear';
+  return values.every(([key, value]) => labels.get(key) === value) ? 'yes' : 'no';
 }
 
 function evictionText({ namespace, name }: AdmissionRequest): string {
   return `eviction of pod ${namespace}/${name} is not allowed`;
 }
 
-function evictionRefused(request: AdmissionRequest): Verdict {
+function evictionRefused(
+  request: AdmissionRequest,
+  { budget, governs: how }: { readonly budget: KubernetesObject; readonly governs: Governs },
+): Verdict {
+  const named = `the ZoneAwarePodDisruptionBudget "${budget.metadata.name}"`;
+  const selects = how === 'yes' ? 'selects it' : 'has a selector that cannot be read';
   return {
     isAllowed: false,
     code: 429,
-    message: `${evictionText(request)}: the namespace has a ZoneAwarePodDisruptionBudget, and ${notBuilt}`,
+    message: `${evictionText(request)}: ${named} ${selects}, and ${notBuilt}`,
     causes: [{ reason: 'CapabilityNotBuilt', message: notBuilt }],
   };
 }

@@ -368,6 +368,44 @@ test('prepareDownscale() denies for 30 s when the Role ceases to permit the Conf
   assert.deepEqual(refusedVerbs(log), ['get']);
 });
 
+/** As our Role: the ConfigMap is shipped, and nobody may create it. */
+const shippedClaims: PolicyRule = {
+  ...claimsRule('get', 'update'),
+  resourceNames: ['rollout-operator-claims'],
+};
+
+test('prepareDownscale() claims in a ConfigMap that is shipped empty, where the Role permits to create none (#14)', async () => {
+  await using bed = await twoZones();
+  const metadata = { name: 'rollout-operator-claims' };
+  const key = { namespace: 'test' };
+  await bed.admin.create(resourceTypes.configMaps, key, { body: { metadata } });
+  bed.restrict('replica-2', [...roleWithoutClaims, shippedClaims]);
+  const replica = bed.replica('replica-2');
+  assert.equal((await ask(bed, replica, A)).isAllowed, true);
+  assert.equal((await claimOf(bed))?.['set'], A);
+  assert.deepEqual(await ask(bed, bed, B), heldBy(A));
+});
+
+test('prepareDownscale() denies while a shipped ConfigMap is missing that the Role does not permit to create (#14)', async () => {
+  await using bed = await twoZones();
+  const log = new KeptLog();
+  bed.restrict('replica-2', [...roleWithoutClaims, shippedClaims]);
+  const replica = bed.replica('replica-2', bed.clock, log);
+  for (const wait of [0, 60]) {
+    await bed.clock.advance(seconds(wait));
+    const denied = await ask(bed, replica, A);
+    assert.ok(!denied.isAllowed);
+    assert.equal(denied.code, 429);
+    assert.match(
+      denied.causes?.[0]?.message ?? '',
+      /^ConfigMap "test\/rollout-operator-claims" is missing, and the Role does not permit to create it: create it without data \(/,
+    );
+  }
+  assert.deepEqual(refusedVerbs(log), []);
+  await bed.storeClaims({});
+  assert.equal((await ask(bed, replica, A)).isAllowed, true);
+});
+
 test('prepareDownscale() denies for a 403 that is not about the Role, as for any other failure', async () => {
   await using bed = await twoZones();
   const log = new KeptLog();

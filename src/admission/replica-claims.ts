@@ -5,6 +5,7 @@ import { canI } from '#kubernetes/access-review.ts';
 import { isForbidden } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { missingObject } from '#kubernetes/shipped-object.ts';
 import { CLAIMS_NAME, claimLife } from './claim.ts';
 import { SharedClaims } from './claim-store.ts';
 import { callOf, type Deadline } from './deadline.ts';
@@ -66,6 +67,15 @@ export class ReplicaClaims {
     return this.#own.claim(request, deadline);
   }
 
+  /** Whether the Role is one that takes the ConfigMap to be there, as ours does: then somebody has deleted it. */
+  async #isMissing(verb: string, deadline: Deadline): Promise<boolean> {
+    if (verb !== 'create') return false;
+    const { client, namespace } = this.#options;
+    const { group, plural: resource } = resourceTypes.configMaps;
+    const access = { verb: 'update', group, resource, namespace, name: CLAIMS_NAME };
+    return (await canI(client, access, callOf(deadline))).kind !== 'denied';
+  }
+
   #share(): void {
     const { clock, log, onRefused } = this.#options;
     this.#sharedAt = clock.monotonic();
@@ -82,8 +92,6 @@ export class ReplicaClaims {
   async #isUnpermitted(error: unknown, deadline: Deadline): Promise<boolean> {
     const { client, clock, namespace } = this.#options;
     if (!isForbidden(error) || error.call.kind !== resourceTypes.configMaps.kind) return false;
-    const seen = this.#sharedAt;
-    if (seen !== undefined && clock.monotonic() - seen < claimLife) return false;
     if (this.#refused !== undefined) return true;
     const verb = verbs[error.call.verb] ?? error.call.verb;
     const { group, plural: resource } = resourceTypes.configMaps;
@@ -92,6 +100,12 @@ export class ReplicaClaims {
     const access = { verb, group, resource, namespace, ...named };
     const answer = await canI(client, access, callOf(deadline));
     if (answer.kind !== 'denied') return false;
+    // Others may hold claims that went with it: nothing is let shrink until it is there again.
+    if (await this.#isMissing(verb, deadline)) {
+      throw missingObject({ kind: 'ConfigMap', namespace, name: CLAIMS_NAME }, error);
+    }
+    const seen = this.#sharedAt;
+    if (seen !== undefined && clock.monotonic() - seen < claimLife) return false;
     this.#tell(verb, answer.reason);
     return true;
   }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import { INJECT_LABEL, NAMESPACE_LABEL } from '#certificate/api.ts';
+import type { WebhookKind } from '#certificate/webhook-configuration.ts';
 
 /** Where the API server finds the webhooks, and what it does when it does not. */
 export interface WebhookPlace {
@@ -33,11 +34,27 @@ export function webhookConfigurations(place: WebhookPlace): readonly JsonObject[
   return statements.map((statement) => configuration(statement, place));
 }
 
+/** The names of {@link webhookConfigurations}. @param namespace the operator's */
+export function webhookConfigurationNames(
+  namespace: string,
+): Readonly<Record<WebhookKind, readonly string[]>> {
+  const namesOf = (wanted: WebhookStatement['kind']): readonly string[] =>
+    statements.filter(({ kind }) => kind === wanted).map(({ hook }) => nameOf(hook, namespace));
+  return {
+    validating: namesOf('ValidatingWebhookConfiguration'),
+    mutating: namesOf('MutatingWebhookConfiguration'),
+  };
+}
+
+function nameOf(hook: string, namespace: string): string {
+  return `${hook}-${namespace}`;
+}
+
 function configuration(
   { hook, kind, sideEffects }: WebhookStatement,
   { namespace, service = 'rollout-operator', port = 443, failurePolicy = 'Fail' }: WebhookPlace,
 ): JsonObject {
-  const name = `${hook}-${namespace}`;
+  const name = nameOf(hook, namespace);
   const rule = {
     operations: ['UPDATE'],
     apiGroups: ['apps'],

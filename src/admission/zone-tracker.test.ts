@@ -63,6 +63,34 @@ test('zoneTrackerRecord() creates the map and notes its own down-scale [admissio
   assert.equal(await bed.lastDownscale(A), undefined);
 });
 
+test('zoneTrackerRecord() begins a map that is shipped empty as scaled down now (#14)', async () => {
+  await using bed = await twoZones(wait);
+  await bed.storeZones({});
+  const { message = '' } = await bed.downscale(A, 3, 1);
+  assert.match(message, /statefulset ingester-zone-b was downscaled at 2026-01-01 00:00:00/);
+  assert.deepEqual(await bed.zones(), { [A]: NOW, [B]: NOW });
+  assert.deepEqual(bed.fleet.story(), []);
+});
+
+test('zoneTrackerRecord() says what to do where the map is missing and may not be created (#14)', async () => {
+  await using bed = await twoZones();
+  bed.api.fault = ({ method, path }) =>
+    method === 'POST' && /\/configmaps(?:\?|$)/.test(path) ? { status: 403 } : undefined;
+  await bed.admin.create(
+    resourceTypes.configMaps,
+    { namespace: 'test' },
+    { body: { metadata: { name: 'rollout-operator-claims' } } },
+  );
+  const denied = await bed.downscale(A, 3, 1);
+  assert.ok(!denied.isAllowed);
+  assert.equal(denied.message, refused('loading zones failed.'));
+  assert.equal(denied.code, 429);
+  assert.match(
+    denied.causes?.[0]?.message ?? '',
+    /^ConfigMap "test\/tracker" is missing, and the Role does not permit to create it: create it without data \(/,
+  );
+});
+
 test('zoneTrackerRecord() takes a sibling without entry as never scaled down [admission 73]', async () => {
   await using bed = await twoZones(wait);
   await bed.storeZones({ [A]: entry(ago(hour)) });
@@ -125,7 +153,7 @@ test('zoneTrackerRecord() denies when the map cannot be read (D-25)', async () =
 
 test('zoneTrackerRecord() takes the preparation back when the map cannot be written (D-25) [admission 77]', async () => {
   await using bed = await twoZones();
-  await bed.storeZones({});
+  await bed.storeZones({ [A]: entry(ago(hour)) });
   bed.api.fault = ({ method, path }) =>
     method === 'PUT' && isOfTracker(path) ? { status: 500 } : undefined;
   const verdict = await bed.downscale(A, 3, 1);

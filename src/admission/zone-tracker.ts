@@ -1,9 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
-import { isAlreadyExists, isNotFound } from '#kubernetes/api-error.ts';
+import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client, ObjectKey } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { createdUnlessShipped } from '#kubernetes/shipped-object.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { hasMoved } from './dependency.ts';
 import { formatZoneEntry, zoneData } from './zone-entries.ts';
@@ -38,18 +39,19 @@ export class ZoneTracker {
   }
 
   /**
-   * Reads the map; where there is none, creates it with `sets` as scaled down now (Z4).
+   * Reads the map; where there is none, or the one that is shipped without entries, begins it with `sets` as scaled down
+   * now (Z4): nobody knows what happened before.
    *
    * @throws what the client throws
    */
   async load(namespace: string, sets: readonly string[], deadline: Deadline): Promise<ZoneMap> {
-    const found = await this.read(namespace, deadline);
-    if (found.configMap !== undefined) return found;
+    const map = await this.read(namespace, deadline);
+    if (map.entries.size > 0) return map;
     try {
-      return await this.#create(namespace, sets, deadline);
+      return await this.#write(namespace, { map, sets }, deadline);
     } catch (error) {
       // Somebody was faster: that map counts.
-      if (isAlreadyExists(error)) return this.read(namespace, deadline);
+      if (hasMoved(error)) return this.read(namespace, deadline);
       throw error;
     }
   }
@@ -104,16 +106,15 @@ export class ZoneTracker {
     namespace: string,
     { map, sets }: { readonly map: ZoneMap; readonly sets: readonly string[] },
     deadline: Deadline,
-  ): Promise<void> {
+  ): Promise<ZoneMap> {
     const { configMap } = map;
-    if (configMap === undefined) {
-      await this.#create(namespace, sets, deadline);
-      return;
-    }
+    if (configMap === undefined) return this.#create(namespace, sets, deadline);
     const { client } = this.#options;
     const body = { ...configMap, data: Object.fromEntries([...map.entries, ...this.#now(sets)]) };
     const key = this.#key(namespace);
-    await client.replace(resourceTypes.configMaps, key, { body, ...callOf(deadline) });
+    const write = { body, ...callOf(deadline) };
+    const written = await client.replace(resourceTypes.configMaps, key, write);
+    return { configMap: written, entries: zoneData(written) };
   }
 
   async #create(namespace: string, sets: readonly string[], deadline: Deadline): Promise<ZoneMap> {
@@ -125,7 +126,11 @@ export class ZoneTracker {
       data: Object.fromEntries(this.#now(sets)),
     };
     const write = { body, ...callOf(deadline) };
-    const configMap = await client.create(resourceTypes.configMaps, { namespace }, write);
+    const { configMapName: name } = this.#options;
+    const shipped = { kind: 'ConfigMap', namespace, name };
+    const configMap = await createdUnlessShipped(shipped, () =>
+      client.create(resourceTypes.configMaps, { namespace }, write),
+    );
     return { configMap, entries: zoneData(configMap) };
   }
 

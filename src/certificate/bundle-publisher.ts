@@ -1,9 +1,16 @@
-import { X509Certificate } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
-import { after, type Instant, instant, millis, minutes, seconds } from '#base/units.ts';
+import {
+  after,
+  type Instant,
+  instant,
+  type Monotonic,
+  millis,
+  minutes,
+  seconds,
+} from '#base/units.ts';
 import { type PassResult, runController } from '#control/run-controller.ts';
 import { isConflict, isForbidden, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -12,9 +19,15 @@ import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { Authority } from './api.ts';
 import type { CertificateMetrics } from './metrics.ts';
-import type { PemBlock } from './pem.ts';
+import { ofOurForm } from './own-form.ts';
 import type { Publication } from './plan.ts';
-import { type BundleView, planBundle, publishedSince } from './plan-bundle.ts';
+import {
+  type BundleView,
+  isTolerated,
+  planBundle,
+  publishedSince,
+  unnamedSince,
+} from './plan-bundle.ts';
 import {
   type WebhookConfigurationView,
   type WebhookKind,
@@ -36,6 +49,8 @@ const kinds: readonly WebhookKind[] = ['validating', 'mutating'];
 const longestBackoff = seconds(30);
 /** A Role may be corrected; until then one request each time is enough. */
 const refusedPause = minutes(5);
+/** Certificates of a bundle that are looked into though the Secret does not name them; any more are a stranger's. */
+const mostUnnamed = 32;
 /** Somebody who writes another bundle again and again is answered this often at most. */
 const writePause = seconds(1);
 
@@ -53,6 +68,9 @@ export class BundlePublisher {
   readonly #reported = new Map<string, string>();
   #wanted: readonly Authority[] = [];
   #since: ReadonlyMap<string, Instant> = new Map();
+  /** When the look at the Secret was sent that {@link #wanted} rests on. */
+  #readAt: Monotonic | undefined;
+  #unnamed: ReadonlyMap<string, Monotonic> = new Map();
   #changed: () => void = () => undefined;
 
   constructor(options: BundlePublisherOptions) {
@@ -82,12 +100,14 @@ export class BundlePublisher {
     this.#changed = changed;
   }
 
-  /** From now on every labelled configuration is to carry `authorities`. */
-  want(authorities: readonly Authority[]): void {
+  /** From now on every labelled configuration is to carry `authorities`, as a look at the Secret sent at `readAt` says. */
+  want(authorities: readonly Authority[], readAt: Monotonic | undefined): void {
     const isSame =
       authorities.length === this.#wanted.length &&
       authorities.every(({ id }, index) => id === this.#wanted[index]?.id);
-    if (isSame) return;
+    this.#readAt = readAt;
+    const isOver = [...this.#unnamed.values()].some((since) => !isTolerated(since, readAt));
+    if (isSame && !isOver) return;
     this.#wanted = authorities;
     for (const [key] of this.#labelled()) this.#queue.add(key);
     this.#review();
@@ -145,6 +165,9 @@ export class BundlePublisher {
     if (!kinds.every((kind) => informers[kind].hasSynced) || this.#wanted.length === 0) return;
     const labelled = [...this.#labelled()];
     const bundles = labelled.flatMap(([, { webhooks }]) => webhooks.map(idsOf));
+    const named = new Set(this.#wanted.map(({ id }) => id));
+    const known = { earlier: this.#unnamed, now: clock.monotonic() };
+    this.#unnamed = unnamedSince(bundles, named, known);
     const before = this.#since;
     const now = clock.now();
     this.#since = publishedSince(bundles, this.#wanted, { earlier: before, now });
@@ -167,7 +190,7 @@ export class BundlePublisher {
     const view = informers[kind].lister.get('', name);
     if (view === undefined || !view.wantsCa || this.#wanted.length === 0) return done;
     const now = clock.now();
-    const operations = patchOperations(view, this.#wanted, now);
+    const operations = this.#operations(view, now);
     if (operations.length === 0) return done;
     const next = after(this.#writtenAt.get(key) ?? instant(0), writePause);
     if (next > now && next <= after(now, writePause)) {
@@ -188,6 +211,36 @@ export class BundlePublisher {
     }
   }
 
+  /** The patch names the version that it was made from: another replica's CA must not be lost. */
+  #operations(
+    { resourceVersion, webhooks }: WebhookConfigurationView,
+    now: Instant,
+  ): readonly JsonObject[] {
+    const writes = webhooks.flatMap((webhook, index): readonly JsonObject[] => {
+      const authorities = planBundle(this.#viewOf(webhook, now), this.#wanted, now);
+      if (authorities === undefined) return [];
+      const text = authorities.map(({ pem }) => pem).join('');
+      const value = Buffer.from(text).toString('base64');
+      return [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value }];
+    });
+    if (writes.length === 0) return [];
+    return [
+      { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
+      ...writes,
+    ];
+  }
+
+  #viewOf(webhook: WebhookView, now: Instant): BundleView {
+    const unnamed = webhook.bundle.filter(({ body }) => this.#unnamed.has(body));
+    const tolerated = unnamed
+      .slice(0, mostUnnamed)
+      .flatMap(ofOurForm)
+      .filter(
+        ({ id, notAfter }) => notAfter <= now || isTolerated(this.#unnamed.get(id), this.#readAt),
+      );
+    return { tolerated, ids: idsOf(webhook), hasForeignText: webhook.hasForeignText };
+  }
+
   #failed(key: string, error: unknown, signal: AbortSignal): PassResult {
     // Gone, or written by somebody else: its watch event wakes the key again.
     if (isNotFound(error) || signal.aborted) return done;
@@ -199,7 +252,7 @@ export class BundlePublisher {
       const fields = { configuration: key, err };
       if (isForbidden(error)) {
         log.error(
-          'the Role does not permit to write CA bundles, so the API server cannot call the webhooks: grant list, watch and patch on webhook configurations in a ClusterRole, or write the CA yourself and set -webhooks.update-ca-bundle=false',
+          'the Role does not permit to write CA bundles, so the API server cannot call the webhooks: grant list, watch and patch on webhook configurations in a ClusterRole (patch by name, if names are listed there), or write the CA yourself and set -webhooks.update-ca-bundle=false',
           fields,
         );
       } else log.warn('cannot write the CA bundle; it is tried again', fields);
@@ -220,43 +273,4 @@ function split(key: string): readonly [kind: WebhookKind, name: string] {
 
 function idsOf({ bundle }: WebhookView): readonly string[] {
   return bundle.map(({ body }) => body);
-}
-
-/** The patch names the version that it was made from: another replica's CA must not be lost. */
-function patchOperations(
-  { resourceVersion, webhooks }: WebhookConfigurationView,
-  wanted: readonly Authority[],
-  now: Instant,
-): readonly JsonObject[] {
-  const writes = webhooks.flatMap((webhook, index): readonly JsonObject[] => {
-    const authorities = planBundle(bundleView(webhook), wanted, now);
-    if (authorities === undefined) return [];
-    const text = authorities.map(({ pem }) => pem).join('');
-    const value = Buffer.from(text).toString('base64');
-    return [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value }];
-  });
-  if (writes.length === 0) return [];
-  return [{ op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion }, ...writes];
-}
-
-function bundleView(webhook: WebhookView): BundleView {
-  return {
-    ours: webhook.bundle.flatMap(ownAuthority),
-    ids: idsOf(webhook),
-    hasForeignText: webhook.hasForeignText,
-  };
-}
-
-/** The certificate as an authority, where it has the form of our CAs and of the peer's (T4). */
-function ownAuthority({ body, pem }: PemBlock): readonly Authority[] {
-  try {
-    const certificate = new X509Certificate(pem);
-    const { ca, subject, issuer, serialNumber, validToDate } = certificate;
-    const isOurs =
-      ca && subject === issuer && subject.startsWith('O=') && /^0*7E6$/i.test(serialNumber);
-    return isOurs ? [{ id: body, pem, notAfter: instant(validToDate.getTime()) }] : [];
-  } catch {
-    // Somebody's text in the form of a certificate is not ours to keep.
-    return [];
-  }
 }

@@ -27,7 +27,7 @@ const whole = { ca: one.ca, cert: one.cert, key: one.key };
 const refusals: Readonly<Record<string, { readonly given: JsonObject; readonly want: RegExp }>> = {
   '[admission 86] without "ca"': {
     given: secret({ cert: one.cert, key: one.key }),
-    want: /^Secret "test\/s" has data, but lacks "ca"; delete it to have a new certificate made, or name another with -server-tls\.self-signed-cert\.secret-name$/,
+    want: /^Secret "test\/s" has data, but lacks "ca"; delete it, or take its data away, to have a new certificate made, or name another with -server-tls\.self-signed-cert\.secret-name$/,
   },
   'of somebody else, with other members': {
     given: secret({ 'tls.crt': one.cert, 'tls.key': one.key }, 'kubernetes.io/tls'),

@@ -67,6 +67,6 @@ function refusedFor(
 }
 
 function refused(name: string, what: string): SecretState {
-  const message = `Secret "${name}" ${what}; delete it to have a new certificate made, or name another with -server-tls.self-signed-cert.secret-name`;
+  const message = `Secret "${name}" ${what}; delete it, or take its data away, to have a new certificate made, or name another with -server-tls.self-signed-cert.secret-name`;
   return { kind: 'refused', message };
 }

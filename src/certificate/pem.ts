@@ -6,15 +6,29 @@ export interface PemBlock {
   readonly pem: string;
 }
 
-const certificateBlock =
-  /-----BEGIN CERTIFICATE-----\s*([A-Za-z0-9+/=\s]+?)\s*-----END CERTIFICATE-----/g;
+const begin = '-----BEGIN CERTIFICATE-----';
+const end = '-----END CERTIFICATE-----';
 
-/** The certificates in `text`, in order; whatever stands between them is left out. */
+/**
+ * The certificates in `text`, in order; whatever stands between them is left out.
+ *
+ * Whoever may write the text chooses its length: each character is looked at a fixed number of times, which a regular
+ * expression over a whole block does not promise.
+ */
 export function certificateBlocks(text: string): readonly PemBlock[] {
-  return Array.from(text.matchAll(certificateBlock), ([, raw = '']) => {
-    const body = raw.replaceAll(/\s+/g, '');
-    return { body, pem: pemOf('CERTIFICATE', body) };
+  const parts = text.split(end);
+  // What stands behind the last end marker is no whole block.
+  return parts.slice(0, -1).flatMap((part) => {
+    const start = part.lastIndexOf(begin);
+    return start < 0 ? [] : blockOf(part.slice(start + begin.length));
   });
+}
+
+/** The block with `raw` between its markers; none where that is no base64. */
+function blockOf(raw: string): readonly PemBlock[] {
+  const body = raw.replaceAll(/\s+/g, '');
+  if (body === '' || /[^A-Za-z0-9+/=]/.test(body)) return [];
+  return [{ body, pem: pemOf('CERTIFICATE', body) }];
 }
 
 /** A PEM block of the kind `label`. @param body base64 of the DER form */

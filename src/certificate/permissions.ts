@@ -1,35 +1,43 @@
 import type { Permission } from '#kubernetes/permission.ts';
-import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { type WebhookKind, webhookTypes } from './webhook-configuration.ts';
 
-const bundled = [
-  resourceTypes.validatingWebhookConfigurations,
-  resourceTypes.mutatingWebhookConfigurations,
-];
+/** Names of the objects that the certificate is about. */
+export interface CertificateNames {
+  readonly secret: string;
+  /** Of the configurations that carry the CA. */
+  readonly configurations: Readonly<Record<WebhookKind, readonly string[]>>;
+}
 
-/** What a self-signed certificate in the Secret `secretName` takes (R4), and the publication of its CA (R5). */
-export function certificatePermissions(secretName: string): readonly Permission[] {
+/**
+ * What a self-signed certificate takes (R4), and the publication of its CA (R5). The Secret is shipped empty: no rule for
+ * one name can permit to create it.
+ */
+export function certificatePermissions(names: CertificateNames): readonly Permission[] {
   return [
     {
       group: '',
       resource: 'secrets',
-      // A rule for one name cannot permit to create it.
-      verbs: ['create'],
-      because: 'the certificate that all replicas share is made where there is none',
-    },
-    {
-      group: '',
-      resource: 'secrets',
       verbs: ['get', 'update'],
-      resourceNames: [secretName],
-      because: 'the certificate that all replicas share is read each minute, and renewed',
+      resourceNames: [names.secret],
+      because: 'the certificate that all replicas share is read each minute, made and renewed',
     },
-    ...bundled.map(({ group, plural }) => ({
-      group,
-      resource: plural,
-      verbs: ['list', 'watch', 'patch'],
-      isClusterScoped: true,
-      because:
-        'the CA is written into the configurations labelled for this operator, and kept there',
-    })),
+    ...(['validating', 'mutating'] as const).flatMap((kind) => {
+      const { group, plural: resource } = webhookTypes[kind];
+      const common = { group, resource, isClusterScoped: true };
+      return [
+        {
+          ...common,
+          // A watch is of all, whatever its selector says.
+          verbs: ['list', 'watch'],
+          because: 'the configurations labelled for this operator are found, and kept in sight',
+        },
+        {
+          ...common,
+          verbs: ['patch'],
+          resourceNames: names.configurations[kind],
+          because: 'the CA is written into the shipped configurations, and kept there',
+        },
+      ];
+    }),
   ];
 }

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { instant } from '#base/units.ts';
+import { instant, monotonic } from '#base/units.ts';
 import type { Authority } from './api.ts';
-import { type BundleView, planBundle, publishedSince } from './plan-bundle.ts';
+import {
+  type BundleView,
+  graceOfUnnamed,
+  isTolerated,
+  planBundle,
+  publishedSince,
+  unnamedSince,
+} from './plan-bundle.ts';
 
 const T0 = instant(1_767_225_600_000);
 
@@ -10,9 +17,10 @@ function ca(id: string, notAfter = T0 + 1_000): Authority {
   return { id, pem: `${id}\n`, notAfter: instant(notAfter) };
 }
 
-/** A bundle with CAs of ours, then with strangers'. */
-function bundle(ours: readonly Authority[], strangers: readonly string[] = []): BundleView {
-  return { ours, ids: [...ours.map(({ id }) => id), ...strangers], hasForeignText: false };
+/** A bundle with CAs that are tolerated, then with others. */
+function bundle(tolerated: readonly Authority[], others: readonly string[] = []): BundleView {
+  const ids = [...tolerated.map(({ id }) => id), ...others];
+  return { tolerated, ids, hasForeignText: false };
 }
 
 const [a, b, expired] = [ca('a'), ca('b'), ca('expired', T0)];
@@ -37,7 +45,11 @@ const cases: Readonly<Record<string, Case>> = {
     wanted: [b],
     want: ['b', 'a'],
   },
-  'leaves a CA of another replica alone': { given: bundle([a, b]), wanted: [a], want: undefined },
+  'leaves a CA that another replica may serve by alone': {
+    given: bundle([a, b]),
+    wanted: [a],
+    want: undefined,
+  },
   'writes nothing only for an expired CA, as clocks may differ': {
     given: bundle([a, expired]),
     wanted: [a],
@@ -47,6 +59,11 @@ const cases: Readonly<Record<string, Case>> = {
     given: bundle([expired, a]),
     wanted: [b],
     want: ['b', 'a'],
+  },
+  'takes out a CA of our form that is not tolerated any more (#14)': {
+    given: bundle([a], ['of our form']),
+    wanted: [a],
+    want: ['a'],
   },
   '[admission 95] takes out what a stranger added': {
     given: bundle([a], ['stranger']),
@@ -74,6 +91,58 @@ describe('planBundle()', () => {
       );
     });
   }
+});
+
+describe('unnamedSince()', () => {
+  const T1 = monotonic(60_000);
+
+  test('dates what the Secret does not name from the first look at it (#14)', () => {
+    const earlier = new Map([['b', monotonic(5)]]);
+    const since = unnamedSince(
+      [
+        ['a', 'b'],
+        ['b', 'c'],
+      ],
+      new Set(['a']),
+      { earlier, now: T1 },
+    );
+    assert.deepEqual(
+      [...since],
+      [
+        ['b', 5],
+        ['c', 60_000],
+      ],
+    );
+  });
+
+  test('forgets what was named meanwhile, or has gone', () => {
+    const earlier = new Map([
+      ['a', monotonic(5)],
+      ['gone', monotonic(5)],
+    ]);
+    assert.deepEqual([...unnamedSince([['a']], new Set(['a']), { earlier, now: T1 })], []);
+    const again = unnamedSince([['gone']], new Set(), { earlier: new Map(), now: T1 });
+    assert.deepEqual([...again], [['gone', T1]]);
+  });
+});
+
+describe('isTolerated()', () => {
+  const since = monotonic(1_000);
+
+  test('gives other replicas three minutes to have a CA named by the Secret (#14)', () => {
+    assert.equal(isTolerated(since, monotonic(since + graceOfUnnamed - 1)), true);
+    assert.equal(isTolerated(since, monotonic(since + graceOfUnnamed)), false);
+    assert.equal(graceOfUnnamed, 180_000);
+  });
+
+  test('counts no time in which the Secret was not read', () => {
+    assert.equal(isTolerated(since, undefined), true);
+    assert.equal(isTolerated(since, monotonic(0)), true);
+  });
+
+  test('holds for what the Secret names', () => {
+    assert.equal(isTolerated(undefined, monotonic(1_000_000)), true);
+  });
 });
 
 describe('publishedSince()', () => {

@@ -1,10 +1,10 @@
-import type { Instant } from '#base/units.ts';
+import { type Instant, type Millis, type Monotonic, minutes } from '#base/units.ts';
 import type { Authority } from './api.ts';
 
 /** One CA bundle of a webhook configuration, as far as the decision goes. */
 export interface BundleView {
-  /** Its certificates that a replica of ours made, as told by their form. */
-  readonly ours: readonly Authority[];
+  /** Its certificates that another replica of ours may serve by, although the Secret does not name them. */
+  readonly tolerated: readonly Authority[];
   /** All its certificates, ours or not, in order: their ids. */
   readonly ids: readonly string[];
   /** Whether it holds anything besides certificates. */
@@ -15,10 +15,16 @@ export interface BundleView {
 const mostAuthorities = 8;
 
 /**
- * The CAs that a bundle has to carry: `wanted`, and those of ours that it carries already and that have not expired,
- * as another replica may serve what they vouch for. Whatever else somebody wrote into it goes (C7).
+ * How long a CA of our form stays in a bundle without being named by the Secret. Whoever serves by it looks at the Secret
+ * each minute and writes it there: two looks of the other, one of ours.
+ */
+export const graceOfUnnamed: Millis = minutes(3);
+
+/**
+ * The CAs that a bundle has to carry: `wanted`, and the tolerated ones that have not expired, as another replica may
+ * serve what they vouch for. Whatever else somebody wrote into it goes (C7).
  *
- * An order of its own, or an expired CA of ours, is no reason to write: two replicas whose clocks or whose views of
+ * An order of its own, or an expired CA of our form, is no reason to write: two replicas whose clocks or whose views of
  * the Secret differ would undo each other's writes for ever.
  *
  * @returns undefined when the bundle is right as it is, so that nothing is written (C4)
@@ -28,12 +34,12 @@ export function planBundle(
   wanted: readonly Authority[],
   now: Instant,
 ): readonly Authority[] | undefined {
-  const { ours, ids, hasForeignText } = bundle;
-  const known = new Set([...wanted, ...ours].map(({ id }) => id));
+  const { tolerated, ids, hasForeignText } = bundle;
+  const known = new Set([...wanted, ...tolerated].map(({ id }) => id));
   const isComplete = wanted.every(({ id }) => ids.includes(id));
   const isClean = ids.every((id) => known.has(id)) && !hasForeignText;
   if (isComplete && isClean) return undefined;
-  const kept = ours.filter(({ notAfter }) => notAfter > now);
+  const kept = tolerated.filter(({ notAfter }) => notAfter > now);
   const byId = new Map([...wanted, ...kept].map((authority) => [authority.id, authority]));
   return [...byId.values()].slice(0, Math.max(mostAuthorities, wanted.length));
 }
@@ -50,4 +56,33 @@ export function publishedSince(
 ): ReadonlyMap<string, Instant> {
   const carried = wanted.filter(({ id }) => bundles.every((ids) => ids.includes(id)));
   return new Map(carried.map(({ id }) => [id, earlier.get(id) ?? now]));
+}
+
+/**
+ * Since when `bundles` carry what the Secret does not name, by id. The form of a certificate proves nothing: anybody can
+ * make one that looks like ours.
+ *
+ * @param named ids that the Secret names, or that are served here
+ * @param earlier the last answer: what was unnamed then has been since
+ */
+export function unnamedSince(
+  bundles: readonly (readonly string[])[],
+  named: ReadonlySet<string>,
+  { earlier, now }: { readonly earlier: ReadonlyMap<string, Monotonic>; readonly now: Monotonic },
+): ReadonlyMap<string, Monotonic> {
+  const unnamed = bundles.flat().filter((id) => !named.has(id));
+  return new Map(unnamed.map((id) => [id, earlier.get(id) ?? now]));
+}
+
+/**
+ * Whether a CA of our form may stay that has been `unnamed` since then.
+ *
+ * @param readAt when the last look at the Secret that found CAs in it was sent; undefined: none has. While the Secret
+ *   cannot be read, nobody knows what it names
+ */
+export function isTolerated(
+  unnamed: Monotonic | undefined,
+  readAt: Monotonic | undefined,
+): boolean {
+  return unnamed === undefined || readAt === undefined || readAt - unnamed < graceOfUnnamed;
 }

@@ -25,6 +25,7 @@ export type StoreReason =
   | 'CertificateExpired'
   | 'CertificateExpiring'
   | 'NameNotCovered'
+  | 'AuthorityMissing'
   | 'CertificateSwitched';
 
 /** A Secret is at most 1 MiB; more CAs than this come only from a Secret that is deleted again and again. */
@@ -84,7 +85,33 @@ export function planStore(
     return { current: 'new', next: undefined, authorities, dnsNames, because };
   }
   const usable = { ...content, next, authorities };
-  return planRename(usable, snapshot, now) ?? planRenewal(usable, snapshot, now);
+  return (
+    planRename(usable, snapshot, now) ??
+    planRenewal(usable, snapshot, now) ??
+    planAuthority(content, usable, snapshot)
+  );
+}
+
+/**
+ * The Secret with the CA of what this process still serves, where somebody made a Secret without it: other replicas leave
+ * in the webhook configurations only what the Secret names.
+ */
+function planAuthority(
+  { authorities: named }: SecretContent,
+  { current, next, authorities }: SecretContent,
+  { served }: Snapshot,
+): ContentToStore | undefined {
+  if (served === undefined) return undefined;
+  const has = (some: readonly Authority[]): boolean =>
+    some.some(({ id }) => id === served.authority.id);
+  // One that has expired is not stored, so that it would be missing for ever.
+  if (has(named) || !has(authorities)) return undefined;
+  const because = {
+    reason: 'AuthorityMissing',
+    message: 'the Secret lacks the CA of the certificate that is served',
+  } as const;
+  const coming = next && { pair: next.leaf, from: next.from };
+  return { current, next: coming, authorities, dnsNames: [], because };
 }
 
 /**

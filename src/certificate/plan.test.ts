@@ -23,6 +23,7 @@ function leaf(id: string, from = 0, dnsNames: readonly string[] = [NAME]): Leaf 
 
 const old = leaf('old');
 const coming = leaf('new', 16);
+const another = leaf('another', 17);
 
 function valid(content: Partial<SecretContent> = {}): SecretState {
   const { current = old, next } = content;
@@ -193,10 +194,25 @@ const cases: Readonly<Record<string, Case>> = {
     at: day(20),
     want: { serve: 'old', trust: ['ca-new', 'ca-old'], waiting: 'CaNotPublished' },
   },
-  'keeps trusting its own CA when somebody stored another certificate': {
+  'keeps trusting its own CA when somebody stored another certificate, and adds it to the Secret': {
     given: { secret: valid({ current: coming }) },
     at: day(17),
-    want: { serve: 'old', trust: both.toReversed(), waiting: 'CaNotPublished' },
+    want: {
+      serve: 'old',
+      store: 'AuthorityMissing: new',
+      trust: both.toReversed(),
+      waiting: 'CaNotPublished',
+    },
+  },
+  'keeps the next certificate of somebody else when it adds its own CA to the Secret': {
+    given: { secret: valid({ current: coming, next: { leaf: another, from: day(30) } }) },
+    at: day(17),
+    want: {
+      serve: 'old',
+      store: 'AuthorityMissing: new then another',
+      trust: ['ca-new', 'ca-another', 'ca-old'],
+      waiting: 'CaNotPublished',
+    },
   },
   'trusts the old CA until it has expired, as a replica may be cut off': {
     given: {
@@ -275,6 +291,15 @@ describe('plan()', () => {
       store?.authorities.map(({ id }) => id),
       ['ca-old', 'ca-new', 'ca-restored'],
     );
+  });
+
+  test('stores its own CA beside those that the Secret names, and issues nothing for it (#14)', () => {
+    const { store } = plan(snapshot({ secret: valid({ current: coming }) }), day(17));
+    assert.deepEqual(
+      store?.authorities.map(({ id }) => id),
+      ['ca-new', 'ca-old'],
+    );
+    assert.equal(store.current, coming);
   });
 
   test('D-28 lets the next certificate begin at 5/6 of the life, by the Secret alone', () => {

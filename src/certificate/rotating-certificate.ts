@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
-import { after, type Instant, type Millis, millis, seconds } from '#base/units.ts';
+import { after, type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import { errorPolicy, isForbidden, isUnauthorized } from '#kubernetes/api-error.ts';
 import { formatTimestamp } from '#telemetry/timestamp.ts';
 import type { Authority, Leaf, SecretState } from './api.ts';
@@ -15,7 +15,8 @@ import type { SecretStore, StoredSecret } from './secret-store.ts';
 /** Where the rotation learns what clients trust, and says what they are to trust. */
 export interface BundlePort {
   readonly publication: Publication;
-  want(authorities: readonly Authority[]): void;
+  /** @param readAt when the look at the Secret was sent that named them; undefined: none has named any yet */
+  want(authorities: readonly Authority[], readAt: Monotonic | undefined): void;
   onChange(changed: () => void): void;
 }
 
@@ -46,6 +47,8 @@ export class RotatingCertificate {
   #served: Leaf | undefined;
   #remembered: readonly Authority[] = [];
   #state: SecretState = { kind: 'absent' };
+  /** When the last look at the Secret was sent that found certificates there. */
+  #readAt: Monotonic | undefined;
   #waitingFor: string | undefined;
   #problem: string | undefined;
   #failures = 0;
@@ -112,11 +115,14 @@ export class RotatingCertificate {
   /** One look at the Secret, with all that follows from it. @returns when to look again */
   async #look(signal: AbortSignal): Promise<Instant> {
     const { store, clock, bundles } = this.#options;
+    let sentAt = clock.monotonic();
     let stored = await store.read(signal);
     for (let round = 0; round < mostRounds; round += 1) {
       this.#state = stored.state;
+      if (stored.state.kind === 'valid') this.#readAt = sentAt;
       const decided = this.#decide(bundles.publication);
       if (decided.store === undefined) return decided.lookAgain;
+      sentAt = clock.monotonic();
       stored = (await this.#write(stored, decided.store, signal)) ?? (await store.read(signal));
     }
     this.#options.log.warn('the Secret of the certificate keeps changing');
@@ -137,7 +143,7 @@ export class RotatingCertificate {
     );
     if (this.#state.kind === 'valid') this.#remembered = this.#state.content.authorities;
     if (decided.serve !== undefined) this.#serve(decided.serve);
-    if (decided.authorities.length > 0) bundles.want(decided.authorities);
+    if (decided.authorities.length > 0) bundles.want(decided.authorities, this.#readAt);
     this.#showWaiting(decided);
     return decided;
   }

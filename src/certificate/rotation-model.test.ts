@@ -6,10 +6,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { after, type Instant, instant, type Millis, millis, minutes } from '#base/units.ts';
+import {
+  after,
+  type Instant,
+  instant,
+  type Millis,
+  type Monotonic,
+  millis,
+  minutes,
+  monotonic,
+} from '#base/units.ts';
 import type { Authority, Leaf, SecretContent, SecretState } from './api.ts';
 import { plan } from './plan.ts';
-import { planBundle, publishedSince } from './plan-bundle.ts';
+import { isTolerated, planBundle, publishedSince, unnamedSince } from './plan-bundle.ts';
 import { lifecycle } from './plan-lifecycle.ts';
 import type { ContentToStore } from './plan-store.ts';
 
@@ -41,6 +50,8 @@ class ReplicaModel {
   remembered: readonly Authority[] = [];
   wanted: readonly Authority[] = [];
   since: ReadonlyMap<string, Instant> = new Map();
+  unnamed: ReadonlyMap<string, Monotonic> = new Map();
+  readAt: Monotonic | undefined;
   /** What its watch has shown it. */
   view: Bundle[] = [];
   pending: Pending | undefined;
@@ -82,7 +93,10 @@ class World {
       },
       this.clockOf(replica),
     );
-    if (secret.kind === 'valid') replica.remembered = secret.content.authorities;
+    if (secret.kind === 'valid') {
+      replica.remembered = secret.content.authorities;
+      replica.readAt = monotonic(this.now);
+    }
     const isUsable = decided.serve !== undefined && decided.serve.notAfter > this.now;
     if (isUsable) replica.served = decided.serve;
     if (decided.authorities.length > 0) replica.wanted = decided.authorities;
@@ -139,8 +153,12 @@ class World {
     const actual = this.bundles[index];
     if (seen === undefined || actual === undefined || replica.wanted.length === 0) return;
     const ids = seen.carried.map(({ id }) => id);
-    const view = { ours: seen.carried, ids, hasForeignText: false };
-    const carried = planBundle(view, replica.wanted, this.clockOf(replica));
+    const now = this.clockOf(replica);
+    const tolerated = seen.carried.filter(
+      ({ id, notAfter }) => notAfter <= now || isTolerated(replica.unnamed.get(id), replica.readAt),
+    );
+    const view = { tolerated, ids, hasForeignText: false };
+    const carried = planBundle(view, replica.wanted, now);
     if (carried === undefined || seen.version !== actual.version) return;
     this.bundles[index] = { version: actual.version + 1, carried };
   }
@@ -149,6 +167,9 @@ class World {
     const bundles = this.bundles.map((_, index) => replica.view[index]);
     if (bundles.some((bundle) => bundle === undefined)) return;
     const ids = bundles.map((bundle) => (bundle?.carried ?? []).map(({ id }) => id));
+    const named = new Set(replica.wanted.map(({ id }) => id));
+    const known = { earlier: replica.unnamed, now: monotonic(this.now) };
+    if (named.size > 0) replica.unnamed = unnamedSince(ids, named, known);
     const now = this.clockOf(replica);
     replica.since = publishedSince(ids, replica.wanted, { earlier: replica.since, now });
     const isTrusted = replica.wanted.every(({ id }) => ids.every((each) => each.includes(id)));
@@ -170,6 +191,15 @@ class World {
       const expired = served.notAfter <= this.now ? [`replica ${index} serves what expired`] : [];
       return isTrusted ? expired : [...expired, `replica ${index} serves ${served.id}, untrusted`];
     });
+  }
+
+  /** Whether a replica serves what the Secret does not vouch for. */
+  get hasUnnamed(): boolean {
+    const { secret } = this.shared;
+    const named = secret.kind === 'valid' ? secret.content.authorities.map(({ id }) => id) : [];
+    return this.replicas.some(
+      ({ served, isReady }) => isReady && served && !named.includes(served.authority.id),
+    );
   }
 
   /** Everything that is due happens, in order, on every replica. */
@@ -271,11 +301,21 @@ function replicaAt(world: World, index: number): ReplicaModel {
 const wrong = minutes(4);
 
 /**
- * Time passes, and nobody acts meanwhile. It stops a minute before a clock that is ahead may see the latest switch: from
+ * Time passes, and nobody acts meanwhile. Where the Secret was deleted, and made again without what a replica serves, that
+ * one looks at it within half a minute: who is cut off just then is not promised to stay trusted. It stops a minute before a clock that is ahead may see the latest switch: from
  * then on the next certificate is served whoever trusts it, so the API server must have been within reach once before,
  * and is then.
  */
 function advance(world: World, by: number): void {
+  const first = world.hasUnnamed ? Math.min(by, 30_000) : 0;
+  if (first > 0) {
+    world.now = instant(world.now + first);
+    world.settle();
+  }
+  pass(world, by - first);
+}
+
+function pass(world: World, by: number): void {
   const limits = world.replicas.flatMap(({ served }) =>
     served === undefined ? [] : [lifecycle(served).latestSwitch - wrong - minutes(1)],
   );

@@ -4,6 +4,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '#kubernetes/api-error.t
 import type { Client, ObjectKey } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { createdUnlessShipped } from '#kubernetes/shipped-object.ts';
 import { formatTimestamp } from '#telemetry/timestamp.ts';
 import { NEXT_KEYS, SECRET_KEYS, type SecretState } from './api.ts';
 import type { KeyPair } from './certificate-source.ts';
@@ -56,7 +57,9 @@ export class SecretStore {
       const { namespace, name } = this.#key;
       const written =
         basis.object === undefined
-          ? await this.#client.create(resourceTypes.secrets, { namespace }, { body, signal })
+          ? await createdUnlessShipped({ kind: 'Secret', namespace, name }, () =>
+              this.#client.create(resourceTypes.secrets, { namespace }, { body, signal }),
+            )
           : await this.#client.replace(
               resourceTypes.secrets,
               { namespace, name },

@@ -155,3 +155,20 @@ test('kubeconfigSettings() refuses a directory', async () => {
   const options = { clock: new ManualClock(), path: tmpdir() };
   await assert.rejects(kubeconfigSettings(options), /: it is a directory, not a file$/);
 });
+
+test('kubeconfigSettings() says what to do where the library is not installed (#14)', async (t) => {
+  const path = await fileOf(t, config());
+  const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
+  const library = (): Promise<never> => Promise.reject(missing);
+  await assert.rejects(kubeconfigSettings({ clock: new ManualClock(), path, library }), {
+    name: 'ConnectionSettingsError',
+    message: `Cannot use kubeconfig "${path}": this installation was made without the package @kubernetes/client-node, which reads it: install that beside, or run in a pod of the cluster`,
+  });
+});
+
+test('kubeconfigSettings() calls no other failure of the library a missing one', async (t) => {
+  const path = await fileOf(t, config());
+  const library = (): Promise<never> => Promise.reject(new Error('broken'));
+  const options = { clock: new ManualClock(), path, library };
+  await assert.rejects(kubeconfigSettings(options), { name: 'Error', message: 'broken' });
+});

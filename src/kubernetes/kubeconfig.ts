@@ -17,18 +17,28 @@ export interface KubeconfigOptions {
   readonly apiUrl?: string;
   /** Told when a credential plugin fails while an older credential is still at hand. */
   readonly onStale?: (error: unknown) => void;
+  /** Loads the Kubernetes client library. @default the installed one */
+  readonly library?: () => Promise<KubeconfigLibrary>;
 }
+
+/** What is taken of the Kubernetes client library. */
+export interface KubeconfigLibrary {
+  readonly KubeConfig: new () => KubeConfig;
+}
+
+const installed = (): Promise<KubeconfigLibrary> => import('@kubernetes/client-node');
 
 /**
  * How a kubeconfig file says to reach a cluster: client certificates, tokens, passwords, credential plugins,
  * `insecure-skip-tls-verify`, `tls-server-name` and `proxy-url` included. Loads the Kubernetes client library
- * only here, for it takes long to load.
+ * only here, for it takes long to load, and an installation without it does in a cluster.
  *
- * @throws {ConnectionSettingsError} when the file cannot be read, is no kubeconfig, or does not name one context
+ * @throws {ConnectionSettingsError} when the file cannot be read, is no kubeconfig, or does not name one context; or
+ *   the library is not installed
  */
 export async function kubeconfigSettings(options: KubeconfigOptions): Promise<ConnectionSettings> {
-  const { path, apiUrl } = options;
-  const config = await load(path);
+  const { path, apiUrl, library = installed } = options;
+  const config = await load(path, library);
   const { cluster, user, context } = chosen(config, path);
   let access = await accessOf(config, path);
   const settings = {
@@ -45,9 +55,11 @@ export async function kubeconfigSettings(options: KubeconfigOptions): Promise<Co
   };
 }
 
-async function load(path: string): Promise<KubeConfig> {
+async function load(path: string, library: () => Promise<KubeconfigLibrary>): Promise<KubeConfig> {
   const text = await read(path);
-  const { KubeConfig } = await import('@kubernetes/client-node');
+  const { KubeConfig } = await library().catch((cause: unknown) => {
+    throw isMissing(cause) ? refused(path, notInstalled, cause) : cause;
+  });
   const config = new KubeConfig();
   try {
     config.loadFromString(text);
@@ -60,6 +72,13 @@ async function load(path: string): Promise<KubeConfig> {
     cluster.server.startsWith('http:') ? { ...cluster, skipTLSVerify: true } : cluster,
   );
   return config;
+}
+
+const notInstalled =
+  'this installation was made without the package @kubernetes/client-node, which reads it: install that beside, or run in a pod of the cluster';
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
 }
 
 async function read(path: string): Promise<string> {
@@ -164,10 +183,10 @@ function credentialsOf(
 ): Credentials {
   const { user, context, config } = choice;
   if (user === undefined) return staticCredentials(undefined);
-  const { clock, path, onStale } = options;
+  const { clock, path, onStale, library = installed } = options;
   // The library caches what a plugin gave until it expires; a fresh load asks the plugin again.
   const read = async (isRefused: boolean): Promise<string | undefined> => {
-    const source = isRefused ? await load(path) : config;
+    const source = isRefused ? await load(path, library) : config;
     source.setCurrentContext(context.name);
     const access = await accessOf(source, path);
     onRenewed(access);

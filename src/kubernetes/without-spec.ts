@@ -11,6 +11,10 @@ const uidBegins = Buffer.from('"uid":"');
 const arrayEndsMetadata = Buffer.from(']},');
 
 const backslash = 0x5c;
+const quote = 0x22;
+const brace = 0x7d;
+const colon = 0x3a;
+const comma = 0x2c;
 
 /**
  * The text of one watch event without the object's spec, annotations and managed fields, where these can be cut out
@@ -47,13 +51,26 @@ function withoutAnnotations(head: Buffer): string {
   return `${head.toString('utf8', 0, begin)}${head.toString('utf8', end)}`;
 }
 
-/** Index behind the first `"}` from `from` on whose quote ends a text; -1 when there is none. */
+/** Index behind a map of texts whose first text begins at `from`; -1 where it is something else. */
 function endOfMap(head: Buffer, from: number): number {
-  for (let at = head.indexOf('"}', from); at >= 0; at = head.indexOf('"}', at + 1)) {
+  for (let begin = from; ; ) {
+    const end = endOfText(head, begin);
+    if (end < 0) return -1;
+    const next = head[end + 1];
+    if (next === brace) return end + 2;
+    // Behind a key, or a text that is not the last, another text begins: a brace may be its first character.
+    if ((next !== colon && next !== comma) || head[end + 2] !== quote) return -1;
+    begin = end + 3;
+  }
+}
+
+/** Index of the quote that ends the text which begins at `from`; -1 when there is none. */
+function endOfText(head: Buffer, from: number): number {
+  for (let at = head.indexOf(quote, from); at >= 0; at = head.indexOf(quote, at + 1)) {
     let before = at;
     while (head[before - 1] === backslash) before -= 1;
     // An even number of backslashes are characters of the text; an odd one leaves the quote escaped.
-    if ((at - before) % 2 === 0) return at + 2;
+    if ((at - before) % 2 === 0) return at;
   }
   return -1;
 }

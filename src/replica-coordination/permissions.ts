@@ -33,10 +33,17 @@ export const replicaCoordinationPermissions: readonly Permission[] = Object.free
     isOptional: true,
     because: 'a change of the replicas to mirror is acted on at once; without, it is polled',
   },
-  {
-    group: '',
-    resource: 'configmaps',
-    verbs: ['get'],
-    because: 'in zone-tracker mode it says when each zone was last scaled down',
-  },
 ]);
+
+/** What coordinating replicas takes beside that in zone-tracker mode. */
+export function zoneTrackerPermissions(configMap: string): readonly Permission[] {
+  return [
+    {
+      group: '',
+      resource: 'configmaps',
+      verbs: ['get'],
+      resourceNames: [configMap],
+      because: 'before a follower shrinks it says when each zone was last scaled down',
+    },
+  ];
+}

@@ -246,6 +246,57 @@ test('[admission 95] a bundle that somebody clears or overwrites is restored', a
   await world.close();
 });
 
+test('a CA of the form of ours that no Secret names leaves the bundles within five minutes (#14)', async () => {
+  const world = await CertificateWorld.create();
+  await world.createConfiguration('no-downscale-test');
+  await world.ready();
+  const { ca } = await stored(world);
+  const forged = await world.run(world.issue());
+  await world.setBundle('no-downscale-test', `${ca}${forged.ca}`);
+  // Another replica that serves by it would have it named by the Secret first.
+  await world.clock.advance(minutes(2));
+  assert.deepEqual(await world.bundles('no-downscale-test'), [`${ca}${forged.ca}`]);
+  await world.clock.advance(minutes(3));
+  assert.deepEqual(await world.bundles('no-downscale-test'), [ca]);
+  await world.close();
+});
+
+test('a CA of the form of ours stays while nobody can read what the Secret names', async () => {
+  const world = await CertificateWorld.create();
+  await world.createConfiguration('no-downscale-test');
+  await world.ready();
+  const { ca } = await stored(world);
+  const other = await world.run(world.issue());
+  const disarm = world.cluster.faults.add({
+    match: { client: 'operator-1', verb: 'get', resource: 'secrets' },
+    action: { kind: 'error', code: 500 },
+  });
+  await world.setBundle('no-downscale-test', `${ca}${other.ca}`);
+  await world.clock.advance(minutes(20));
+  assert.deepEqual(await world.bundles('no-downscale-test'), [`${ca}${other.ca}`]);
+  disarm();
+  await world.clock.advance(minutes(5));
+  assert.deepEqual(await world.bundles('no-downscale-test'), [ca]);
+  await world.close();
+});
+
+test('a replica whose CA a new Secret does not name adds it there, and stays trusted', async () => {
+  const world = await CertificateWorld.create();
+  await world.createConfiguration('no-downscale-test');
+  const first = await world.ready();
+  const { ca } = await stored(world);
+  const other = await world.run(world.issue());
+  await world.deleteSecret();
+  await world.createSecret({ ca: other.ca, cert: other.cert, key: other.key });
+  await world.clock.advance(minutes(2));
+  const named = certificateBlocks((await stored(world)).ca).map(({ pem }) => pem);
+  assert.deepEqual(named, [other.ca, ca]);
+  await world.clock.advance(minutes(10));
+  assert.deepEqual(prints(first), [print(first.served[0]?.toString()), print(other.cert)]);
+  assert.deepEqual(world.distrust, []);
+  await world.close();
+});
+
 test('[admission 98] a bundle whose write failed is written again without any event', async () => {
   const world = await CertificateWorld.create();
   await world.createConfiguration('no-downscale-test');
@@ -345,6 +396,34 @@ test('where the bundles are not its own, it writes none and switches at the last
   assert.deepEqual(
     world.writes().filter((write) => !write.includes('secrets')),
     [],
+  );
+  await world.close();
+});
+
+/** As our Roles: the Secret is shipped empty. */
+const shippedSecret: readonly PolicyRule[] = [
+  { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'update'], resourceNames: [SECRET] },
+];
+
+test('a Secret that is shipped empty is filled and renewed where the Role permits to create none (#14)', async () => {
+  const world = await CertificateWorld.create();
+  const rules = shippedSecret;
+  world.cluster.authorizer.restrict([{ user: 'operator-1', namespace: NAMESPACE, rules }]);
+  await world.createSecret({});
+  const replica = await world.ready({ updatesCaBundle: false });
+  await world.clock.advance(minutes(120));
+  assert.equal(replica.served.length, 2);
+  assert.ok(world.writes().every((write) => write === 'operator-1 update secrets 200'));
+  await world.close();
+});
+
+test('a Secret that is missing and may not be created ends the start with a sentence that says what to do (#14)', async () => {
+  const world = await CertificateWorld.create();
+  const rules = shippedSecret;
+  world.cluster.authorizer.restrict([{ user: 'operator-1', namespace: NAMESPACE, rules }]);
+  await assert.rejects(
+    world.ready({ updatesCaBundle: false }),
+    /^Error: Secret "test\/rollout-operator-self-signed-certificate" is missing, and the Role does not permit to create it: create it without data /,
   );
   await world.close();
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
-import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { budgetDefinition, budgetOver, budgets } from '#testing/budgets.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
 import { assertBlockedBy, podsDeletedSince, silence } from './hostile-stage.ts';
@@ -11,51 +11,15 @@ import { deletedPods } from './rollout-stage.ts';
 /** Three zones of three, one pod at a time: nine pods go in about half a minute. */
 const group: WorldOptions = { replicas: 3, maxUnavailable: '1' };
 
-const budgets: ResourceType = {
-  group: 'rollout-operator.grafana.com',
-  version: 'v1',
-  plural: 'zoneawarepoddisruptionbudgets',
-  kind: 'ZoneAwarePodDisruptionBudget',
-  isNamespaced: true,
-};
-
-const preserved = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
-
-const definition: JsonObject = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${budgets.plural}.${budgets.group}` },
-  spec: {
-    group: budgets.group,
-    scope: 'Namespaced',
-    names: { plural: budgets.plural, singular: 'zoneawarepoddisruptionbudget', kind: budgets.kind },
-    versions: [
-      {
-        name: budgets.version,
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: { type: 'object', properties: { spec: preserved, status: preserved } },
-        },
-      },
-    ],
-  },
-};
-
 async function install(world: World): Promise<void> {
-  const write = { body: definition };
+  const write = { body: budgetDefinition };
   await world.run(world.admin.create(resourceTypes.customResourceDefinitions, {}, write));
   await world.clock.advance(seconds(0.1));
 }
 
 /** A budget that lets no pod of the group go. */
 async function forbid(world: World): Promise<void> {
-  const body = {
-    apiVersion: `${budgets.group}/${budgets.version}`,
-    kind: budgets.kind,
-    metadata: { name: 'ingester', namespace: NAMESPACE },
-    spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'ingester' } } },
-  };
+  const body = budgetOver('ingester', { app: 'ingester' });
   await world.run(world.admin.create(budgets, { namespace: NAMESPACE }, { body }));
 }
 

@@ -1,9 +1,10 @@
 /** The operator's ServiceAccount on a real cluster, with exactly one of two Roles, and its token. */
-import { admissionClusterPermissions, admissionPermissions } from '#admission/permissions.ts';
+import { CLAIMS_NAME } from '#admission/claim.ts';
 import type { JsonObject } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 import type { Client } from '#kubernetes/client.ts';
-import { type RoleRule, roleRules, webhookCertificatePermissions } from '#operator-permissions.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { type RoleRule, roleRules, usualNames, webhookPermissions } from '#operator-permissions.ts';
 
 /** The namespace of the operators' accounts; the audit policy knows it. */
 export const ACCOUNTS_NAMESPACE = 'operators';
@@ -34,23 +35,21 @@ const rulesOf: Readonly<Record<RoleName, readonly RoleRule[]>> = {
   peer: peerRules,
 };
 
-const certificate = {
-  inNamespace: webhookCertificatePermissions.filter(({ isClusterScoped }) => !isClusterScoped),
-  inCluster: webhookCertificatePermissions.filter(({ isClusterScoped }) => isClusterScoped),
-};
+interface WebhookRules {
+  readonly inNamespace: readonly RoleRule[];
+  readonly inCluster: readonly RoleRule[];
+}
 
 /** What the set-up with webhooks adds, in the namespace and in the cluster; the peer's as in its manifests (R4, R5). */
-const webhookRulesOf: Readonly<
-  Record<
-    RoleName,
-    { readonly inNamespace: readonly RoleRule[]; readonly inCluster: readonly RoleRule[] }
-  >
-> = {
-  ours: {
-    inNamespace: roleRules([...admissionPermissions, ...certificate.inNamespace]),
-    inCluster: roleRules([...certificate.inCluster, ...admissionClusterPermissions]),
+const webhookRulesOf: Readonly<Record<RoleName, (namespace: string) => WebhookRules>> = {
+  ours: (namespace) => {
+    const { webhooks, certificate, cluster } = webhookPermissions(namespace);
+    return {
+      inNamespace: roleRules([...webhooks, ...certificate]),
+      inCluster: roleRules(cluster),
+    };
   },
-  peer: {
+  peer: () => ({
     inNamespace: [
       { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
       {
@@ -67,8 +66,20 @@ const webhookRulesOf: Readonly<
         verbs: ['list', 'patch', 'watch'],
       },
     ],
-  },
+  }),
 };
+
+/** Makes empty what our Roles permit to write and not to create, as the manifests do. */
+async function createShippedObjects(admin: Client, namespace: string): Promise<void> {
+  const { secrets, configMaps } = resourceTypes;
+  for (const [type, name] of [
+    [secrets, usualNames.secret],
+    [configMaps, CLAIMS_NAME],
+    [configMaps, usualNames.zoneTracker],
+  ] as const) {
+    await admin.create(type, { namespace }, { body: { metadata: { name } } });
+  }
+}
 
 /** An account that may do in one namespace what one Role says. */
 export interface OperatorAccount {
@@ -113,7 +124,8 @@ export async function permitWebhooks(
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const rbac = `/apis/${apiVersion}`;
   const inside = `${rbac}/namespaces/${namespace}`;
-  const { inNamespace, inCluster } = webhookRulesOf[role];
+  const { inNamespace, inCluster } = webhookRulesOf[role](namespace);
+  if (role === 'ours') await createShippedObjects(admin, namespace);
   const post = (path: string, body: JsonObject): ReturnType<Client['raw']> =>
     admin.raw({ method: 'POST', path, body });
   const rulesIn = (rules: readonly RoleRule[]): JsonObject[] => rules.map((rule) => ({ ...rule }));

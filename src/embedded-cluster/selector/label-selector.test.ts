@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StatusError } from '#embedded-cluster/status-error.ts';
+import { endingInTime } from '#testing/ends-in-time.ts';
 import {
   type Labels,
   labelSelectorMatches,
@@ -61,6 +62,17 @@ for (const selector of [
       () => parseLabelSelector(selector),
       (error) => error instanceof StatusError && error.code === 400,
     );
+  });
+}
+
+for (const [what, before, behind] of [
+  ['before a key', '', ' app x'],
+  ['behind a sign', 'app=', '('],
+  ['behind a key', 'app', '('],
+] as const) {
+  test(`parseLabelSelector() refuses a million spaces ${what} in time that grows as they do (#14)`, () => {
+    const text = before + ' '.repeat(1_000_000) + behind;
+    endingInTime(() => assert.throws(() => parseLabelSelector(text), StatusError));
   });
 }
 

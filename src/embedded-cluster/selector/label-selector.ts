@@ -140,15 +140,17 @@ function splitTerms(text: string): string[] {
   return terms;
 }
 
-const setTerm = /^\s*([^\s!=<>(),]+)\s+(in|notin)\s*\(([^()]*)\)\s*$/;
-const comparison = /^\s*([^\s!=<>(),]+)\s*(==|=|!=|<|>)\s*([^\s!=<>(),]*)\s*$/;
-const existence = /^\s*(!?)\s*([^\s!=<>(),]+)\s*$/;
+// For trimmed terms: two runs of white space side by side would take time by the square of their length.
+const setTerm = /^([^\s!=<>(),]+)\s+(in|notin)\s*\(([^()]*)\)$/;
+const comparison = /^([^\s!=<>(),]+)\s*(==|=|!=|<|>)\s*([^\s!=<>(),]*)$/;
+const existence = /^(!?)\s*([^\s!=<>(),]+)$/;
 
-function requirementOf(term: string, text: string): LabelRequirement {
+function requirementOf(untrimmed: string, text: string): LabelRequirement {
+  const term = untrimmed.trim();
   const requirement = setRequirement(term) ?? compared(term) ?? existing(term);
   if (requirement === undefined) {
     throw badRequest(
-      `unable to parse requirement: found '${term.trim()}' in "${text}", expected a key, an equality or a set`,
+      `unable to parse requirement: found '${term}' in "${text}", expected a key, an equality or a set`,
     );
   }
   checkRequirement(requirement);

@@ -1,0 +1,33 @@
+import { isForbidden } from './api-error.ts';
+import type { KubernetesObject } from './object.ts';
+
+/** An object that manifests of ours make empty, so that the Role need not permit to create it. */
+export interface ShippedObject {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * What `create` makes. Where the Role does not permit that, the object was never applied, or somebody has deleted it.
+ *
+ * @throws what `create` throws; in place of a 403 what {@link missingObject} is
+ */
+export async function createdUnlessShipped(
+  object: ShippedObject,
+  create: () => Promise<KubernetesObject>,
+): Promise<KubernetesObject> {
+  try {
+    return await create();
+  } catch (error) {
+    throw isForbidden(error) ? missingObject(object, error) : error;
+  }
+}
+
+/** Says that `object` is missing, and what to do. */
+export function missingObject({ kind, namespace, name }: ShippedObject, cause: Error): Error {
+  return new Error(
+    `${kind} "${namespace}/${name}" is missing, and the Role does not permit to create it: create it without data (${cause.message})`,
+    { cause },
+  );
+}

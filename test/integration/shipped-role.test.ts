@@ -1,0 +1,181 @@
+/** The Roles in deploy/ as they are generated: every feature of the shipped set-ups works, and no verb is granted in vain. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse, parseAllDocuments } from 'yaml';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { minutes, seconds } from '#base/units.ts';
+import { webhookTypes } from '#certificate/webhook-configuration.ts';
+import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import type { Call } from '#embedded-cluster/event-log.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { replicaTemplates } from '#replica-coordination/replica-template.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { prepared, reviewDocument } from '#testing/admission-requests.ts';
+import { budgetDefinition, budgetOver, budgets } from '#testing/budgets.ts';
+import { PodFleet } from '#testing/pod-fleet.ts';
+import { PodFleetServer } from '#testing/pod-fleet-server.ts';
+import { unusedGrants } from '#testing/role-usage.ts';
+import { mirrorAnnotations } from '#testing/scaling.ts';
+import { WebhookClient } from '#testing/webhook-client.ts';
+import { World } from '#testing/world.ts';
+import { images, NAMESPACE } from '#testing/world-group.ts';
+import { OPERATOR_USER } from '#testing/world-operator.ts';
+import { deployFiles, programVersion } from '../../scripts/generate-deploy.ts';
+import { small } from './rollout-stage.ts';
+import {
+  annotateSet,
+  autoscale,
+  createTemplate,
+  reportedBy,
+  untilScaled,
+} from './scaling-stage.ts';
+import { WebhookStage } from './webhook-stage.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const namespace = 'test';
+const files = deployFiles(programVersion(root), namespace);
+
+/** The documents of a file that would be applied. */
+function documentsOf(file: string): readonly JsonObject[] {
+  return parseAllDocuments(files[file] ?? assert.fail(`there is no ${file}`)).map(
+    (document) => document.toJS() as JsonObject,
+  );
+}
+
+function rulesOf(...roles: readonly string[]): readonly PolicyRule[] {
+  return roles
+    .flatMap(documentsOf)
+    .filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole')
+    .flatMap(({ rules }) => rules as unknown as readonly PolicyRule[]);
+}
+
+function callsOf({ eventLog }: EmbeddedCluster, user: string): readonly Call[] {
+  return eventLog.calls.filter((call) => call.user === user);
+}
+
+function refused(calls: readonly Call[]): readonly string[] {
+  return calls
+    .filter(({ outcome }) => outcome === 403)
+    .map(({ verb, resource, subresource, name }) => [verb, resource, subresource, name].join(' '));
+}
+
+/** Makes `cluster` refuse the first streaming list of each of `resources`, as an older server does: pages are listed then. */
+function withoutStreaming({ faults }: EmbeddedCluster, resources: readonly string[]): void {
+  for (const resource of resources) {
+    const action = { kind: 'error', code: 422 } as const;
+    faults.add({ match: { verb: 'watch', resource }, count: 1, action });
+  }
+}
+
+test('the Role without webhooks permits all that is done, and nothing besides (#14)', async () => {
+  const world = await World.create(small);
+  const definition = { body: budgetDefinition };
+  await world.run(world.admin.create(resourceTypes.customResourceDefinitions, {}, definition));
+  await createTemplate(world, 'ingester', 2);
+  const rules = rulesOf('role.yaml');
+  world.cluster.authorizer.restrict([{ user: OPERATOR_USER, namespace: NAMESPACE, rules }]);
+  withoutStreaming(world.cluster, [budgets.plural, replicaTemplates.plural]);
+  await world.readyOperator();
+  await world.setImage(images.new);
+  await world.untilRolled(images.new);
+  for (const zone of world.zones) await annotateSet(world, zone, mirrorAnnotations('ingester'));
+  await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 3);
+  await untilScaled(world, [3, 3]);
+  await world.clock.advance(seconds(10));
+  assert.equal(reportedBy(world, 'ingester'), 3);
+  // What lasts is told again, in the same Event.
+  await world.admin.create(
+    budgets,
+    { namespace: NAMESPACE },
+    { body: budgetOver('ingester', { app: 'ingester' }) },
+  );
+  await world.setImage(images.old);
+  await world.clock.advance(minutes(25));
+  const calls = callsOf(world.cluster, OPERATOR_USER);
+  assert.deepEqual(refused(calls), []);
+  assert.deepEqual(unusedGrants(rules, calls), []);
+  await world.close();
+});
+
+describe('the Roles with webhooks', () => {
+  const user = { name: 'rollout-operator', groups: ['system:authenticated'] };
+  const inNamespace = rulesOf('webhook-role.yaml', 'webhook-certificate-role.yaml');
+  const inCluster = rulesOf('webhook-certificate-cluster-role.yaml');
+  const clock = systemClock();
+  const pods = new PodFleetServer(new PodFleet(clock), clock);
+  let stage: WebhookStage;
+
+  before(async () => {
+    stage = await WebhookStage.open(user);
+    const { admin, cluster } = stage;
+    await admin.create(resourceTypes.customResourceDefinitions, {}, { body: budgetDefinition });
+    for (const body of documentsOf('webhook-objects.yaml')) {
+      const type = body['kind'] === 'Secret' ? resourceTypes.secrets : resourceTypes.configMaps;
+      await admin.create(type, { namespace }, { body });
+    }
+    cluster.authorizer.restrict([
+      { user: user.name, namespace, rules: [...rulesOf('role.yaml'), ...inNamespace] },
+      { user: user.name, rules: inCluster },
+    ]);
+  });
+
+  after(async () => {
+    await stage.close();
+    await pods.close();
+  });
+
+  /** The flags of the shipped Deployment that are not about the place it runs in. */
+  function shippedFlags(): readonly string[] {
+    const deployment = parse(files['deployment-with-webhooks.yaml'] ?? '') as {
+      spec: { template: { spec: { containers: { args: string[] }[] } } };
+    };
+    const [container] = deployment.spec.template.spec.containers;
+    return (container?.args ?? []).filter((flag) => !flag.includes('$('));
+  }
+
+  async function evicted(port: number, name: string): Promise<unknown> {
+    const key = { namespace, name: 'rollout-operator-self-signed-certificate' };
+    const secret = await stage.admin.get(resourceTypes.secrets, key);
+    const ca = Buffer.from(textAt(secret, 'data', 'ca'), 'base64').toString();
+    const client = new WebhookClient(port, ca, { servername: 'rollout-operator.test.svc' });
+    const members = {
+      operation: 'CREATE',
+      subResource: 'eviction',
+      name,
+      object: {},
+      oldObject: null,
+    };
+    const review = reviewDocument(members);
+    const { text } = await client.post('/admission/pod-eviction', JSON.stringify(review));
+    await client.close();
+    const answer: unknown = JSON.parse(text);
+    return isJsonObject(answer) ? answer['response'] : undefined;
+  }
+
+  test('permit all that is done, and nothing besides (#14)', async () => {
+    const env = { HTTP_PROXY: (await pods.listen()).href };
+    const { admin, cluster } = stage;
+    withoutStreaming(
+      cluster,
+      Object.values(webhookTypes).map(({ plural }) => plural),
+    );
+    const { process, port } = await stage.operator(shippedFlags(), env);
+    await stage.configure(port);
+    await stage.set({ name: 'guarded', labels: { 'grafana.com/no-downscale': 'true' } });
+    await stage.set({ name: 'asked', ...prepared });
+    await stage.set({ name: 'sibling', ...prepared, replicas: 0 });
+    await assert.rejects(stage.scale('guarded', 1), /is not allowed because it has the label/);
+    await stage.scale('asked', 2);
+    const body = budgetOver('other', { app: 'other' });
+    await admin.create(budgets, { namespace }, { body });
+    assert.deepEqual(await evicted(port, 'gone'), { uid: 'abc', allowed: true });
+    process.kill('SIGTERM');
+    assert.equal(await process.exitCode(), 0);
+    const calls = callsOf(cluster, user.name);
+    assert.deepEqual(refused(calls), []);
+    assert.deepEqual(unusedGrants([...inNamespace, ...inCluster], calls), []);
+  });
+});
