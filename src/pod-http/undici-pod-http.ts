@@ -6,7 +6,7 @@ import { type Environment, proxyFor } from '#kubernetes/proxy.ts';
 import { CallLanes } from './call-lanes.ts';
 import type { PodAnswer, PodCall, PodHttp, PodRoundTrip } from './pod-http.ts';
 import { type HopAnswer, roundTrip } from './pod-round-trip.ts';
-import { withoutUser } from './pod-url.ts';
+import { shownUrl } from './pod-url.ts';
 import { firstHop, type Hop, maxHops, redirectOf } from './redirect.ts';
 
 /** Settings of {@link createPodHttp}. */
@@ -167,6 +167,6 @@ function neverSent(call: PodCall): PodAnswer {
 function failed(call: PodCall, answer: Exclude<HopAnswer, { kind: 'answered' }>): PodAnswer {
   const { kind, isSent } = answer;
   const why = kind === 'aborted' ? 'the call was given up' : answer.why;
-  const message = `Cannot ${call.method} ${withoutUser(call.url)}: ${why}`;
+  const message = `Cannot ${call.method} ${shownUrl(call.url)}: ${why}`;
   return { kind, isSent, message };
 }

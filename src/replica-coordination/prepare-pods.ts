@@ -4,8 +4,9 @@ import type { LogFields, Logger } from '#base/logger.ts';
 import { type Monotonic, millis, minutes, monotonic, seconds } from '#base/units.ts';
 import type { CallPod } from '#control/decision.ts';
 import type { PodAnswer, PodHttp } from '#pod-http/pod-http.ts';
-import { podHost, withHost, withoutUser } from '#pod-http/pod-url.ts';
+import { shownUrl } from '#pod-http/pod-url.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
+import { podUrlsOf } from './delayed-downscale.ts';
 import type { PodPreparation, PreparationState } from './delayed-downscale-snapshot.ts';
 import type { PreparationUse } from './plan-delay.ts';
 import { cancelledAnswer, preparedAnswer } from './prepare-pods-answer.ts';
@@ -135,20 +136,9 @@ export class PodPreparations {
 
   async #call(ongoing: Ongoing, signal: AbortSignal): Promise<void> {
     const { set, call, memory } = ongoing;
-    const { clock, podHttp, clusterDomain } = this.#ports;
-    const { name, namespace, spec } = set;
-    const { serviceName } = spec;
-    const host = podHost({
-      set: name,
-      ordinal: call.ordinal,
-      serviceName,
-      namespace,
-      clusterDomain,
-    });
-    const url = withHost(call.url, host);
-    const startedAt = clock.monotonic();
     const { method } = call;
-    const answer = await podHttp.call({ set: `${namespace}/${name}`, method, url, signal });
+    const startedAt = this.#ports.clock.monotonic();
+    const { url, answer } = await this.#answer(ongoing, signal);
     const state =
       answer.kind === 'aborted' ? unknown : this.#stateAfter(ongoing, answer, startedAt);
     const doubtUntil = this.#doubtAfter(ongoing, answer);
@@ -157,6 +147,22 @@ export class PodPreparations {
     if (signal.aborted) return;
     this.#tell({ call, url, set, startedAt }, answer, state);
     if (memory.underWay[method] === 0) this.#ports.wake(set);
+  }
+
+  async #answer(
+    { set, call }: Ongoing,
+    signal: AbortSignal,
+  ): Promise<{ readonly url: string; readonly answer: PodAnswer }> {
+    const { podHttp, clusterDomain } = this.#ports;
+    const urls = podUrlsOf(set, call.url, clusterDomain);
+    if (urls.kind === 'invalid') {
+      const message = `${urls.problem.path} ${urls.problem.message}`;
+      return { url: call.url, answer: { kind: 'unreachable', message, isSent: false } };
+    }
+    const url = urls.value(call.ordinal);
+    const { method } = call;
+    const key = `${set.namespace}/${set.name}`;
+    return { url, answer: await podHttp.call({ set: key, method, url, signal }) };
   }
 
   #stateAfter(ongoing: Ongoing, answer: PodAnswer, startedAt: Monotonic): PreparationState {
@@ -204,7 +210,7 @@ export class PodPreparations {
     const { clock, log } = this.#ports;
     const { call, set, url, startedAt } = made;
     const pod = `${set.name}-${call.ordinal}`;
-    const fields: LogFields = { pod, url: withoutUser(url), method: call.method };
+    const fields: LogFields = { pod, url: shownUrl(url), method: call.method };
     if (state.kind === 'failed') {
       log.error('call of a pod failed', { ...fields, err: `Pod "${pod}" ${state.why}` });
     } else if (state.kind === 'prepared') {
