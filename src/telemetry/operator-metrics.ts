@@ -1,7 +1,8 @@
 import type { Instant, Millis } from '#base/units.ts';
 import { groupLabel, pathLabel } from './api-path.ts';
 import type { CounterMetric, GaugeMetric, HistogramMetric, MetricsRegistry } from './metrics.ts';
-import { bucketsB1, bucketsB2 } from './metrics.ts';
+import { bucketsB1 } from './metrics.ts';
+import { declareRequestVectors, type RequestVectors } from './request-vectors.ts';
 
 /** One request to the API server that ended, with an answer or without. */
 export interface ObservedRequest {
@@ -80,11 +81,7 @@ interface GroupVectors {
   readonly pods: GaugeMetric<'rollout_group' | 'statefulset' | 'state'>;
 }
 
-interface ProcessVectors {
-  readonly request: HistogramMetric<'path' | 'method' | 'status_code'>;
-  readonly rateLimited: CounterMetric<'api_group'>;
-  readonly podRequest: HistogramMetric<'path' | 'method' | 'status_code'>;
-  readonly rejected: CounterMetric<'method' | 'protocol' | 'request_cluster'>;
+interface ProcessVectors extends RequestVectors {
   readonly capability: GaugeMetric<'capability' | 'reason'>;
   readonly refused: GaugeMetric<'verb' | 'resource'>;
   readonly rivals: GaugeMetric<'lease'>;
@@ -252,28 +249,7 @@ function declareGroupVectors(registry: MetricsRegistry): GroupVectors {
 
 function declareProcessVectors(registry: MetricsRegistry): ProcessVectors {
   return {
-    request: registry.histogram({
-      name: 'rollout_operator_kubernetes_api_client_request_duration_seconds',
-      help: 'Time of a request to the Kubernetes API, without the wait for the rate limiter.',
-      labels: ['path', 'method', 'status_code'],
-      buckets: bucketsB2,
-    }),
-    rateLimited: registry.counter({
-      name: 'rollout_operator_kubernetes_api_client_rate_limited_requests_total',
-      help: 'Requests to the Kubernetes API that the rate limiter never let out.',
-      labels: ['api_group'],
-    }),
-    podRequest: registry.histogram({
-      name: 'rollout_operator_pod_http_client_request_duration_seconds',
-      help: 'Time of a request to a pod.',
-      labels: ['path', 'method', 'status_code'],
-      buckets: bucketsB2,
-    }),
-    rejected: registry.counter({
-      name: 'rollout_operator_client_invalid_cluster_validation_label_requests_total',
-      help: 'Requests of ours that the cluster check of somebody else turned away.',
-      labels: ['method', 'protocol', 'request_cluster'],
-    }),
+    ...declareRequestVectors(registry),
     capability: registry.gauge({
       name: 'rollout_operator_capability_enabled',
       help: 'Whether a capability runs: 1 or 0, with the reason.',
