@@ -19,6 +19,7 @@ import { Places } from './places.ts';
 import { prepareDownscale } from './prepare-downscale.ts';
 import { ReplicaClaims } from './replica-claims.ts';
 import type { Webhook } from './review.ts';
+import { sharedReads } from './shared-reads.ts';
 import { type Helpers, startThreadedServer } from './threads/threaded-server.ts';
 import { ZoneTracker } from './zone-tracker.ts';
 
@@ -127,9 +128,13 @@ function webhooksOf(
   const recorder = { client, clock, log };
   const { configMapName } = zoneTracker;
   return [
-    noDownscale({ client: clients.noDownscale, log, places: new Places(scaleReviews) }),
+    noDownscale({
+      client: sharedReads(clients.noDownscale, clock),
+      log,
+      places: new Places(scaleReviews),
+    }),
     prepareDownscale({
-      client,
+      client: sharedReads(client, clock),
       podHttp,
       clock,
       log,
