@@ -122,10 +122,12 @@ for (const name of ['127.0.0.1:1234/x?', 'evil\\', 'a@evil', 'a#', 'a b', '', 'a
 }
 
 test('podUrls() calls nobody where a parser would understand another host', () => {
-  assert.equal(
-    byUrl('http://pod/x', { clusterDomain: '1.2.3.4' }),
-    'spec.serviceName must make hosts of pods: got "ingester-zone-b-0.ingester.ns.svc.1.2.3.4"',
-  );
+  for (const clusterDomain of ['1.2.3.4', 'cluster.local/x', '@evil', 'local\\x']) {
+    assert.equal(
+      byUrl('http://pod/x', { clusterDomain }),
+      `-kubernetes.cluster-domain must be a DNS name that ends hosts: got ${JSON.stringify(clusterDomain)}`,
+    );
+  }
 });
 
 test('shownUrl() takes user and password away, and nothing else', () => {

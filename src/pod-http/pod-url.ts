@@ -44,7 +44,8 @@ export function podUrls(names: PodNames, endpoint: PodEndpoint): Parsed<PodUrl> 
   // Pods of one set differ by digits alone, which move no end of a host.
   const called = URL.parse(urlOf(0))?.hostname;
   if (called === hostOf(0).toLowerCase()) return valid(urlOf);
-  return invalid('spec.serviceName', `must make hosts of pods: got ${quoted(hostOf(0))}`);
+  const domain = quoted(names.clusterDomain);
+  return invalid('-kubernetes.cluster-domain', `must be a DNS name that ends hosts: got ${domain}`);
 }
 
 const absolute = /^(https?:\/\/)([^/?#]*)(.*)$/is;
