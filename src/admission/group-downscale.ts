@@ -4,6 +4,7 @@ import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
+import type { PodUrl } from '#pod-http/pod-url.ts';
 import type { Deadline } from './deadline.ts';
 import { denyForFailure } from './dependency.ts';
 import type { DownscaleRecord, RecordedDownscale } from './downscale-record.ts';
@@ -11,7 +12,7 @@ import { downscaleText, refusalText, type Shrinkage } from './downscale-text.ts'
 import type { ClaimOutcome, GroupClaims } from './group-claims.ts';
 import type { HeldClaim } from './held-claim.ts';
 import { PodPreparation, untilDeadline } from './pod-preparation.ts';
-import { type PreparedSet, podUrls } from './prepared-set.ts';
+import type { PreparedSet } from './prepared-set.ts';
 import { type AdmissionRequest, deny, type Verdict } from './review.ts';
 import { listSiblings, type Sibling, unhealthySibling } from './siblings.ts';
 
@@ -36,6 +37,8 @@ export interface Downscale {
   readonly request: AdmissionRequest;
   readonly shrinkage: Shrinkage;
   readonly set: PreparedSet;
+  /** Where its pods are called. */
+  readonly urlOf: PodUrl;
   /** `metadata.generation` of the set. */
   readonly generation: number;
 }
@@ -160,14 +163,18 @@ export class GroupDownscale {
 
   /** P11 to P15. */
   async #prepare(
-    { request, shrinkage, set }: Downscale,
+    { request, shrinkage, set, urlOf }: Downscale,
     { recorded, claim, ...round }: Round & Recording,
   ): Promise<Verdict> {
     const { deadline } = round;
     const { name, namespace } = request;
-    const { clusterDomain } = this.#options;
-    const urls = podUrls(set, shrinkage, { set: name, namespace, clusterDomain });
-    const pods = new PodPreparation(this.#options, `${namespace}/${name}`, urls);
+    // Highest ordinal first (P11, W18).
+    const highest = set.ordinalsStart + shrinkage.from - 1;
+    const pods = new PodPreparation(this.#options, {
+      set: `${namespace}/${name}`,
+      count: shrinkage.from - shrinkage.to,
+      urlAt: (index) => urlOf(highest - index),
+    });
     const isPrepared = await pods.prepare(deadline);
     const refused = isPrepared
       ? await this.#note({ recorded, claim }, deadline)

@@ -23,9 +23,9 @@ export class PodPreparation {
   readonly #options: PodPreparationOptions;
   readonly #work: PrepareWork;
 
-  constructor(options: PodPreparationOptions, set: string, urls: readonly string[]) {
+  constructor(options: PodPreparationOptions, pods: Omit<PrepareWork, 'headers'>) {
     this.#options = options;
-    this.#work = { set, urls, headers: { 'content-type': 'application/json' } };
+    this.#work = { ...pods, headers: { 'content-type': 'application/json' } };
   }
 
   /** Prepares all pods, and leaves time for {@link undo}. @returns whether all said yes */
@@ -48,20 +48,22 @@ export class PodPreparation {
   }
 
   /**
-   * Calls every pod once to take the preparation back; failures are logged (P13). Nobody's deadline ends it: a pod that
-   * stays prepared by mistake is worse than a late answer.
+   * Calls every pod once to take the preparation back (P13); one line tells of all failures. Nobody's deadline ends it: a
+   * pod that stays prepared by mistake is worse than a late answer.
    */
   async undo(): Promise<void> {
     const { podHttp, clock, log } = this.#options;
     const bound = startDeadline(clock, clock.monotonic(), undoPatience);
     try {
-      for (const { url, message } of await cancelAll(podHttp, this.#work, bound.signal)) {
-        log.warn('a preparation could not be taken back', {
-          statefulset: this.#work.set,
-          url,
-          err: message,
-        });
-      }
+      const { count, first } = await cancelAll(podHttp, this.#work, bound.signal);
+      if (count === 0) return;
+      log.warn('a preparation could not be taken back', {
+        statefulset: this.#work.set,
+        pods: this.#work.count,
+        failed: count,
+        urls: first.map(({ url }) => url),
+        err: first.map(({ message }) => message).join('; '),
+      });
     } finally {
       bound.release();
     }

@@ -5,6 +5,7 @@ import { millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { AdmissionBed, ago, type BedSet } from '#testing/admission-bed.ts';
 import { prepared, scaleRequest, setObject, updateRequest } from '#testing/admission-requests.ts';
+import { KeptLog } from '#testing/kept-log.ts';
 import { preparedSetOf } from './prepared-set.ts';
 import { type AdmissionRequest, deny, type Verdict } from './review.ts';
 
@@ -85,7 +86,13 @@ const silent: Record<string, readonly [AdmissionRequest, Verdict]> = {
   ],
   'denies more pods than can be prepared': [
     change(2_147_483_647, 1),
-    deny(refusal('more than 10000 pods would have to be prepared', NAME, [2_147_483_647, 1])),
+    deny(
+      refusal(
+        'more than 1000 pods would have to be prepared: scale down in steps of at most 1000',
+        NAME,
+        [2_147_483_647, 1],
+      ),
+    ),
   ],
   'denies an old object that cannot be read (D-25)': [
     updateRequest(undefined, setObject()),
@@ -115,6 +122,19 @@ const withoutAddress: Readonly<Record<string, readonly [BedSet, tail: string]>> 
     { serviceName: '' },
     'the serviceName is not set or empty.',
   ],
+  'a port that names another host (D-59)': [
+    {
+      annotations: {
+        ...prepared.annotations,
+        'grafana.com/prepare-downscale-http-port': '80@evil:1/',
+      },
+    },
+    'metadata.annotations["grafana.com/prepare-downscale-http-port"] must be a port number from 1 to 65535, such as "80": got "80@evil:1/"',
+  ],
+  'a service that names another host (D-59)': [
+    { serviceName: '127.0.0.1:8080/x?' },
+    'spec.serviceName must be a DNS name such as "ingester": got "127.0.0.1:8080/x?"',
+  ],
   'and names the port where both are missing [admission 42]': [
     { annotations: {} },
     'the grafana.com/prepare-downscale-http-port annotation is not set or empty.',
@@ -128,6 +148,21 @@ for (const [fact, [set, tail]] of Object.entries(withoutAddress)) {
     assert.deepEqual(bed.fleet.story(), []);
   });
 }
+
+test('prepareDownscale() asks for no other resource than the set, whatever its name is (D-59)', async () => {
+  await using bed = await AdmissionBed.open();
+  for (const name of ['127.0.0.1:8080/x?', '../configmaps/x', '..', 'x/scale']) {
+    const verdict = await bed.review(bed.prepareDownscale, change(3, 1, { name }));
+    assert.equal(verdict.isAllowed, false, name);
+  }
+  const asked = bed.api.requests.map((request) => request.replace(/[^/]*$/, ''));
+  assert.deepEqual(
+    new Set(asked),
+    new Set(['GET /apis/apps/v1/namespaces/test/statefulsets/']),
+    bed.api.requests.join('\n'),
+  );
+  assert.deepEqual(bed.fleet.story(), []);
+});
 
 test('preparedSetOf() says why a set cannot be read (D-25)', () => {
   const annotations = ['x'] as unknown as Record<string, string>;
@@ -147,6 +182,50 @@ test('prepareDownscale() calls the pods that vanish, highest first [admission 43
       'POST http://my-sts-3.svc.test.svc.cluster.local./ingester/prepare-shutdown',
     ],
   );
+});
+
+test('prepareDownscale() calls no other host that the stored set names (D-59)', async () => {
+  await using bed = await AdmissionBed.open();
+  const annotations = {
+    ...prepared.annotations,
+    'grafana.com/prepare-downscale-http-port': '80@evil.test:1/',
+  };
+  await bed.store(lone({ annotations }));
+  const stored = await bed.downscaleRequest(NAME, 3, 1);
+  const { uid } = (stored.oldObject as { readonly metadata: { readonly uid: string } }).metadata;
+  const request = scaleRequest(3, 1, { name: NAME, setUid: uid });
+  const tail =
+    'metadata.annotations["grafana.com/prepare-downscale-http-port"] must be a port number from 1 to 65535, such as "80": got "80@evil.test:1/"';
+  assert.deepEqual(await bed.review(bed.prepareDownscale, request), deny(refusal(tail)));
+  assert.deepEqual(bed.fleet.story(), []);
+  assert.deepEqual(bed.api.requests, ['GET /apis/apps/v1/namespaces/test/statefulsets/my-sts']);
+});
+
+test('prepareDownscale() prepares 1,000 pods in one review', async () => {
+  await using bed = await AdmissionBed.open();
+  await bed.store(lone({ replicas: 1_000, pods: [] }));
+  assert.deepEqual(await bed.downscale(NAME, 1_000, 0), success(1_000, 0));
+  assert.equal(bed.fleet.calls.length, 1_000);
+});
+
+test('prepareDownscale() tells in two lines of 64 pods that neither can be prepared nor forget it', async () => {
+  await using bed = await AdmissionBed.open();
+  bed.fleet.behave({ kind: 'answer', status: 503 });
+  await bed.store(lone({ replicas: 64, pods: [] }));
+  const log = new KeptLog();
+  const { prepareDownscale } = bed.replica('replica-2', bed.clock, log);
+  const request = await bed.downscaleRequest(NAME, 64, 0);
+  assert.equal((await bed.review(prepareDownscale, request)).isAllowed, false);
+  await Promise.all(bed.background);
+  const url = (ordinal: number): string =>
+    `http://my-sts-${ordinal}.svc.test.svc.cluster.local.:80/ingester/prepare-shutdown`;
+  const failed = (method: string, ordinal: number): string =>
+    `Cannot ${method} ${url(ordinal)}: the pod answered 503`;
+  const told = [63, 62, 61];
+  assert.deepEqual(log.lines, [
+    `error a pod failed to prepare for shutdown statefulset=test/my-sts url=${url(63)} err=${failed('POST', 63)}`,
+    `warn a preparation could not be taken back statefulset=test/my-sts pods=64 failed=64 urls=${told.map(url).join(',')} err=${told.map((each) => failed('DELETE', each)).join('; ')}`,
+  ]);
 });
 
 test('prepareDownscale() counts ordinals from spec.ordinals.start (W18)', async () => {

@@ -2,6 +2,7 @@ import { errorOf } from '#base/error-of.ts';
 import { seconds } from '#base/units.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { PodUrl } from '#pod-http/pod-url.ts';
 import type { Claims } from './claims.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
@@ -22,7 +23,7 @@ import { type LiveSet, liveSetOf } from './live-set.ts';
 import { formatKind, kindOf } from './object-kind.ts';
 import type { Places } from './places.ts';
 import { planPrepareDownscale } from './plan-prepare-downscale.ts';
-import { missingAddress, type PreparedSet } from './prepared-set.ts';
+import { missingAddress, type PreparedSet, preparationUrls } from './prepared-set.ts';
 import {
   type AdmissionRequest,
   allowWithWarning,
@@ -42,8 +43,8 @@ export interface PrepareDownscaleOptions extends GroupDownscaleOptions {
   readonly places: Places;
 }
 
-/** More pods than can be prepared within any deadline. */
-const mostPods = 10_000;
+/** Pods that one review has called at most: what a stranger may post must not cost calls without end (D-59). */
+const mostPods = 1_000;
 /** D-27: pods are called. */
 const patience = seconds(5);
 
@@ -66,6 +67,11 @@ interface Decrease {
   /** The answer where there is no such set, from what the client said. */
   readonly absent: (error: Error) => Verdict;
 }
+
+/** A set whose pods can be called, or the answer. */
+type Preparable =
+  | { readonly kind: 'settled'; readonly verdict: Verdict }
+  | { readonly kind: 'preparable'; readonly set: PreparedSet; readonly urlOf: PodUrl };
 
 class PrepareDownscale {
   readonly #options: PrepareDownscaleOptions;
@@ -111,18 +117,18 @@ class PrepareDownscale {
   async #judgeLive(decrease: Decrease, context: ReviewContext): Promise<Verdict> {
     const { request, shrinkage } = decrease;
     if (shrinkage.from - shrinkage.to > mostPods) {
-      const tail = `more than ${mostPods} pods would have to be prepared`;
-      return deny(refusalText(request, shrinkage, tail));
+      return deny(refusalText(request, shrinkage, tooManyPods));
     }
     const leave = this.#options.places.take();
     if (leave === undefined) return deny(overloadText(downscaleText(request, shrinkage)));
     try {
       const live = await this.#liveSet(decrease, context.deadline());
       if (live.kind === 'refused') return live.verdict;
-      const checked = preparable(decrease, live.set.set);
+      const checked = this.#preparable(decrease, live.set.set);
       if (checked.kind === 'settled') return checked.verdict;
+      const { set, urlOf } = checked;
       const { generation } = live.set;
-      return await this.#alone({ request, shrinkage, set: checked.set, generation }, context);
+      return await this.#alone({ request, shrinkage, set, urlOf, generation }, context);
     } finally {
       leave();
     }
@@ -167,30 +173,30 @@ class PrepareDownscale {
       else void Promise.allSettled(background).then(gate.release);
     }
   }
+
+  /** The set where it asks for preparation, and its pods can be called (P5, P6); else the answer. */
+  #preparable({ request, shrinkage, ungoverned }: Decrease, set: PreparedSet | string): Preparable {
+    const refuse = (tail: string): Preparable => ({
+      kind: 'settled',
+      verdict: deny(refusalText(request, shrinkage, tail)),
+    });
+    if (typeof set === 'string') return refuse(`${unreadableSet}: ${set}`);
+    if (!set.isPrepared) return { kind: 'settled', verdict: ungoverned };
+    const missing = missingAddress(set);
+    if (missing !== undefined) return refuse(missing);
+    const { clusterDomain } = this.#options;
+    const { name, namespace } = request;
+    const urls = preparationUrls(set, { set: name, namespace, clusterDomain });
+    if (urls.kind === 'valid') return { kind: 'preparable', set, urlOf: urls.value };
+    return refuse(`${urls.problem.path} ${urls.problem.message}`);
+  }
 }
 
 function refused(verdict: Verdict): { readonly kind: 'refused'; readonly verdict: Verdict } {
   return { kind: 'refused', verdict };
 }
 
-/** The set where it asks for preparation, and its pods can be called (P5, P6); else the answer. */
-function preparable(
-  { request, shrinkage, ungoverned }: Decrease,
-  set: PreparedSet | string,
-):
-  | { readonly kind: 'settled'; readonly verdict: Verdict }
-  | { readonly kind: 'preparable'; readonly set: PreparedSet } {
-  const refuse = (tail: string): { readonly kind: 'settled'; readonly verdict: Verdict } => ({
-    kind: 'settled',
-    verdict: deny(refusalText(request, shrinkage, tail)),
-  });
-  if (typeof set === 'string') return refuse(`${unreadableSet}: ${set}`);
-  if (!set.isPrepared) return { kind: 'settled', verdict: ungoverned };
-  const missing = missingAddress(set);
-  if (missing !== undefined) return refuse(missing);
-  return { kind: 'preparable', set };
-}
-
+const tooManyPods = `more than ${mostPods} pods would have to be prepared: scale down in steps of at most ${mostPods}`;
 const unreadableSet = 'the StatefulSet cannot be read';
 const differentSet = 'the StatefulSet is not, or no longer, as the request has it, try again';
 /** P4, for types that have replicas and no pods with names. */

@@ -1,9 +1,10 @@
 import type { JsonObject } from '#base/json.ts';
-import { podHost } from '#pod-http/pod-url.ts';
+import type { Parsed } from '#base/parsed.ts';
+import { endpointAt } from '#pod-http/pod-endpoint.ts';
+import { type PodUrl, podUrls } from '#pod-http/pod-url.ts';
 import { GROUP_LABEL } from '#statefulset/group.ts';
 import { LAST_DOWNSCALE } from '#statefulset/last-downscale.ts';
 import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
-import type { Shrinkage } from './downscale-text.ts';
 import { PREPARE_DOWNSCALE } from './downscale-text.ts';
 import { annotationsOf, labelsOf } from './parse-workload.ts';
 
@@ -60,14 +61,15 @@ export interface PodPlace {
   readonly clusterDomain: string;
 }
 
-/** The URLs of the pods that vanish, highest ordinal first (P11, W18); nothing is trimmed or escaped. */
-export function podUrls(
-  { serviceName, port, path, ordinalsStart }: PreparedSet,
-  { from, to }: Shrinkage,
+/** The URLs of the pods of a set (P11), or which of its texts makes none. */
+export function preparationUrls(
+  { serviceName, port, path }: PreparedSet,
   place: PodPlace,
-): readonly string[] {
-  return Array.from({ length: from - to }, (_, index) => {
-    const ordinal = ordinalsStart + from - 1 - index;
-    return `http://${podHost({ ...place, serviceName, ordinal })}:${port}/${path}`;
+): Parsed<PodUrl> {
+  const at = (key: string, text: string): { readonly path: string; readonly text: string } => ({
+    path: `metadata.annotations["${key}"]`,
+    text,
   });
+  const endpoint = endpointAt(at(PORT, port), at(PATH, path));
+  return endpoint.kind === 'valid' ? podUrls({ ...place, serviceName }, endpoint.value) : endpoint;
 }

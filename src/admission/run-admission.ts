@@ -19,6 +19,7 @@ import { prepareDownscale } from './prepare-downscale.ts';
 import { ReplicaClaims } from './replica-claims.ts';
 import type { Webhook } from './review.ts';
 import { handlersOf } from './review-handler.ts';
+import { sharedReads } from './shared-reads.ts';
 import { ZoneTracker } from './zone-tracker.ts';
 
 /** What {@link runAdmission} works with. */
@@ -121,9 +122,13 @@ function webhooksOf(
   const recorder = { client, clock, log };
   const { configMapName } = zoneTracker;
   return [
-    noDownscale({ client: clients.noDownscale, log, places: new Places(scaleReviews) }),
+    noDownscale({
+      client: sharedReads(clients.noDownscale, clock),
+      log,
+      places: new Places(scaleReviews),
+    }),
     prepareDownscale({
-      client,
+      client: sharedReads(client, clock),
       podHttp,
       clock,
       log,

@@ -4,6 +4,7 @@ import type { Config } from '#config/config.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import type { PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { RejectionLog } from './rejection-log.ts';
 
 /** HTTP to pods as `config` has it, measured and logged (ME-7, ME-8). */
 export function podHttpOf(config: Config, parts: PodHttpParts): PodHttp {
@@ -19,6 +20,7 @@ interface PodHttpParts {
 
 async function openPodHttp({ kubernetes, pods }: Config, parts: PodHttpParts): Promise<PodHttp> {
   const { clock, log, metrics, env } = parts;
+  const rejections = new RejectionLog(log, clock);
   const { createPodHttp } = await import('#pod-http/undici-pod-http.ts');
   return createPodHttp({
     clock,
@@ -26,9 +28,9 @@ async function openPodHttp({ kubernetes, pods }: Config, parts: PodHttpParts): P
     cluster: kubernetes.namespace,
     timeout: pods.clientTimeout,
     observe: (trip) => metrics.observePodRequest(trip),
-    onRejected: ({ requestCluster, route, message }) => {
-      log.warn('cluster check refused a request', { route, message });
-      metrics.countClusterRejection(route, requestCluster);
+    onRejected: (rejection) => {
+      rejections.note(rejection);
+      metrics.countClusterRejection(rejection.route, rejection.requestCluster);
     },
   });
 }

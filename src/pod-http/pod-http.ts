@@ -33,7 +33,10 @@ export type NoAnswer =
   | 'broken'
   /** The answer is longer than is read. The pod may have acted. */
   | 'too-large'
-  /** More redirects than an ordinary client follows, or one to no usable URL. The pod may have acted. */
+  /**
+   * More redirects than an ordinary client follows, or one to no usable URL, to another host, or to GET where that was not
+   * asked for. The pod may have acted.
+   */
   | 'misdirected'
   /** Someone's cluster check turned the call away (X6): it did not reach the pod that was meant. */
   | 'wrong-cluster'
@@ -54,8 +57,8 @@ export type PodAnswer =
 /** HTTP to pods. Adapters: undici; in tests a fleet of pods in memory. */
 export interface PodHttp {
   /**
-   * Calls a pod and reads its whole answer. Redirects are followed as an ordinary client does (DD-12); the deadline
-   * counts from when the call's turn has come until the last byte of the last answer (FL-18).
+   * Calls a pod and reads its whole answer. Redirects are followed as far as they lead to the pod with the same method
+   * (DD-12, D-59); the deadline counts from when the call's turn has come until the last byte of the last answer (FL-18).
    *
    * Never rejects, and never throws.
    */

@@ -4,6 +4,7 @@ import { seconds } from '#base/units.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { FakePodHttp } from '#testing/fake-pod-http.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
+import type { PodCall } from './pod-http.ts';
 import { cancelAll, type PrepareWork, prepareAll } from './prepare-all.ts';
 
 function urlOf(ordinal: number): string {
@@ -12,8 +13,9 @@ function urlOf(ordinal: number): string {
 
 /** Pods `from` down to 0 of `test/x`. */
 function work(from: number): PrepareWork {
-  const urls = Array.from({ length: from + 1 }, (_, index) => urlOf(from - index));
-  return { set: 'test/x', urls, headers: { 'content-type': 'application/json' } };
+  const urlAt = (index: number): string => urlOf(from - index);
+  const headers = { 'content-type': 'application/json' };
+  return { set: 'test/x', count: from + 1, urlAt, headers };
 }
 
 interface Bed {
@@ -96,18 +98,54 @@ test('cancelAll() calls every pod once, 32 at a time, whatever fails (P13)', asy
   fleet.behave({ kind: 'answer', status: 500 }, 'x-0');
   const outcome = cancelAll(podHttp, work(63), alive);
   await clock.advance(seconds(5));
-  assert.deepEqual(
-    (await outcome).map(({ url }) => url),
-    [urlOf(63), urlOf(0)],
-  );
+  const { count, first } = await outcome;
+  assert.deepEqual([count, first.map(({ url }) => url)], [2, [urlOf(63), urlOf(0)]]);
   assert.equal(fleet.calls.length, 64);
   assert.deepEqual(new Set(fleet.calls.map(({ method }) => method)), new Set(['DELETE']));
   assert.equal(fleet.mostOpen('test/x'), 32);
 });
 
+test('cancelAll() counts all failures, and tells of the first three in the order of the pods', async () => {
+  const { fleet, podHttp, clock } = bed();
+  fleet.behave({ kind: 'answer', status: 503 });
+  const late = { kind: 'late', after: seconds(1), behaves: { kind: 'reset' } } as const;
+  fleet.behave(late, 'x-998');
+  const outcome = cancelAll(podHttp, work(999), alive);
+  await clock.advance(seconds(1));
+  assert.deepEqual(await outcome, {
+    count: 1_000,
+    first: [
+      { url: urlOf(999), message: `Cannot DELETE ${urlOf(999)}: the pod answered 503` },
+      { url: urlOf(998), message: `Cannot DELETE ${urlOf(998)}: broken` },
+      { url: urlOf(997), message: `Cannot DELETE ${urlOf(997)}: the pod answered 503` },
+    ],
+  });
+});
+
+for (const [what, all] of Object.entries({ prepareAll, cancelAll })) {
+  test(`${what}() has 32 calls of 1,000 pods before it, and makes a URL when its turn has come`, async () => {
+    const { fleet, podHttp, clock } = bed();
+    fleet.behave({ kind: 'never' });
+    const given: string[] = [];
+    const counting = {
+      call: (call: PodCall) => {
+        given.push(call.url);
+        return podHttp.call(call);
+      },
+      close: () => podHttp.close(),
+    };
+    const giveUp = new AbortController();
+    const outcome = all(counting, work(999), giveUp.signal);
+    await clock.settle();
+    assert.deepEqual([given.length, fleet.open], [32, 32]);
+    giveUp.abort();
+    await outcome;
+  });
+}
+
 test('cancelAll() names no password', async () => {
   const { podHttp } = bed();
-  const urls = ['http://ann:secret@/'];
-  const [failure] = await cancelAll(podHttp, { set: 'test/x', urls }, alive);
-  assert.equal(failure?.message.includes('secret'), false);
+  const urlAt = (): string => 'http://ann:secret@/';
+  const { first } = await cancelAll(podHttp, { set: 'test/x', count: 1, urlAt }, alive);
+  assert.deepEqual(first, [{ url: 'http:///', message: 'Cannot DELETE http:///: unreachable' }]);
 });

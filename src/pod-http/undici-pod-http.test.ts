@@ -197,26 +197,67 @@ test('createPodHttp() says "broken" when the answer ends too early', async () =>
   });
 });
 
-test('createPodHttp() follows a 303 with GET and a 307 with POST, X-Cluster each time', async () => {
+test('createPodHttp() follows a 307 with POST, X-Cluster each time', async () => {
   const script: Script = {
-    '/see': { kind: 'answer', status: 303, headers: { location: '/other' }, body: '' },
     '/same': { kind: 'answer', status: 307, headers: { location: 'other?y=2' }, body: '' },
     '/other': { kind: 'answer', status: 200, body: 'ok' },
   };
   await served(script, async (server, url) => {
     const podHttp = createPodHttp(direct);
     const ok = { kind: 'answered', status: 200, body: 'ok' };
-    assert.deepEqual(await podHttp.call(callTo(url, '/see')), ok);
     assert.deepEqual(await podHttp.call(callTo(url, '/same')), ok);
     assert.deepEqual(
       server.received.map(({ method, path, headers }) => [method, path, headers['x-cluster']]),
       [
-        ['POST', '/see', 'test'],
-        ['GET', '/other', 'test'],
         ['POST', '/same', 'test'],
         ['POST', '/other?y=2', 'test'],
       ],
     );
+    await podHttp.close();
+  });
+});
+
+test('createPodHttp() takes no 200 of a GET for an answer to a POST that was redirected (D-59)', async () => {
+  const script: Script = {
+    '/see': { kind: 'answer', status: 302, headers: { location: '/other' }, body: '' },
+    '/other': { kind: 'answer', status: 200, body: 'ok' },
+  };
+  await served(script, async (server, url) => {
+    const podHttp = createPodHttp(direct);
+    assert.deepEqual(await podHttp.call(callTo(url, '/see')), {
+      kind: 'misdirected',
+      isSent: true,
+      message: `Cannot POST ${url.href}see: it answers 302, after which POST becomes GET`,
+    });
+    assert.deepEqual(
+      server.received.map(({ path }) => path),
+      ['/see'],
+    );
+    await podHttp.close();
+  });
+});
+
+test('createPodHttp() calls no other host that a pod redirects to (D-59)', async () => {
+  await served({ '/p': { kind: 'answer', status: 200, body: '' } }, async (other, otherUrl) => {
+    // The same machine by another name.
+    const location = `http://localhost:${otherUrl.port}/p`;
+    const script: Script = {
+      '/p': { kind: 'answer', status: 308, headers: { location }, body: '' },
+    };
+    await served(script, async (_, url) => {
+      const podHttp = createPodHttp(direct);
+      const answer = await podHttp.call(callTo(url, '/p'));
+      assert.deepEqual([answer.kind, other.received], ['misdirected', []]);
+      await podHttp.close();
+    });
+  });
+});
+
+test('createPodHttp() calls nobody by a URL whose host ends at a backslash (D-59)', async () => {
+  await served({ '/@pod/x': { kind: 'answer', status: 200, body: '' } }, async (server, url) => {
+    const podHttp = createPodHttp(direct);
+    const call = { ...callTo(url, '/'), url: `http://${url.host}\\@pod/x` };
+    assert.deepEqual([(await podHttp.call(call)).kind, server.received], ['unreachable', []]);
     await podHttp.close();
   });
 });

@@ -1,11 +1,12 @@
 import type { Clock } from '#base/clock.ts';
+import { quoted } from '#base/quoted.ts';
 import { type Millis, millis } from '#base/units.ts';
 import { type ClusterRejection, clusterRejectionOf } from '#kubernetes/cluster-header.ts';
 import { type Environment, proxyFor } from '#kubernetes/proxy.ts';
 import { CallLanes } from './call-lanes.ts';
 import type { PodAnswer, PodCall, PodHttp, PodRoundTrip } from './pod-http.ts';
 import { type HopAnswer, roundTrip } from './pod-round-trip.ts';
-import { withoutUser } from './pod-url.ts';
+import { shownUrl } from './pod-url.ts';
 import { firstHop, type Hop, maxHops, redirectOf } from './redirect.ts';
 
 /** Settings of {@link createPodHttp}. */
@@ -110,9 +111,9 @@ class UndiciPodHttp implements PodHttp {
       if (rejection !== undefined) return this.#rejected(call, rejection);
       const next = redirectOf(hop, answer);
       if (next === undefined) return { kind: 'answered', status: answer.status, body: answer.body };
-      if (next === 'unusable') return misdirected(call, `it redirects to ${answer.location}`);
+      if (next.kind === 'misdirected') return misdirected(call, next.why);
       if (hops === maxHops) return misdirected(call, `it redirects more than ${maxHops - 1} times`);
-      hop = next;
+      hop = next.hop;
     }
   }
 
@@ -140,7 +141,8 @@ class UndiciPodHttp implements PodHttp {
 
   #rejected(call: PodCall, rejection: ClusterRejection): PodAnswer {
     this.#options.onRejected?.(rejection);
-    const why = `the cluster check of route "${rejection.route}" turned it away: ${rejection.message}`;
+    const { route, message } = rejection;
+    const why = `the cluster check of route ${quoted(route)} turned it away: ${quoted(message)}`;
     return failed(call, { kind: 'wrong-cluster', why, isSent: true });
   }
 }
@@ -165,6 +167,6 @@ function neverSent(call: PodCall): PodAnswer {
 function failed(call: PodCall, answer: Exclude<HopAnswer, { kind: 'answered' }>): PodAnswer {
   const { kind, isSent } = answer;
   const why = kind === 'aborted' ? 'the call was given up' : answer.why;
-  const message = `Cannot ${call.method} ${withoutUser(call.url)}: ${why}`;
+  const message = `Cannot ${call.method} ${shownUrl(call.url)}: ${why}`;
   return { kind, isSent, message };
 }

@@ -423,6 +423,8 @@ test('planDelayedDownscale() lets no pod go by a young answer while it is being 
 const uncallable: Record<string, BedOptions> = {
   'has no scheme': { url: 'pod/prepare' },
   'has another scheme': { url: 'ftp://pod/prepare' },
+  'has a port that does not exist': { url: 'http://pod:99999/prepare' },
+  'would end its host in the name of the service': { serviceName: 'evil.test:80/x?' },
 };
 
 for (const [fact, options] of Object.entries(uncallable)) {
@@ -440,7 +442,15 @@ test('planDelayedDownscale() does not scale down a set whose pods have no names'
   assert.equal(bed.verdict(), 'InvalidDelayedDownscale');
 });
 
-for (const url of ['http://', 'http://pod:port/x', ':x', 'http://pod/\u0000']) {
+for (const url of [
+  'http://',
+  'http://pod:port/x',
+  ':x',
+  'http://pod/\u0000',
+  'http://evil.test:80\\@pod/x',
+  'http://evil.test\\@pod/x',
+  'http://pod/%zz',
+]) {
   test(`planDelayedDownscale() scales in no direction with the URL ${JSON.stringify(url)} (IN-24)`, async () => {
     for (const wanted of [3, 7]) {
       const bed = await new DelayedDownscaleBed({ url, wanted }).run();
@@ -448,6 +458,28 @@ for (const url of ['http://', 'http://pod:port/x', ':x', 'http://pod/\u0000']) {
     }
   });
 }
+
+test('planDelayedDownscale() calls no other host that its URL names, whatever stands in it (D-59)', async () => {
+  for (const url of ['http://pod:80/@evil.test/x', 'http://evil@pod/x', 'http://pod#@evil.test']) {
+    const bed = await new DelayedDownscaleBed({ url, replicas: 1, wanted: 1 }).run();
+    assert.deepEqual(
+      bed.fleet.calls.map(({ host }) => host.replace(/:\d+$/, '')),
+      ['ingester-zone-b-0.ingester-zone-b.test.svc.cluster.local.'],
+    );
+  }
+});
+
+test('delayedDownscaleOf() names the annotation of a URL that calls another host, and quotes it', () => {
+  const bed = new DelayedDownscaleBed({ url: 'http://evil.test:80\\@pod/x' });
+  assert.deepEqual(delayedDownscaleOf(bed.set), {
+    kind: 'invalid',
+    problem: {
+      path: 'metadata.annotations["grafana.com/rollout-prepare-delayed-downscale-url"]',
+      message:
+        'must be an absolute http or https URL such as "http://pod:8080/prepare": got "http://evil.test:80\\\\@pod/x"',
+    },
+  });
+});
 
 test('delayedDownscaleOf() names the annotation and what it must be', () => {
   const bed = new DelayedDownscaleBed({ delay: '1.5h' });

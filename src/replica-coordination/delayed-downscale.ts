@@ -3,10 +3,14 @@ import { invalid, valid } from '#base/parsed.ts';
 import { parsePrometheusDuration } from '#base/prometheus-duration.ts';
 import { quoted } from '#base/quoted.ts';
 import type { Millis } from '#base/units.ts';
+import { readPodUrl } from '#pod-http/pod-endpoint.ts';
+import { type PodUrl, podUrls } from '#pod-http/pod-url.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 
 const DELAY = 'grafana.com/rollout-delayed-downscale';
 const URL_KEY = 'grafana.com/rollout-prepare-delayed-downscale-url';
+/** The domain is a flag of this program: what a set says is right, or wrong, with any. */
+const anyDomain = 'cluster.local.';
 
 /** What a set asks for with its two annotations of delayed down-scale (IN-23, IN-24). */
 export interface DelayedDownscale {
@@ -28,8 +32,21 @@ export function delayedDownscaleOf(set: StatefulSetView): Parsed<DelayedDownscal
   const delay = parsePrometheusDuration(delayText, annotation(DELAY));
   if (delay.kind === 'invalid') return delay;
   if (delay.value === 0) return valid(undefined);
-  if (isMalformed(urlText)) return invalid(annotation(URL_KEY), wantedUrl(urlText));
+  const url = readPodUrl(urlText);
+  if (url.kind === 'malformed') return invalid(annotation(URL_KEY), wantedUrl(urlText));
   return valid({ delay: delay.value, url: usableUrl(urlText, set) });
+}
+
+/** The URLs at which the pods of `set` are called by the text of its annotation, or why they cannot be. */
+export function podUrlsOf(
+  { name, namespace, spec }: StatefulSetView,
+  text: string,
+  clusterDomain: string,
+): Parsed<PodUrl> {
+  const url = readPodUrl(text);
+  if (url.kind !== 'endpoint') return invalid(annotation(URL_KEY), wantedUrl(text));
+  const { serviceName } = spec;
+  return podUrls({ set: name, serviceName, namespace, clusterDomain }, url.endpoint);
 }
 
 function annotation(key: string): string {
@@ -40,21 +57,10 @@ function wantedUrl(text: string): string {
   return `must be an absolute http or https URL such as "http://pod:8080/prepare": got ${quoted(text)}`;
 }
 
-/** What no URL parser takes; all else is a URL, if a useless one (IN-24). */
-function isMalformed(text: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- control characters are what the peer's parser refuses
-  if (/[\u0000-\u001f\u007f]/.test(text) || text.startsWith(':')) return true;
-  return isAbsolute(text) && URL.parse(text) === null;
-}
-
-function isAbsolute(text: string): boolean {
-  return /^https?:\/\//i.test(text);
-}
-
 function usableUrl(text: string, set: StatefulSetView): Parsed<string> {
-  if (!isAbsolute(text)) return invalid(annotation(URL_KEY), wantedUrl(text));
   if (set.spec.serviceName === '') {
     return invalid('spec.serviceName', 'must not be empty where pods are called by their names');
   }
-  return valid(text);
+  const urls = podUrlsOf(set, text, anyDomain);
+  return urls.kind === 'valid' ? valid(text) : urls;
 }

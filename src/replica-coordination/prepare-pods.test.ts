@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import type { CallPod } from '#control/decision.ts';
 import { setRef } from '#control/refs.ts';
+import type { PodHttp } from '#pod-http/pod-http.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { DelayedDownscaleBed } from '#testing/delayed-downscale-bed.ts';
@@ -36,6 +37,8 @@ interface Parts {
   readonly preparations: PodPreparations;
   readonly log: readonly string[];
   readonly woken: () => number;
+  /** Calls that were handed over to be made. */
+  readonly made: () => number;
 }
 
 function parts(): Parts {
@@ -43,8 +46,17 @@ function parts(): Parts {
   const fleet = new PodFleet(clock);
   const log: string[] = [];
   const woken: string[] = [];
+  let made = 0;
+  const podHttp = new FakePodHttp({ fleet, clock, timeout: seconds(5) });
+  const counted: PodHttp = {
+    call: (call) => {
+      made += 1;
+      return podHttp.call(call);
+    },
+    close: () => podHttp.close(),
+  };
   const preparations = new PodPreparations({
-    podHttp: new FakePodHttp({ fleet, clock, timeout: seconds(5) }),
+    podHttp: counted,
     clock,
     log: createLogger({
       format: 'logfmt',
@@ -55,7 +67,7 @@ function parts(): Parts {
     clusterDomain: 'cluster.local.',
     wake: ({ name }) => void woken.push(name),
   });
-  return { clock, fleet, preparations, log, woken: () => woken.length };
+  return { clock, fleet, preparations, log, woken: () => woken.length, made: () => made };
 }
 
 const { signal: alive } = new AbortController();
@@ -196,4 +208,32 @@ test('PodPreparations has 32 calls of 100 silent pods under way at most, each fo
   assert.deepEqual([fleet.open, woken()], [0, 1]);
   const states = [...(preparations.of(set.uid)?.slots ?? [])];
   assert.equal(states.filter(([, { state }]) => state.kind === 'failed').length, 100);
+});
+
+test('PodPreparations hands over 32 calls of 1,000 pods, the next when one has ended, and none for those that are given up', async () => {
+  const { preparations, clock, fleet, made, woken } = parts();
+  fleet.behave({ kind: 'never' });
+  fleet.behave({ kind: 'answer', status: 204 }, 'x-0');
+  const ordinals = Array.from({ length: 1_000 }, (_, ordinal) => [ordinal, 'DELETE'] as const);
+  preparations.start(set, work(Object.fromEntries(ordinals)), alive);
+  await clock.settle();
+  assert.deepEqual([made(), fleet.open], [33, 32]);
+  preparations.forget(set.uid);
+  await clock.settle();
+  assert.deepEqual([fleet.calls.length, fleet.open, woken()], [33, 0, 0]);
+});
+
+test('PodPreparations makes calls that are asked for while others are under way', async () => {
+  const { preparations, clock, fleet, woken } = parts();
+  fleet.behave({ kind: 'never' }, 'x-0');
+  preparations.start(set, work({ 0: 'DELETE' }), alive);
+  await clock.settle();
+  preparations.start(set, work({ 1: 'DELETE', 2: 'POST' }), alive);
+  await clock.settle();
+  assert.deepEqual(fleet.story(), ['DELETE x-0', 'DELETE x-1', 'POST x-2']);
+  await clock.advance(seconds(5));
+  preparations.start(set, work({ 3: 'DELETE' }), alive);
+  await clock.settle();
+  assert.equal(fleet.story().at(-1), 'DELETE x-3');
+  assert.equal(woken(), 3);
 });

@@ -1,11 +1,13 @@
 import type { Clock } from '#base/clock.ts';
 import { formatGoDuration } from '#base/go-duration.ts';
 import type { LogFields, Logger } from '#base/logger.ts';
+import type { Parsed } from '#base/parsed.ts';
 import { type Monotonic, millis, minutes, monotonic, seconds } from '#base/units.ts';
 import type { CallPod } from '#control/decision.ts';
 import type { PodAnswer, PodHttp } from '#pod-http/pod-http.ts';
-import { podHost, withHost, withoutUser } from '#pod-http/pod-url.ts';
+import { type PodUrl, shownUrl } from '#pod-http/pod-url.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
+import { podUrlsOf } from './delayed-downscale.ts';
 import type { PodPreparation, PreparationState } from './delayed-downscale-snapshot.ts';
 import type { PreparationUse } from './plan-delay.ts';
 import { cancelledAnswer, preparedAnswer } from './prepare-pods-answer.ts';
@@ -36,6 +38,12 @@ interface SlotMemory extends PodPreparation {
 
 interface SetMemory {
   readonly url: string;
+  /** Where its pods are called; what they are made of never changes for a set. */
+  readonly urls: Parsed<PodUrl>;
+  /** Calls that wait for a loop, in their order. */
+  readonly waiting: Set<WaitingCall>;
+  /** Loops that make them. */
+  loops: number;
   readonly slots: Map<number, SlotMemory>;
   /** The slots as they were given away last, which stay so; undefined once they have changed. */
   shown: Preparations | undefined;
@@ -50,6 +58,13 @@ interface Ongoing {
   readonly call: CallPod;
 }
 
+interface WaitingCall {
+  readonly ongoing: Ongoing;
+  readonly signal: AbortSignal;
+}
+
+/** Loops that call the pods of one set side by side (D-24). */
+const mostLoops = 32;
 const unknown: PreparationState = { kind: 'unknown' };
 const unheardOf: SlotMemory = { calling: undefined, state: unknown, doubtUntil: undefined };
 
@@ -107,9 +122,9 @@ export class PodPreparations {
       memory.underWay[call.method] += 1;
       const either = forgetting.get(memory) ?? AbortSignal.any([signal, memory.forgotten.signal]);
       forgetting.set(memory, either);
-      // It ends in an answer of some kind, never in an error: what fails here is a bug, which ends the process.
-      void this.#call({ memory, set, call }, either);
+      memory.waiting.add({ ongoing: { memory, set, call }, signal: either });
     }
+    for (const memory of forgetting.keys()) this.#beginLoops(memory);
   }
 
   /** The set is gone, or asks for no delay any more: its calls are given up. */
@@ -124,6 +139,9 @@ export class PodPreparations {
     this.forget(set.uid);
     const memory: SetMemory = {
       url,
+      urls: podUrlsOf(set, url, this.#ports.clusterDomain),
+      waiting: new Set(),
+      loops: 0,
       slots: new Map(),
       shown: undefined,
       forgotten: new AbortController(),
@@ -133,22 +151,28 @@ export class PodPreparations {
     return memory;
   }
 
+  /** As many as there are calls for: a call that waits is no promise, and has no URL yet. */
+  #beginLoops(memory: SetMemory): void {
+    const wanted = Math.min(mostLoops - memory.loops, memory.waiting.size);
+    // They end in answers of some kind, never in an error: what fails here is a bug, which ends the process.
+    for (let begun = 0; begun < wanted; begun += 1) void this.#loop(memory);
+  }
+
+  async #loop(memory: SetMemory): Promise<void> {
+    memory.loops += 1;
+    // What is added meanwhile is met, too; what another loop has taken is not.
+    for (const each of memory.waiting) {
+      memory.waiting.delete(each);
+      await this.#call(each.ongoing, each.signal);
+    }
+    memory.loops -= 1;
+  }
+
   async #call(ongoing: Ongoing, signal: AbortSignal): Promise<void> {
     const { set, call, memory } = ongoing;
-    const { clock, podHttp, clusterDomain } = this.#ports;
-    const { name, namespace, spec } = set;
-    const { serviceName } = spec;
-    const host = podHost({
-      set: name,
-      ordinal: call.ordinal,
-      serviceName,
-      namespace,
-      clusterDomain,
-    });
-    const url = withHost(call.url, host);
-    const startedAt = clock.monotonic();
     const { method } = call;
-    const answer = await podHttp.call({ set: `${namespace}/${name}`, method, url, signal });
+    const startedAt = this.#ports.clock.monotonic();
+    const { url, answer } = await this.#answer(ongoing, signal);
     const state =
       answer.kind === 'aborted' ? unknown : this.#stateAfter(ongoing, answer, startedAt);
     const doubtUntil = this.#doubtAfter(ongoing, answer);
@@ -157,6 +181,21 @@ export class PodPreparations {
     if (signal.aborted) return;
     this.#tell({ call, url, set, startedAt }, answer, state);
     if (memory.underWay[method] === 0) this.#ports.wake(set);
+  }
+
+  async #answer(
+    { set, call, memory }: Ongoing,
+    signal: AbortSignal,
+  ): Promise<{ readonly url: string; readonly answer: PodAnswer }> {
+    const { urls } = memory;
+    if (urls.kind === 'invalid') {
+      const message = `${urls.problem.path} ${urls.problem.message}`;
+      return { url: call.url, answer: { kind: 'unreachable', message, isSent: false } };
+    }
+    const url = urls.value(call.ordinal);
+    const { method } = call;
+    const key = `${set.namespace}/${set.name}`;
+    return { url, answer: await this.#ports.podHttp.call({ set: key, method, url, signal }) };
   }
 
   #stateAfter(ongoing: Ongoing, answer: PodAnswer, startedAt: Monotonic): PreparationState {
@@ -204,7 +243,7 @@ export class PodPreparations {
     const { clock, log } = this.#ports;
     const { call, set, url, startedAt } = made;
     const pod = `${set.name}-${call.ordinal}`;
-    const fields: LogFields = { pod, url: withoutUser(url), method: call.method };
+    const fields: LogFields = { pod, url: shownUrl(url), method: call.method };
     if (state.kind === 'failed') {
       log.error('call of a pod failed', { ...fields, err: `Pod "${pod}" ${state.why}` });
     } else if (state.kind === 'prepared') {

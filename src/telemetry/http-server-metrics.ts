@@ -1,5 +1,6 @@
 import type { Millis } from '#base/units.ts';
-import type { MetricsRegistry } from './metrics.ts';
+import { boundedCounter, methodLabel } from './bounded-series.ts';
+import type { CounterMetric, MetricsRegistry } from './metrics.ts';
 import { bucketsB2, bucketsB3 } from './metrics.ts';
 
 /** One request that was answered. */
@@ -31,9 +32,6 @@ export interface HttpServerMetrics {
   countMisdirected(request: MisdirectedRequest): void;
 }
 
-/** Any client can send any label; beyond so many of them series are no longer made for new ones. */
-const maxReceivedLabels = 100;
-
 /** Declares the metrics in `registry`, once for all servers of the process. */
 export function createHttpServerMetrics(registry: MetricsRegistry): HttpServerMetrics {
   const duration = registry.histogram({
@@ -59,16 +57,12 @@ export function createHttpServerMetrics(registry: MetricsRegistry): HttpServerMe
     help: 'HTTP requests under way.',
     labels: ['method', 'route'],
   });
-  const misdirected = registry.counter({
-    name: 'rollout_operator_server_invalid_cluster_validation_label_requests_total',
-    help: 'HTTP requests whose cluster validation label is not the one of this operator.',
-    labels: ['protocol', 'method', 'cluster_validation_label', 'request_cluster_validation_label'],
-  });
-  const bounded = boundedLabels();
+  const misdirected = misdirectedCounter(registry);
   return {
-    changeInflight: (method, route, change) => inflight.add({ method, route }, change),
-    observeServed: (request) => {
-      const { method, route, status, isWebSocket } = request;
+    changeInflight: (received, route, change) =>
+      inflight.add({ method: methodLabel(received), route }, change),
+    observeServed: ({ route, status, isWebSocket, ...request }) => {
+      const method = methodLabel(request.method);
       const labels = { method, route, status_code: String(status), ws: String(isWebSocket) };
       duration.observe(labels, request.duration / 1_000);
       requestBytes.observe({ method, route }, request.requestBytes);
@@ -79,16 +73,25 @@ export function createHttpServerMetrics(registry: MetricsRegistry): HttpServerMe
         protocol: 'http',
         method: route,
         cluster_validation_label: expected,
-        request_cluster_validation_label: bounded(received),
+        request_cluster_validation_label: received,
       }),
   };
 }
 
-/** Answers each label as it is, or `other` when too many different ones came before it. */
-function boundedLabels(): (received: string) => string {
-  const known = new Set<string>();
-  return (received) => {
-    if (known.size < maxReceivedLabels) known.add(received);
-    return known.has(received) ? received : 'other';
-  };
+type MisdirectedLabel =
+  | 'protocol'
+  | 'method'
+  | 'cluster_validation_label'
+  | 'request_cluster_validation_label';
+
+/** Any client can name any cluster. */
+function misdirectedCounter(
+  registry: MetricsRegistry,
+): Pick<CounterMetric<MisdirectedLabel>, 'add'> {
+  const counter = registry.counter({
+    name: 'rollout_operator_server_invalid_cluster_validation_label_requests_total',
+    help: 'HTTP requests whose cluster validation label is not the one of this operator.',
+    labels: ['protocol', 'method', 'cluster_validation_label', 'request_cluster_validation_label'],
+  });
+  return boundedCounter(counter, { outside: ['request_cluster_validation_label'], most: 100 });
 }

@@ -132,6 +132,37 @@ for (const [fact, [value, want]] of Object.entries(jsonValues)) {
   });
 }
 
+const longValues: Record<string, readonly [value: LogValue, want: string]> = {
+  'a text': ['x'.repeat(30_000), `${'x'.repeat(1_004)}… (30000 characters)`],
+  'an error': [new Error('x'.repeat(1_025)), `${'x'.repeat(1_005)}… (1025 characters)`],
+  'a list': [Array.from({ length: 10_000 }, () => 'x'), `${'x '.repeat(502)}… (19999 characters)`],
+  'a text with a pair of code units at the cut': [
+    `${'x'.repeat(1_004)}${'\u{1f600}'.repeat(500)}`,
+    `${'x'.repeat(1_004)}… (2004 characters)`,
+  ],
+};
+for (const [what, [value, want]] of Object.entries(longValues)) {
+  for (const format of ['logfmt', 'json'] as const) {
+    test(`createLogger() shows 1,024 characters of ${what} at most in ${format}, and how long it was`, () => {
+      const line = lineOf(format, { v: value });
+      const shown = format === 'json' ? /"v":"(.*)"\}$/ : / v="(.*)"$/;
+      assert.equal(shown.exec(line)?.[1], want);
+      assert.ok(want.length <= 1_024);
+    });
+  }
+}
+
+test('createLogger() cuts bound fields and messages like other values, and nothing of 1,024 characters', () => {
+  const full = 'x'.repeat(1_024);
+  const cut = `"${'x'.repeat(1_005)}… (1025 characters)"`;
+  const lines = linesOf({}, (logger) => {
+    logger.with({ v: full }).info(full);
+    logger.with({ v: `${full}x` }).info(`${full}x`);
+  });
+  const begin = 'level=info ts=2026-01-02T03:04:05.12Z';
+  assert.deepEqual(lines, [`${begin} v=${full} msg=${full}`, `${begin} v=${cut} msg=${cut}`]);
+});
+
 test('createLogger() removes from a key what would break the line', () => {
   assert.match(lineOf('logfmt', { 'a =\n"\u2028b': 1 }), / ab=1$/);
 });

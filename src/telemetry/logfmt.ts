@@ -8,11 +8,28 @@ const rawControls = /[\p{Cc}\u2028\u2029\ufffd]/gu;
 const invalidInKey = /[\p{Cc} ="\u2028\u2029\ufffd]/u;
 const allInvalidInKey = /[\p{Cc} ="\u2028\u2029\ufffd]/gu;
 
-/** Both formats print a value in this shape; an `Error` is its text, a list is joined with blanks. */
+/**
+ * Longest text that a line shows as a value, in UTF-16 code units: whoever posts a review, annotates a set or answers for a pod
+ * could else write a log of any size.
+ */
+const longestValue = 1_024;
+
+/**
+ * Both formats print a value in this shape; an `Error` is its text, a list is joined with blanks, and of a long text the begin is
+ * shown, with how long it was.
+ */
 export function plainValue(value: Exclude<LogValue, undefined>): string | number | boolean | null {
-  if (value instanceof Error) return errorText(value);
-  if (typeof value === 'object' && value !== null) return value.join(' ');
-  return value;
+  if (value instanceof Error) return cut(errorText(value));
+  if (typeof value === 'object' && value !== null) return cut(value.join(' '));
+  return typeof value === 'string' ? cut(value) : value;
+}
+
+function cut(text: string): string {
+  if (text.length <= longestValue) return text;
+  const length = `… (${text.length} characters)`;
+  // A pair of code units is not cut in two.
+  const begin = text.slice(0, longestValue - length.length).replace(/[\ud800-\udbff]$/, '');
+  return begin + length;
 }
 
 /**

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { METHODS } from 'node:http';
 import { test } from 'node:test';
 import { instant, millis } from '#base/units.ts';
 import { createHttpServerMetrics } from './http-server-metrics.ts';
@@ -194,6 +195,60 @@ test('bucketsB3 are 15 powers of 4', () => {
   );
 });
 
+const long = 'x'.repeat(30_000);
+
+const floods: Record<string, (metrics: OperatorMetrics, sent: number) => void> = {
+  'of paths of pods': (metrics, sent) =>
+    metrics.observePodRequest({
+      path: `/forged-${sent}`,
+      method: 'POST',
+      status: 200,
+      duration: millis(1),
+    }),
+  'of statuses of pods': (metrics, sent) =>
+    metrics.observePodRequest({
+      path: '/prepare',
+      method: 'POST',
+      status: 100 + (sent % 900),
+      duration: millis(1),
+    }),
+  'of long paths of pods': (metrics, sent) =>
+    metrics.observePodRequest({
+      path: `/${sent}${long}`,
+      method: 'POST',
+      status: 200,
+      duration: millis(1),
+    }),
+  'of paths of the API': (metrics, sent) =>
+    metrics.observeRequest({
+      path: `/apis/forged-${sent}`,
+      method: 'GET',
+      status: 404,
+      duration: millis(1),
+    }),
+  'of limited groups of the API': (metrics, sent) =>
+    metrics.countRateLimited(`/apis/forged-${sent}/v1`),
+  'of routes that pods refuse by': (metrics, sent) =>
+    metrics.countClusterRejection(`forged-${sent}`, 'test'),
+  'of long routes that pods refuse by': (metrics, sent) =>
+    metrics.countClusterRejection(`${sent}${long}`, 'test'),
+};
+
+for (const [what, flood] of Object.entries(floods)) {
+  test(`createOperatorMetrics() makes no series for a flood ${what}`, async () => {
+    const { registry, metrics } = setup();
+    for (let sent = 0; sent < 1_000; sent += 1) flood(metrics, sent);
+    const lines = (await samples(registry)).filter((line) => !line.includes('_sum{'));
+    assert.ok(lines.length <= 501, `${lines.length} series`);
+    assert.match(lines.at(-1) ?? '', /="other"/);
+    assert.equal(
+      lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0),
+      1_000,
+    );
+    assert.ok(lines.every((line) => line.length < 1_000));
+  });
+}
+
 test('createHttpServerMetrics() makes no series for a flood of different labels', async () => {
   const registry = createMetricsRegistry();
   const metrics = createHttpServerMetrics(registry);
@@ -203,4 +258,37 @@ test('createHttpServerMetrics() makes no series for a flood of different labels'
   const lines = await samples(registry);
   assert.equal(lines.length, 101);
   assert.match(lines.at(-1) ?? '', /request_cluster_validation_label="other"\} 900$/);
+});
+
+test('createHttpServerMetrics() keeps no label of 30 KB', async () => {
+  const registry = createMetricsRegistry();
+  const metrics = createHttpServerMetrics(registry);
+  metrics.countMisdirected({ route: 'other', expected: 'x', received: long });
+  assert.match(
+    (await samples(registry)).at(-1) ?? '',
+    /request_cluster_validation_label="other"\} 1$/,
+  );
+});
+
+test('createHttpServerMetrics() makes 8 series of all methods that Node parses', async () => {
+  const registry = createMetricsRegistry();
+  const metrics = createHttpServerMetrics(registry);
+  for (const method of METHODS) {
+    metrics.changeInflight(method, 'other', 1);
+    metrics.observeServed({
+      method,
+      route: 'other',
+      status: 404,
+      isWebSocket: false,
+      duration: millis(1),
+      requestBytes: 0,
+      responseBytes: 0,
+    });
+    metrics.changeInflight(method, 'other', -1);
+  }
+  const lines = await samples(registry);
+  assert.equal(lines.filter((line) => line.includes('duration_seconds_count{')).length, 8);
+  assert.equal(lines.filter((line) => line.includes('bytes_count{')).length, 16);
+  const inflight = lines.filter((line) => line.includes('inflight_requests{'));
+  assert.deepEqual([inflight.length, inflight.every((line) => line.endsWith(' 0'))], [8, true]);
 });

@@ -1,5 +1,6 @@
 import type { CounterMetric, GaugeMetric, HistogramMetric, MetricsRegistry } from './metrics.ts';
-import { bucketsB1, bucketsB2 } from './metrics.ts';
+import { bucketsB1 } from './metrics.ts';
+import { declareRequestVectors, type RequestVectors } from './request-vectors.ts';
 
 /** What is measured of each rollout group. */
 export interface GroupVectors {
@@ -12,11 +13,7 @@ export interface GroupVectors {
 }
 
 /** What is measured of the process as a whole. */
-export interface ProcessVectors {
-  readonly request: HistogramMetric<'path' | 'method' | 'status_code'>;
-  readonly rateLimited: CounterMetric<'api_group'>;
-  readonly podRequest: HistogramMetric<'path' | 'method' | 'status_code'>;
-  readonly rejected: CounterMetric<'method' | 'protocol' | 'request_cluster'>;
+export interface ProcessVectors extends RequestVectors {
   readonly capability: GaugeMetric<'capability' | 'reason'>;
   readonly refused: GaugeMetric<'verb' | 'resource'>;
   readonly leader: GaugeMetric<'name'>;
@@ -65,28 +62,7 @@ export function declareGroupVectors(registry: MetricsRegistry): GroupVectors {
 /** Declares them in `registry`; none has a series until something happens. */
 export function declareProcessVectors(registry: MetricsRegistry): ProcessVectors {
   return {
-    request: registry.histogram({
-      name: 'rollout_operator_kubernetes_api_client_request_duration_seconds',
-      help: 'Time of a request to the Kubernetes API, without the wait for the rate limiter.',
-      labels: ['path', 'method', 'status_code'],
-      buckets: bucketsB2,
-    }),
-    rateLimited: registry.counter({
-      name: 'rollout_operator_kubernetes_api_client_rate_limited_requests_total',
-      help: 'Requests to the Kubernetes API that the rate limiter never let out.',
-      labels: ['api_group'],
-    }),
-    podRequest: registry.histogram({
-      name: 'rollout_operator_pod_http_client_request_duration_seconds',
-      help: 'Time of a request to a pod.',
-      labels: ['path', 'method', 'status_code'],
-      buckets: bucketsB2,
-    }),
-    rejected: registry.counter({
-      name: 'rollout_operator_client_invalid_cluster_validation_label_requests_total',
-      help: 'Requests of ours that the cluster check of somebody else turned away.',
-      labels: ['method', 'protocol', 'request_cluster'],
-    }),
+    ...declareRequestVectors(registry),
     ...declareStates(registry),
   };
 }

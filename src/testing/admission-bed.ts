@@ -10,6 +10,7 @@ import { Places } from '#admission/places.ts';
 import { prepareDownscale } from '#admission/prepare-downscale.ts';
 import { ReplicaClaims } from '#admission/replica-claims.ts';
 import type { AdmissionRequest, Verdict, Webhook } from '#admission/review.ts';
+import { sharedReads } from '#admission/shared-reads.ts';
 import { ZoneTracker } from '#admission/zone-tracker.ts';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
@@ -83,7 +84,7 @@ export class AdmissionBed {
     const client = createClient({ ...plain, transport: this.api });
     const log = silentLogger;
     const places = new Places(options.places ?? 100);
-    this.noDownscale = noDownscale({ client, log, places });
+    this.noDownscale = noDownscale({ client: sharedReads(client, clock), log, places });
     this.prepareDownscale = this.#preparing(client, { places, clock, log, identity: 'replica-1' });
   }
 
@@ -116,7 +117,7 @@ export class AdmissionBed {
     const { podTimeout: timeout = seconds(5) } = this.#options;
     return prepareDownscale({
       ...ports,
-      client,
+      client: sharedReads(client, clock),
       claims: new Claims(),
       groupClaims: new ReplicaClaims({ client, clock, log, namespace: 'test', identity }),
       podHttp: new FakePodHttp({ fleet: this.fleet, clock: this.clock, timeout }),

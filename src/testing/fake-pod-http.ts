@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Millis } from '#base/units.ts';
 import { CallLanes } from '#pod-http/call-lanes.ts';
 import type { NoAnswer, PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
-import { withoutUser } from '#pod-http/pod-url.ts';
+import { shownUrl } from '#pod-http/pod-url.ts';
 import { type PodFleet, podOf } from './pod-fleet.ts';
 
 /** Settings of a {@link FakePodHttp}. */
@@ -108,5 +108,5 @@ export class FakePodHttp implements PodHttp {
 }
 
 function failed(call: PodCall, kind: NoAnswer, isSent: boolean): PodAnswer {
-  return { kind, isSent, message: `Cannot ${call.method} ${withoutUser(call.url)}: ${kind}` };
+  return { kind, isSent, message: `Cannot ${call.method} ${shownUrl(call.url)}: ${kind}` };
 }
