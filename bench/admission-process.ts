@@ -3,8 +3,8 @@
  * its certificate and its port as one line of JSON.
  */
 import { startAdmissionServer } from '#admission/admission-server.ts';
+import { ConcurrencyLimit } from '#admission/concurrency-limit.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
-import { Places } from '#admission/places.ts';
 import { handlersOf } from '#admission/review-handler.ts';
 import { seconds } from '#base/units.ts';
 import { standardErrorSink } from '#command/log-sink.ts';
@@ -26,7 +26,7 @@ const certificate = await selfSigned(clock.now());
 const client = new Proxy({} as Client, {
   get: () => () => Promise.reject(new Error('no API server in this bench')),
 });
-const webhook = noDownscale({ client, log, places: new Places(200) });
+const webhook = noDownscale({ client, log, limit: new ConcurrencyLimit(200) });
 const server = await startAdmissionServer({
   port: 0,
   host: '127.0.0.1',

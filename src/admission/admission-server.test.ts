@@ -15,9 +15,9 @@ import { noClusterValidation } from '#testing/no-cluster-validation.ts';
 import { silentLogger } from '#testing/silent-logger.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
 import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { noDownscale } from './no-downscale.ts';
-import { Places } from './places.ts';
-import type { Verdict, Webhook } from './review.ts';
+import type { Decision, Webhook } from './review.ts';
 import { handlersOf } from './review-handler.ts';
 
 const clock = systemClock();
@@ -25,8 +25,8 @@ const registry = createMetricsRegistry();
 const metrics = createHttpServerMetrics(registry);
 
 /** Answers what the test says, as soon as the deadline allows. */
-function saying(path: string, verdict: Verdict): Webhook {
-  return { path, patience: undefined, judge: () => verdict };
+function saying(path: string, decision: Decision): Webhook {
+  return { path, patience: undefined, judge: () => decision };
 }
 
 const stuck: Webhook = {
@@ -48,7 +48,11 @@ const broken: Webhook = {
 };
 
 const webhooks: readonly Webhook[] = [
-  noDownscale({ client: new Proxy({}, {}) as never, log: silentLogger, places: new Places(1) }),
+  noDownscale({
+    client: new Proxy({}, {}) as never,
+    log: silentLogger,
+    limit: new ConcurrencyLimit(1),
+  }),
   saying('/admission/warned', { isAllowed: true, warnings: ['careful'] }),
   saying('/admission/told', { isAllowed: true, message: 'all prepared' }),
   saying('/admission/coded', {

@@ -1,12 +1,12 @@
 import { errorOf } from '#base/error-of.ts';
 import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '#kubernetes/api-error.ts';
-import type { Verdict } from './review.ts';
+import type { Decision } from './review.ts';
 
 /**
  * Denies because a request of ours failed (D-25): 429, as it may succeed later, or 403 where our Role does not permit
  * it, with the failure as its cause.
  */
-export function denyForFailure(message: string, error: unknown): Verdict {
+export function denyForFailure(message: string, error: unknown): Decision {
   const cause = errorOf(error).message;
   const isRefused = isForbidden(error);
   return {

@@ -10,7 +10,7 @@ import { callOf, type Deadline } from './deadline.ts';
 import { denyForFailure } from './dependency.ts';
 import { minimumTimeProblem, type SiblingTime, type TimeProblem } from './minimum-time.ts';
 import type { PreparedSet } from './prepared-set.ts';
-import { deny, type Verdict } from './review.ts';
+import { type Decision, deny } from './review.ts';
 import type { Sibling } from './siblings.ts';
 import { wholeSeconds } from './time-text.ts';
 import type { ZoneMap, ZoneTracker } from './zone-tracker.ts';
@@ -29,9 +29,9 @@ export interface RecordedDownscale {
 /** Where the times of the last down-scales are kept: annotations, or the ConfigMap of the zone tracker. */
 export interface DownscaleRecord {
   /** Why the zone has to wait, or the record cannot be read (P9, Z4…Z6); undefined when it may go on. */
-  check(downscale: RecordedDownscale, deadline: Deadline): Promise<Verdict | undefined>;
+  check(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined>;
   /** Notes the down-scale, after the pods were prepared (P14, Z10). @returns why it may not happen after all */
-  note(downscale: RecordedDownscale, deadline: Deadline): Promise<Verdict | undefined>;
+  note(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined>;
 }
 
 /** What the records work with. */
@@ -61,7 +61,7 @@ export function annotationRecord(options: DownscaleRecordOptions): DownscaleReco
         last,
       }));
       const problem = minimumTimeProblem(times, clock.now());
-      return problem && verdictOf(problem, { refusal, log, unreadable: unreadableAnnotations });
+      return problem && decisionOf(problem, { refusal, log, unreadable: unreadableAnnotations });
     },
     async note({ namespace, name, set, refusal }, deadline) {
       const now = clock.now();
@@ -86,7 +86,7 @@ function isJustWritten(last: string | undefined, now: Instant): boolean {
   return at?.kind === 'valid' && Math.abs(now - at.value) < justWritten;
 }
 
-function verdictOf(
+function decisionOf(
   problem: TimeProblem,
   {
     refusal,
@@ -96,7 +96,7 @@ function verdictOf(
     readonly log: Logger;
     readonly unreadable: string;
   },
-): Verdict {
+): Decision {
   if (problem.kind === 'waits') return deny(refusal(problem.tail));
   const { sibling, why } = problem;
   log.error('the last downscale of a zone cannot be read', { statefulset: sibling, err: why });
@@ -139,7 +139,7 @@ class Zones {
     this.#options = options;
   }
 
-  async check(downscale: RecordedDownscale, deadline: Deadline): Promise<Verdict | undefined> {
+  async check(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined> {
     const { namespace, name, siblings, refusal } = downscale;
     const { log } = this.#options;
     let map: ZoneMap;
@@ -150,26 +150,26 @@ class Zones {
       log.error('the zone ConfigMap cannot be loaded', { namespace, err: errorOf(error) });
       return denyForFailure(refusal(unloadedZones), error);
     }
-    const verdict = this.#problemIn(map, downscale);
-    if (verdict !== undefined) await this.#repair(map, downscale, deadline);
-    return verdict;
+    const decision = this.#problemIn(map, downscale);
+    if (decision !== undefined) await this.#repair(map, downscale, deadline);
+    return decision;
   }
 
-  async note(downscale: RecordedDownscale, deadline: Deadline): Promise<Verdict | undefined> {
+  async note(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined> {
     const { namespace, name } = downscale;
     const from = await this.#tracker.read(namespace, deadline);
-    let verdict = this.#problemIn(from, downscale);
-    if (verdict !== undefined) return verdict;
+    let decision = this.#problemIn(from, downscale);
+    if (decision !== undefined) return decision;
     const mayWrite = (map: ZoneMap): boolean => {
-      verdict = this.#problemIn(map, downscale);
-      return verdict === undefined;
+      decision = this.#problemIn(map, downscale);
+      return decision === undefined;
     };
     await this.#tracker.note({ namespace, set: name }, deadline, { from, mayWrite });
-    return verdict;
+    return decision;
   }
 
   /** Entries of other groups are none of our business, however they look. */
-  #problemIn(map: ZoneMap, { siblings, refusal }: RecordedDownscale): Verdict | undefined {
+  #problemIn(map: ZoneMap, { siblings, refusal }: RecordedDownscale): Decision | undefined {
     const { log, clock } = this.#options;
     const corrupt = siblings.find(({ name }) => isCorrupt(map, name));
     if (corrupt !== undefined) {
@@ -177,7 +177,7 @@ class Zones {
       return deny(refusal(unloadedZones));
     }
     const problem = minimumTimeProblem(timesIn(map, siblings), clock.now());
-    return problem && verdictOf(problem, { refusal, log, unreadable: unreadableZones });
+    return problem && decisionOf(problem, { refusal, log, unreadable: unreadableZones });
   }
 
   /** An entry that cannot be read becomes now: its zone is waited for once, and then the group goes on (LIVE-3). */

@@ -13,7 +13,7 @@ import type { ClaimOutcome, GroupClaims } from './group-claims.ts';
 import type { HeldClaim } from './held-claim.ts';
 import { PodPreparation, untilDeadline } from './pod-preparation.ts';
 import type { PreparedSet } from './prepared-set.ts';
-import { type AdmissionRequest, deny, type Verdict } from './review.ts';
+import { type AdmissionRequest, type Decision, deny } from './review.ts';
 import { listSiblings, type Sibling, unhealthySibling } from './siblings.ts';
 
 /** What {@link GroupDownscale} works with. */
@@ -65,7 +65,7 @@ export class GroupDownscale {
   }
 
   /** One among all replicas, from the look at its siblings until its change is seen (Z8, W2). */
-  async judge(downscale: Downscale, round: Round): Promise<Verdict> {
+  async judge(downscale: Downscale, round: Round): Promise<Decision> {
     const { request, shrinkage, set, generation } = downscale;
     const { namespace, name } = request;
     let outcome: ClaimOutcome;
@@ -90,12 +90,12 @@ export class GroupDownscale {
   }
 
   /** A denial gives the claim up; what was allowed keeps it until its change is seen, or the claim lapses. */
-  async #underClaim(downscale: Downscale, claim: HeldClaim, round: Round): Promise<Verdict> {
+  async #underClaim(downscale: Downscale, claim: HeldClaim, round: Round): Promise<Decision> {
     let isAllowed = false;
     try {
-      const verdict = await this.#judgeGroup(downscale, claim, round);
-      isAllowed = verdict.isAllowed;
-      return verdict;
+      const decision = await this.#judgeGroup(downscale, claim, round);
+      isAllowed = decision.isAllowed;
+      return decision;
     } finally {
       if (!isAllowed) {
         const before = Promise.allSettled(round.background);
@@ -111,12 +111,12 @@ export class GroupDownscale {
     this.#options.onBackground(work);
   }
 
-  async #judgeGroup(downscale: Downscale, claim: HeldClaim, round: Round): Promise<Verdict> {
+  async #judgeGroup(downscale: Downscale, claim: HeldClaim, round: Round): Promise<Decision> {
     const { request, shrinkage, set } = downscale;
     const { deadline } = round;
     const refusal = (tail: string): string => refusalText(request, shrinkage, tail);
     const siblings = await this.#siblingsOf(downscale, deadline);
-    if (siblings.kind === 'refused') return siblings.verdict;
+    if (siblings.kind === 'refused') return siblings.decision;
     const { namespace, name } = request;
     const recorded = { namespace, name, set, siblings: siblings.sets, refusal };
     const held =
@@ -132,7 +132,7 @@ export class GroupDownscale {
     deadline: Deadline,
   ): Promise<
     | { readonly kind: 'listed'; readonly sets: readonly Sibling[] }
-    | { readonly kind: 'refused'; readonly verdict: Verdict }
+    | { readonly kind: 'refused'; readonly decision: Decision }
   > {
     if (set.group === '') return { kind: 'listed', sets: [] };
     try {
@@ -150,7 +150,7 @@ export class GroupDownscale {
   async #healthProblem(
     { namespace, name, siblings, refusal }: RecordedDownscale,
     deadline: Deadline,
-  ): Promise<Verdict | undefined> {
+  ): Promise<Decision | undefined> {
     const { client } = this.#options;
     try {
       const problem = await unhealthySibling(siblings, { namespace, client }, deadline);
@@ -165,7 +165,7 @@ export class GroupDownscale {
   async #prepare(
     { request, shrinkage, set, urlOf }: Downscale,
     { recorded, claim, ...round }: Round & Recording,
-  ): Promise<Verdict> {
+  ): Promise<Decision> {
     const { deadline } = round;
     const { name, namespace } = request;
     // Highest ordinal first (P11, W18).
@@ -191,7 +191,7 @@ export class GroupDownscale {
   }
 
   /** What must stand in the API before the answer: that this set may shrink, and since when (P14, Z10). */
-  async #note({ recorded, claim }: Recording, deadline: Deadline): Promise<Verdict | undefined> {
+  async #note({ recorded, claim }: Recording, deadline: Deadline): Promise<Decision | undefined> {
     try {
       if (!(await claim.allow(deadline))) return deny(recorded.refusal(lostClaim));
     } catch (error) {
@@ -216,13 +216,13 @@ export function heldText({ request, shrinkage }: Downscale, by: string): string 
   return refusalText(request, shrinkage, tail);
 }
 
-function unreadableClaim(message: string, why: string): Verdict {
+function unreadableClaim(message: string, why: string): Decision {
   const causes = [{ reason: 'ClaimUnreadable', message: why }];
   return { isAllowed: false, message, code: 429, causes };
 }
 
-function refused(verdict: Verdict): { readonly kind: 'refused'; readonly verdict: Verdict } {
-  return { kind: 'refused', verdict };
+function refused(decision: Decision): { readonly kind: 'refused'; readonly decision: Decision } {
+  return { kind: 'refused', decision };
 }
 
 const unclaimed = 'claiming the group failed.';

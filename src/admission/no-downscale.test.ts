@@ -4,7 +4,7 @@ import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import { AdmissionBed } from '#testing/admission-bed.ts';
 import { scaleRequest, setObject, updateRequest } from '#testing/admission-requests.ts';
-import type { AdmissionRequest, Verdict } from './review.ts';
+import type { AdmissionRequest, Decision } from './review.ts';
 
 const governed = { 'grafana.com/no-downscale': 'true' };
 
@@ -30,24 +30,24 @@ function between(
   });
 }
 
-const allowed: Verdict = { isAllowed: true };
-const nil: Verdict = {
+const allowed: Decision = { isAllowed: true };
+const nil: Decision = {
   isAllowed: true,
   warnings: ['old/new replicas is nil, allowing the change'],
 };
 
-function denied(target: string, from: number, to: number): Verdict {
+function denied(target: string, from: number, to: number): Decision {
   return {
     isAllowed: false,
     message: `downscale of ${target} in test from ${from} to ${to} replicas is not allowed because it has the label 'grafana.com/no-downscale=true'`,
   };
 }
 
-function warned(warning: string): Verdict {
+function warned(warning: string): Decision {
   return { isAllowed: true, warnings: [warning] };
 }
 
-function doubted(why: string): Verdict {
+function doubted(why: string): Decision {
   return {
     isAllowed: false,
     message: `change of statefulsets/ingester-zone-a in test is not allowed because it may be a downscale, and the object may have the label 'grafana.com/no-downscale=true': ${why}`,
@@ -62,7 +62,7 @@ const beta = (replicas: number): JsonObject => ({
   apiVersion: 'apps/v1beta1',
 });
 
-const table: Record<string, readonly [AdmissionRequest, Verdict]> = {
+const table: Record<string, readonly [AdmissionRequest, Decision]> = {
   'denies a governed down-scale [admission 14]': [between(2, 1), denied(set, 2, 1)],
   'denies it in a dry run, too [admission 15]': [
     { ...between(2, 1), isDryRun: true },
@@ -180,8 +180,8 @@ test('noDownscale() judges a Scale by the live StatefulSet [admission 23]', asyn
 test('noDownscale() reads a Scale without replicas as 0 [admission 32]', async () => {
   await using bed = await AdmissionBed.open();
   await bed.store({ labels: governed });
-  const verdict = await bed.review(bed.noDownscale, scaleRequest(2, undefined));
-  assert.deepEqual(verdict, denied(set, 2, 0));
+  const decision = await bed.review(bed.noDownscale, scaleRequest(2, undefined));
+  assert.deepEqual(decision, denied(set, 2, 0));
 });
 
 test('noDownscale() asks nobody about a Scale that does not shrink (N9)', async () => {
@@ -234,9 +234,9 @@ const unknown =
 test('noDownscale() denies with 429 when the API server does not answer in time (D-25) [admission 27]', async () => {
   await using bed = await AdmissionBed.open();
   bed.api.fault = () => 'hang';
-  const { verdict } = bed.begin(bed.noDownscale, scaleRequest(2, 1));
+  const { decision } = bed.begin(bed.noDownscale, scaleRequest(2, 1));
   await bed.clock.advance(seconds(9));
-  assert.deepEqual(await verdict, {
+  assert.deepEqual(await decision, {
     isAllowed: false,
     message: unknown,
     code: 429,
@@ -247,21 +247,21 @@ test('noDownscale() denies with 429 when the API server does not answer in time 
 test('noDownscale() gives up half of the time that the API server waits (D-27)', async () => {
   await using bed = await AdmissionBed.open();
   bed.api.fault = () => 'hang';
-  const { verdict } = bed.begin(bed.noDownscale, scaleRequest(2, 1), 'timeout=4s');
+  const { decision } = bed.begin(bed.noDownscale, scaleRequest(2, 1), 'timeout=4s');
   await bed.clock.advance(seconds(2));
-  assert.equal((await verdict).isAllowed, false);
+  assert.equal((await decision).isAllowed, false);
 });
 
 test('noDownscale() denies with 403 when its Role does not let it look (D-25)', async () => {
   await using bed = await AdmissionBed.open();
   bed.api.fault = () => ({ status: 403 });
-  const verdict = await bed.review(bed.noDownscale, scaleRequest(2, 1));
-  assert.equal(verdict.isAllowed, false);
-  assert.equal(verdict.code, 403);
+  const decision = await bed.review(bed.noDownscale, scaleRequest(2, 1));
+  assert.equal(decision.isAllowed, false);
+  assert.equal(decision.code, 403);
 });
 
 test('noDownscale() denies at once, without a code, when too many reviews are under way (D-30)', async () => {
-  await using bed = await AdmissionBed.open({ places: 1 });
+  await using bed = await AdmissionBed.open({ limit: 1 });
   bed.api.fault = () => 'hang';
   const first = bed.begin(bed.noDownscale, scaleRequest(2, 1));
   assert.deepEqual(await bed.review(bed.noDownscale, scaleRequest(2, 1)), {
@@ -270,7 +270,7 @@ test('noDownscale() denies at once, without a code, when too many reviews are un
       'downscale of statefulsets/ingester-zone-a in test from 2 to 1 replicas is not allowed because too many admission reviews are under way, try again',
   });
   first.leave();
-  await first.verdict;
+  await first.decision;
   bed.api.fault = () => undefined;
   await bed.store();
   assert.deepEqual(await bed.review(bed.noDownscale, scaleRequest(2, 1)), allowed);

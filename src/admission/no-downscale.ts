@@ -3,18 +3,18 @@ import type { Logger } from '#base/logger.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { callOf } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
 import { downscaleText, NO_DOWNSCALE, refusalText, unnamedResource } from './downscale-text.ts';
 import { labelsOf } from './parse-workload.ts';
-import type { Places } from './places.ts';
 import { type Decrease, judgeLabel, planNoDownscale } from './plan-no-downscale.ts';
 import {
   type AdmissionRequest,
   allowWithWarning,
+  type Decision,
   deny,
   type ReviewContext,
-  type Verdict,
   type Webhook,
 } from './review.ts';
 import { scaleTargetTypes } from './scale-target.ts';
@@ -26,7 +26,7 @@ export interface NoDownscaleOptions {
   readonly client: Client;
   readonly log: Logger;
   /** For reviews that ask the API server. */
-  readonly places: Places;
+  readonly limit: ConcurrencyLimit;
 }
 
 /**
@@ -39,7 +39,7 @@ export function noDownscale(options: NoDownscaleOptions): Webhook {
     patience: undefined,
     judge(request, context) {
       const change = planNoDownscale(request);
-      if (change.kind === 'settled') return change.verdict;
+      if (change.kind === 'settled') return change.decision;
       return judgeScale({ request, change }, context, options);
     },
   };
@@ -48,15 +48,15 @@ export function noDownscale(options: NoDownscaleOptions): Webhook {
 async function judgeScale(
   downscale: Decrease,
   context: ReviewContext,
-  { client, log, places }: NoDownscaleOptions,
-): Promise<Verdict> {
+  { client, log, limit }: NoDownscaleOptions,
+): Promise<Decision> {
   const { request, change } = downscale;
   const { shrinkage } = change;
   const { resource, name, namespace } = request;
   const type = scaleTargetTypes.get(resource);
   if (resource === '') return deny(refusalText(request, shrinkage, unnamedResource));
   if (type === undefined) return unknownLabels(request, `unsupported resource ${resource}`);
-  const leave = places.take();
+  const leave = limit.acquire();
   if (leave === undefined) return deny(overloadText(downscaleText(request, shrinkage)));
   try {
     const live = await client.get(type, { namespace, name }, callOf(context.deadline()));
@@ -77,14 +77,14 @@ async function judgeScale(
 
 const unreadableLabels = `it cannot be found out whether it has the label '${NO_DOWNSCALE}=true'`;
 
-function judgeLive(downscale: Decrease, live: KubernetesObject): Verdict {
+function judgeLive(downscale: Decrease, live: KubernetesObject): Decision {
   const labels = labelsOf(live);
   if (labels.kind === 'valid') return judgeLabel(downscale, labels.value.get(NO_DOWNSCALE));
   return deny(refusalText(downscale.request, downscale.change.shrinkage, unreadableLabels));
 }
 
 /** N5 row 9, for what cannot be governed. */
-function unknownLabels({ resource, name, namespace }: AdmissionRequest, why: string): Verdict {
+function unknownLabels({ resource, name, namespace }: AdmissionRequest, why: string): Decision {
   return allowWithWarning(
     `can't get ${resource}/${name} in namespace ${namespace}, allowing the change: ${why}`,
   );

@@ -8,7 +8,7 @@ import { FakeClock } from '#testing/fake-clock.ts';
 import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
 import { startDeadline } from './deadline.ts';
 import { budgetsNotAccepted, podEvictionWithoutBudgets } from './not-built.ts';
-import type { AdmissionRequest, Verdict } from './review.ts';
+import type { AdmissionRequest, Decision } from './review.ts';
 
 const request = updateRequest(undefined, undefined, {
   kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
@@ -27,7 +27,7 @@ interface Cluster {
 async function evict(
   { list, pod }: Cluster,
   asked: Partial<AdmissionRequest> = {},
-): Promise<{ readonly verdict: Verdict; readonly requests: readonly string[] }> {
+): Promise<{ readonly decision: Decision; readonly requests: readonly string[] }> {
   const clock = new FakeClock();
   const transport = new FakeTransport(({ path }) => {
     if (path.includes('/zoneawarepoddisruptionbudgets')) return list;
@@ -36,10 +36,10 @@ async function evict(
   const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
   const deadline = startDeadline(clock, clock.monotonic(), millis(1_000));
   const webhook = podEvictionWithoutBudgets(client);
-  const verdict = await webhook.judge({ ...request, ...asked }, { deadline: () => deadline });
+  const decision = await webhook.judge({ ...request, ...asked }, { deadline: () => deadline });
   deadline.release();
   return {
-    verdict,
+    decision,
     requests: transport.requests.map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`),
   };
 }
@@ -64,7 +64,7 @@ function pod(labels: JsonValue, rest: JsonObject = {}): FakeAnswer {
 const ours = { app: 'ingester', zone: 'a' };
 const notBuilt = 'this version of the operator does not have zone-aware pod disruption budgets';
 
-function refusedBy(budget: string, selects: string): Verdict {
+function refusedBy(budget: string, selects: string): Decision {
   return {
     isAllowed: false,
     code: 429,
@@ -73,11 +73,11 @@ function refusedBy(budget: string, selects: string): Verdict {
   };
 }
 
-const allowed: Verdict = { isAllowed: true };
+const allowed: Decision = { isAllowed: true };
 
 interface Case {
   readonly given: Cluster;
-  readonly want: Verdict;
+  readonly want: Decision;
 }
 
 const unreadable: Readonly<Record<string, JsonValue>> = {
@@ -158,18 +158,18 @@ const cases: Readonly<Record<string, Case>> = {
 };
 for (const [fact, { given, want }] of Object.entries(cases)) {
   test(`podEvictionWithoutBudgets() ${fact}`, async () => {
-    assert.deepEqual((await evict(given)).verdict, want);
+    assert.deepEqual((await evict(given)).decision, want);
   });
 }
 
 test('podEvictionWithoutBudgets() allows a terminating pod with a warning, as the peer does', async () => {
   const metadata = { name: 'x-0', uid: 'u', resourceVersion: '1', labels: ours };
   const going = { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
-  const { verdict } = await evict({
+  const { decision } = await evict({
     list: budgets(selecting(ours)),
     pod: { body: { metadata: going, status: { phase: 'Running' } } },
   });
-  assert.deepEqual(verdict, { isAllowed: true, warnings: ['pod is not ready'] });
+  assert.deepEqual(decision, { isAllowed: true, warnings: ['pod is not ready'] });
 });
 
 const failure: FakeAnswer = { status: 500, body: { kind: 'Status' } };
@@ -182,13 +182,13 @@ for (const [what, code, given] of [
   ['the pod cannot be read', 429, { list: budgets(selecting(ours)), pod: pod({ app: 5 }) }],
 ] as const) {
   test(`podEvictionWithoutBudgets() denies with ${code} and a cause where ${what} (HOOK-1)`, async () => {
-    const { verdict } = await evict(given);
-    assert.ok(!verdict.isAllowed);
-    assert.equal(verdict.code, code);
-    assert.equal(verdict.message, `eviction of pod test/x-0 is not allowed: ${what}`);
+    const { decision } = await evict(given);
+    assert.ok(!decision.isAllowed);
+    assert.equal(decision.code, code);
+    assert.equal(decision.message, `eviction of pod test/x-0 is not allowed: ${what}`);
     const reason = code === 403 ? 'Forbidden' : 'DependencyFailed';
     assert.deepEqual(
-      verdict.causes?.map((cause) => cause.reason),
+      decision.causes?.map((cause) => cause.reason),
       [reason],
     );
   });
@@ -196,8 +196,8 @@ for (const [what, code, given] of [
 
 test('podEvictionWithoutBudgets() judges a dry run like any other request', async () => {
   const given = { list: budgets(selecting(ours)), pod: pod(ours) };
-  const { verdict } = await evict(given, { isDryRun: true });
-  assert.deepEqual(verdict, refusedBy('budget-0', 'selects it'));
+  const { decision } = await evict(given, { isDryRun: true });
+  assert.deepEqual(decision, refusedBy('budget-0', 'selects it'));
 });
 
 test('podEvictionWithoutBudgets() reads the pod only where there are budgets', async () => {
@@ -216,14 +216,14 @@ for (const [message, asked] of [
   ['request did not include both a namespace and a name', { namespace: '' }],
 ] as const) {
   test(`podEvictionWithoutBudgets() denies ${JSON.stringify(asked)} without a read`, async () => {
-    const { verdict, requests } = await evict({ list: failure }, asked);
-    assert.deepEqual([verdict, requests], [{ isAllowed: false, message }, []]);
+    const { decision, requests } = await evict({ list: failure }, asked);
+    assert.deepEqual([decision, requests], [{ isAllowed: false, message }, []]);
   });
 }
 
 test('budgetsNotAccepted() denies with 403 (D-13)', async () => {
-  const verdict = await budgetsNotAccepted().judge(request, {
+  const decision = await budgetsNotAccepted().judge(request, {
     deadline: () => assert.fail('there is nothing to wait for'),
   });
-  assert.deepEqual([verdict.isAllowed, 'code' in verdict && verdict.code], [false, 403]);
+  assert.deepEqual([decision.isAllowed, 'code' in decision && decision.code], [false, 403]);
 });

@@ -11,8 +11,8 @@ import {
   type AdmissionRequest,
   allow,
   allowWithWarning,
+  type Decision,
   deny,
-  type Verdict,
   type Webhook,
 } from './review.ts';
 import { webhookPaths } from './webhook-paths.ts';
@@ -36,7 +36,7 @@ export function podEvictionWithoutBudgets(client: Client): Webhook {
     path: webhookPaths.podEviction,
     patience: undefined,
     judge: async (request, context) =>
-      notAnEviction(request) ?? (await evictionVerdict(request, client, context.deadline())),
+      notAnEviction(request) ?? (await evictionDecision(request, client, context.deadline())),
   };
 }
 
@@ -46,7 +46,7 @@ function notAnEviction({
   subResource,
   namespace,
   name,
-}: AdmissionRequest): Verdict | undefined {
+}: AdmissionRequest): Decision | undefined {
   if (operation !== 'CREATE') return deny(`request operation is not create, got: ${operation}`);
   if (subResource !== 'eviction') {
     return deny(`request SubResource is not eviction, got: ${subResource}`);
@@ -58,11 +58,11 @@ function notAnEviction({
 }
 
 /** The pod is read only where a budget may govern it, so that a Role without `get` on pods does until there is one. */
-async function evictionVerdict(
+async function evictionDecision(
   request: AdmissionRequest,
   client: Client,
   deadline: Deadline,
-): Promise<Verdict> {
+): Promise<Decision> {
   const { namespace, name } = request;
   let what = 'the budgets cannot be listed';
   try {
@@ -74,7 +74,7 @@ async function evictionVerdict(
       .catch(undefinedIfAbsent);
     // There is nothing to evict, as the API server will say.
     if (pod === undefined) return allow;
-    return budgetVerdict(request, pod, found);
+    return budgetDecision(request, pod, found);
   } catch (error) {
     return denyForFailure(`${evictionText(request)}: ${what}`, error);
   }
@@ -94,11 +94,11 @@ function undefinedIfAbsent(error: unknown): undefined {
   if (!isNotFound(error)) throw error;
 }
 
-function budgetVerdict(
+function budgetDecision(
   request: AdmissionRequest,
   pod: KubernetesObject,
   found: readonly KubernetesObject[],
-): Verdict {
+): Decision {
   const { phase, isTerminating } = parsePod(pod);
   // No budget counts on such a pod, so that the peer lets it go, too (E5).
   if (isTerminating || phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending') {
@@ -139,7 +139,7 @@ function evictionText({ namespace, name }: AdmissionRequest): string {
 function evictionRefused(
   request: AdmissionRequest,
   { budget, governs: how }: { readonly budget: KubernetesObject; readonly governs: Governs },
-): Verdict {
+): Decision {
   const named = `the ZoneAwarePodDisruptionBudget "${budget.metadata.name}"`;
   const selects = how === 'yes' ? 'selects it' : 'has a selector that cannot be read';
   return {

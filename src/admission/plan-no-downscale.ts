@@ -1,6 +1,6 @@
 import { NO_DOWNSCALE, refusalText } from './downscale-text.ts';
 import { type ReplicaChange, replicaChange, type Wording } from './plan-replica-change.ts';
-import { type AdmissionRequest, deny, type Verdict } from './review.ts';
+import { type AdmissionRequest, type Decision, deny } from './review.ts';
 
 /** A decrease of replicas, of which it is not yet known whether it is governed. */
 export interface Decrease {
@@ -17,12 +17,12 @@ const wording: Wording = {
 export function planNoDownscale(request: AdmissionRequest): ReplicaChange {
   const change = replicaChange(request, wording);
   if (change.kind === 'settled' || change.old.is === 'Scale') return change;
-  const verdict = judgeLabel({ request, change }, change.old.labels.get(NO_DOWNSCALE));
-  return { kind: 'settled', verdict };
+  const decision = judgeLabel({ request, change }, change.old.labels.get(NO_DOWNSCALE));
+  return { kind: 'settled', decision };
 }
 
 /** N5 rows 10 to 12. @param value that of the label */
-export function judgeLabel({ request, change }: Decrease, value: string | undefined): Verdict {
+export function judgeLabel({ request, change }: Decrease, value: string | undefined): Decision {
   if (value !== 'true') return change.ungoverned;
   return deny(refusalText(request, change.shrinkage, `it has the label '${NO_DOWNSCALE}=true'`));
 }

@@ -9,6 +9,6 @@ const wording: Wording = {
 
 /** Settles all changes but a decrease that is really made (P1 to P3). */
 export function planPrepareDownscale(request: AdmissionRequest): ReplicaChange {
-  if (request.isDryRun) return { kind: 'settled', verdict: allow };
+  if (request.isDryRun) return { kind: 'settled', decision: allow };
   return replicaChange(request, wording);
 }

@@ -1,7 +1,7 @@
 import type { Shrinkage } from './downscale-text.ts';
 import { targetText } from './downscale-text.ts';
 import { parseWorkload } from './parse-workload.ts';
-import { type AdmissionRequest, allow, allowWithWarning, deny, type Verdict } from './review.ts';
+import { type AdmissionRequest, allow, allowWithWarning, type Decision, deny } from './review.ts';
 import { type ReviewedObject, workloadKindOf } from './workload.ts';
 
 type Workload = Extract<ReviewedObject, { kind: 'workload' }>;
@@ -9,13 +9,13 @@ type Unusable = Exclude<ReviewedObject, { kind: 'workload' }>;
 
 /** What becomes of the replicas: settled without a look at what governs the object, or a strict decrease. */
 export type ReplicaChange =
-  | { readonly kind: 'settled'; readonly verdict: Verdict }
+  | { readonly kind: 'settled'; readonly decision: Decision }
   | {
       readonly kind: 'shrinks';
       readonly old: Workload;
       readonly shrinkage: Shrinkage;
       /** The answer where nothing governs the object (N5 row 6, P5). */
-      readonly ungoverned: Verdict;
+      readonly ungoverned: Decision;
     };
 
 /** The words of one webhook. */
@@ -41,26 +41,26 @@ export function replicaChange(request: AdmissionRequest, wording: Wording): Repl
   return compared(old, next);
 }
 
-function settled(verdict: Verdict): ReplicaChange {
-  return { kind: 'settled', verdict };
+function settled(decision: Decision): ReplicaChange {
+  return { kind: 'settled', decision };
 }
 
 function compared(old: Workload, next: Workload): ReplicaChange {
   const from = old.replicas ?? defaultReplicas;
   const to = next.replicas ?? defaultReplicas;
   const isOneNull = (old.replicas === null) !== (next.replicas === null);
-  const verdict = isOneNull ? nilWarning : allow;
-  if (to >= from) return settled(verdict);
-  return { kind: 'shrinks', old, shrinkage: { from, to }, ungoverned: verdict };
+  const decision = isOneNull ? nilWarning : allow;
+  if (to >= from) return settled(decision);
+  return { kind: 'shrinks', old, shrinkage: { from, to }, ungoverned: decision };
 }
 
 /** N5 row 6. */
-const nilWarning: Verdict = Object.freeze({
+const nilWarning: Decision = Object.freeze({
   isAllowed: true,
   warnings: ['old/new replicas is nil, allowing the change'],
 });
 
-function unusableOld(request: AdmissionRequest, old: Unusable, wording: Wording): Verdict {
+function unusableOld(request: AdmissionRequest, old: Unusable, wording: Wording): Decision {
   const warning = warningOf('old', old, wording);
   if (old.kind === 'absent' && request.operation === 'CREATE') return allowWithWarning(warning);
   if (isElsewhere(request, old) || isFree(readLabels(old), wording))
@@ -74,7 +74,7 @@ interface Mixed {
   readonly next: Unusable;
 }
 
-function unusableNew({ request, old, next }: Mixed, wording: Wording): Verdict {
+function unusableNew({ request, old, next }: Mixed, wording: Wording): Decision {
   const warning = warningOf('new', next, wording);
   // Nothing shrinks when an object goes: its pods are told by their own deletion.
   if (next.kind === 'absent' && request.operation === 'DELETE') return allowWithWarning(warning);

@@ -10,7 +10,7 @@ import { prepared, scaleRequest } from '#testing/admission-requests.ts';
 import type { ApiFault } from '#testing/faulty-transport.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { SkewedClock } from '#testing/skewed-clock.ts';
-import { deny, type Verdict } from './review.ts';
+import { type Decision, deny } from './review.ts';
 
 const A = 'ingester-zone-a';
 const B = 'ingester-zone-b';
@@ -19,7 +19,7 @@ function refusal(name: string, tail: string): string {
   return `downscale of statefulsets/${name} in test from 3 to 1 replicas is not allowed because ${tail}`;
 }
 
-const heldBy = (holder: string, name = B): Verdict =>
+const heldBy = (holder: string, name = B): Decision =>
   deny(refusal(name, `statefulset ${holder} is already in process of updating replicas`));
 
 async function twoZones(): Promise<AdmissionBed> {
@@ -32,7 +32,7 @@ async function ask(
   bed: AdmissionBed,
   { prepareDownscale }: Pick<Replica, 'prepareDownscale'>,
   name: string,
-): Promise<Verdict> {
+): Promise<Decision> {
   return bed.review(prepareDownscale, await bed.downscaleRequest(name, 3, 1));
 }
 
@@ -134,7 +134,7 @@ test('prepareDownscale() denies the same set while another replica still reviews
   first.leave();
   bed.fleet.behave({ kind: 'application' });
   await bed.clock.advance(seconds(5));
-  assert.equal((await first.verdict).isAllowed, false);
+  assert.equal((await first.decision).isAllowed, false);
 });
 
 test('prepareDownscale() gives the claim up with a denial, so that another zone may go on in any replica [admission 79]', async () => {
@@ -152,7 +152,7 @@ test('prepareDownscale() holds the claim while pods are told to forget it', asyn
   bed.fleet.behave({ kind: 'never' });
   const first = bed.begin(bed.prepareDownscale, await bed.downscaleRequest(A, 3, 1));
   await bed.clock.advance(seconds(5));
-  assert.equal((await first.verdict).isAllowed, false);
+  assert.equal((await first.decision).isAllowed, false);
   assert.deepEqual(await ask(bed, second, A), heldBy(A, A));
   bed.fleet.behave({ kind: 'application' });
   await bed.clock.advance(seconds(5));
@@ -258,7 +258,7 @@ for (const [what, { method, exists }] of Object.entries(calls)) {
         request.method === method && request.path.includes('/configmaps') ? fault : undefined;
       const asked = bed.begin(bed.prepareDownscale, await bed.downscaleRequest(A, 3, 1));
       await bed.clock.advance(seconds(5));
-      const denied = await asked.verdict;
+      const denied = await asked.decision;
       assert.equal(denied.isAllowed, false);
       assert.equal(denied.message, refusal(A, 'claiming the group failed.'));
       assert.equal(denied.code, how === '403' ? 403 : 429);
@@ -424,9 +424,9 @@ test('prepareDownscale() claims many groups at once from one process', async () 
     const labels = { ...prepared.labels, 'rollout-group': `group-${name}` };
     await bed.store({ name, ...prepared, labels });
   }
-  const verdicts = await Promise.all(names.map((name) => ask(bed, bed, name)));
+  const decisions = await Promise.all(names.map((name) => ask(bed, bed, name)));
   assert.deepEqual(
-    verdicts.map(({ isAllowed }) => isAllowed),
+    decisions.map(({ isAllowed }) => isAllowed),
     names.map(() => true),
   );
 });
@@ -443,8 +443,8 @@ test('prepareDownscale() denies what is not about the live set: another uid, oth
     differs,
   );
   const other = await bed.downscaleRequest(A, 5, 1);
-  const verdict = await bed.review(bed.prepareDownscale, other);
-  assert.deepEqual(verdict, deny(differs.message?.replace('from 3', 'from 5') ?? ''));
+  const decision = await bed.review(bed.prepareDownscale, other);
+  assert.deepEqual(decision, deny(differs.message?.replace('from 3', 'from 5') ?? ''));
   const gone = await bed.downscaleRequest(A, 3, 1);
   await bed.admin.delete(
     resourceTypes.statefulSets,

@@ -7,7 +7,7 @@ import { AdmissionBed, ago, type BedSet } from '#testing/admission-bed.ts';
 import { prepared, scaleRequest, setObject, updateRequest } from '#testing/admission-requests.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { preparedSetOf } from './prepared-set.ts';
-import { type AdmissionRequest, deny, type Verdict } from './review.ts';
+import { type AdmissionRequest, type Decision, deny } from './review.ts';
 
 const hour = 3_600_000;
 const T0_TEXT = '2026-01-01T00:00:00Z';
@@ -30,17 +30,17 @@ function refusal(tail: string, name = NAME, [from, to]: readonly number[] = [3, 
   return `downscale of statefulsets/${name} in test from ${from} to ${to} replicas is not allowed because ${tail}`;
 }
 
-function success(from = 3, to = 1, name = NAME): Verdict {
+function success(from = 3, to = 1, name = NAME): Decision {
   return {
     isAllowed: true,
     message: `downscale of statefulsets/${name} in test from ${from} to ${to} replicas is allowed -- all pods successfully prepared for shutdown.`,
   };
 }
 
-const plain: Verdict = { isAllowed: true };
+const plain: Decision = { isAllowed: true };
 const failedPods = deny(refusal('one or more pods failed to prepare for shutdown.'));
 
-const silent: Record<string, readonly [AdmissionRequest, Verdict]> = {
+const silent: Record<string, readonly [AdmissionRequest, Decision]> = {
   'allows a dry run without a call [admission 35]': [{ ...change(5, 3), isDryRun: true }, plain],
   'allows growth [admission 36]': [change(2, 5), plain],
   'allows a set without the switch [admission 37]': [
@@ -152,8 +152,8 @@ for (const [fact, [set, tail]] of Object.entries(withoutAddress)) {
 test('prepareDownscale() asks for no other resource than the set, whatever its name is (D-59)', async () => {
   await using bed = await AdmissionBed.open();
   for (const name of ['127.0.0.1:8080/x?', '../configmaps/x', '..', 'x/scale']) {
-    const verdict = await bed.review(bed.prepareDownscale, change(3, 1, { name }));
-    assert.equal(verdict.isAllowed, false, name);
+    const decision = await bed.review(bed.prepareDownscale, change(3, 1, { name }));
+    assert.equal(decision.isAllowed, false, name);
   }
   const asked = bed.api.requests.map((request) => request.replace(/[^/]*$/, ''));
   assert.deepEqual(
@@ -312,9 +312,9 @@ test('prepareDownscale() calls at most 32 pods at once [admission 50]', async ()
   bed.fleet.behave({ kind: 'late', after: seconds(1), behaves: answer });
   await bed.store(lone({ replicas: 64, pods: [] }));
   const request = await bed.downscaleRequest(NAME, 64, 0);
-  const { verdict } = bed.begin(bed.prepareDownscale, request);
+  const { decision } = bed.begin(bed.prepareDownscale, request);
   await bed.clock.advance(seconds(2));
-  assert.deepEqual(await verdict, success(64, 0));
+  assert.deepEqual(await decision, success(64, 0));
   assert.equal(bed.fleet.mostOpen(), 32);
 });
 
@@ -325,9 +325,9 @@ test('prepareDownscale() starts no call after a failure, and cancels all 64 [adm
   bed.fleet.behave({ kind: 'answer', status: 500 }, 'my-sts-63');
   await bed.store(lone({ replicas: 64, pods: [] }));
   const request = await bed.downscaleRequest(NAME, 64, 0);
-  const { verdict } = bed.begin(bed.prepareDownscale, request);
+  const { decision } = bed.begin(bed.prepareDownscale, request);
   await bed.clock.advance(seconds(5));
-  assert.equal((await verdict).isAllowed, false);
+  assert.equal((await decision).isAllowed, false);
   const count = (method: string): number =>
     bed.fleet.story().filter((call) => call.startsWith(method)).length;
   assert.equal(count('DELETE'), 64);
@@ -339,11 +339,11 @@ test('prepareDownscale() gives up pods that hang, in time to take it back (D-27,
   bed.fleet.behave({ kind: 'never' }, 'my-sts-2');
   await bed.store(lone());
   const request = await bed.downscaleRequest(NAME, 3, 1);
-  const { verdict } = bed.begin(bed.prepareDownscale, request);
+  const { decision } = bed.begin(bed.prepareDownscale, request);
   await bed.clock.advance(seconds(4));
   assert.equal(bed.fleet.story().filter((call) => call.startsWith('DELETE')).length, 2);
   await bed.clock.advance(seconds(1));
-  assert.deepEqual(await verdict, failedPods);
+  assert.deepEqual(await decision, failedPods);
 });
 
 test('prepareDownscale() goes on taking it back after its answer, and holds the set meanwhile', async () => {
@@ -351,9 +351,9 @@ test('prepareDownscale() goes on taking it back after its answer, and holds the 
   bed.fleet.behave({ kind: 'never' });
   await bed.store(lone());
   const request = await bed.downscaleRequest(NAME, 3, 1);
-  const { verdict } = bed.begin(bed.prepareDownscale, request);
+  const { decision } = bed.begin(bed.prepareDownscale, request);
   await bed.clock.advance(seconds(5));
-  assert.deepEqual(await verdict, failedPods);
+  assert.deepEqual(await decision, failedPods);
   const held = deny(refusal('statefulset my-sts is already in process of updating replicas'));
   assert.deepEqual(await bed.review(bed.prepareDownscale, request), held);
   bed.fleet.behave({ kind: 'application' });
@@ -367,10 +367,10 @@ test('prepareDownscale() takes it back when the caller leaves (D1)', async () =>
   bed.fleet.behave({ kind: 'never' }, 'my-sts-2');
   await bed.store(lone());
   const request = await bed.downscaleRequest(NAME, 3, 1);
-  const { verdict, leave } = bed.begin(bed.prepareDownscale, request);
+  const { decision, leave } = bed.begin(bed.prepareDownscale, request);
   await bed.clock.settle();
   leave();
-  assert.equal((await verdict).isAllowed, false);
+  assert.equal((await decision).isAllowed, false);
   assert.equal(bed.fleet.story().filter((call) => call.startsWith('DELETE')).length, 2);
 });
 
@@ -378,19 +378,19 @@ test('prepareDownscale() takes the facts of a Scale from the live set [admission
   await using bed = await AdmissionBed.open();
   const { metadata } = await bed.store(lone());
   const { uid } = metadata as { readonly uid: string };
-  const verdict = await bed.review(
+  const decision = await bed.review(
     bed.prepareDownscale,
     scaleRequest(3, 1, { name: NAME, setUid: uid }),
   );
-  assert.deepEqual(verdict, success());
+  assert.deepEqual(decision, success());
   assert.deepEqual(bed.fleet.story(), ['POST my-sts-2', 'POST my-sts-1']);
 });
 
 test('prepareDownscale() denies a Scale whose set cannot be read (D-25) [admission 54]', async () => {
   await using bed = await AdmissionBed.open();
   bed.api.fault = () => ({ status: 500 });
-  const verdict = await bed.review(bed.prepareDownscale, scaleRequest(3, 1, { name: NAME }));
-  assert.deepEqual(verdict, {
+  const decision = await bed.review(bed.prepareDownscale, scaleRequest(3, 1, { name: NAME }));
+  assert.deepEqual(decision, {
     isAllowed: false,
     message: refusal('the StatefulSet cannot be read.'),
     code: 429,
@@ -405,8 +405,8 @@ test('prepareDownscale() denies a Scale whose set cannot be read (D-25) [admissi
 
 test('prepareDownscale() allows a Scale whose set is not there, with a warning (P4)', async () => {
   await using bed = await AdmissionBed.open();
-  const verdict = await bed.review(bed.prepareDownscale, scaleRequest(3, 1, { name: NAME }));
-  assert.deepEqual(verdict, {
+  const decision = await bed.review(bed.prepareDownscale, scaleRequest(3, 1, { name: NAME }));
+  assert.deepEqual(decision, {
     isAllowed: true,
     warnings: [
       'Cannot get StatefulSet "test/my-sts": statefulsets.apps "my-sts" not found (404 NotFound), allowing the change',
@@ -473,7 +473,7 @@ async function withSibling({
   last,
   own = {},
   other = {},
-}: Siblings): Promise<Verdict> {
+}: Siblings): Promise<Decision> {
   await using bed = await AdmissionBed.open();
   const lastOf = (text: string | undefined): Record<string, string> =>
     text === undefined ? {} : { 'grafana.com/last-downscale': text };
@@ -488,10 +488,10 @@ async function withSibling({
 }
 
 const allowedA = success(3, 1, A);
-const deniedA = (tail: string): Verdict => deny(refusal(tail, A));
+const deniedA = (tail: string): Decision => deny(refusal(tail, A));
 const unparsed = deniedA('parsing downscale annotations failed.');
 
-const siblings: Record<string, readonly [Siblings, Verdict]> = {
+const siblings: Record<string, readonly [Siblings, Decision]> = {
   'waits for a sibling that was scaled down an hour ago [admission 59]': [
     { labels: wait, last: ago(hour) },
     deniedA(
@@ -563,9 +563,9 @@ for (const [fact, [resource, tail]] of Object.entries(failures)) {
     await bed.store({ name: A, ...prepared });
     await bed.store({ name: B });
     bed.api.fault = ({ path }) => (path.includes(`/${resource}?`) ? { status: 500 } : undefined);
-    const verdict = await bed.downscale(A, 3, 1);
-    assert.equal(verdict.isAllowed, false);
-    assert.deepEqual([verdict.message, verdict.code], [refusal(tail, A), 429]);
+    const decision = await bed.downscale(A, 3, 1);
+    assert.equal(decision.isAllowed, false);
+    assert.deepEqual([decision.message, decision.code], [refusal(tail, A), 429]);
     assert.deepEqual(bed.fleet.story(), []);
   });
 }
@@ -594,10 +594,10 @@ test('prepareDownscale() lets one zone of a group at a time (W2)', async () => {
 });
 
 test('prepareDownscale() denies at once when too many reviews are under way (D-30)', async () => {
-  await using bed = await AdmissionBed.open({ places: 0, podTimeout: millis(1) });
-  const verdict = await bed.review(bed.prepareDownscale, change(3, 1));
+  await using bed = await AdmissionBed.open({ limit: 0, podTimeout: millis(1) });
+  const decision = await bed.review(bed.prepareDownscale, change(3, 1));
   assert.deepEqual(
-    verdict,
+    decision,
     deny(
       'downscale of statefulsets/my-sts in test from 3 to 1 replicas is not allowed because too many admission reviews are under way, try again',
     ),

@@ -3,7 +3,7 @@ import { seconds } from '#base/units.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { PodUrl } from '#pod-http/pod-url.ts';
-import type { Claims } from './claims.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { denyForFailure, overloadText } from './dependency.ts';
 import {
@@ -19,17 +19,17 @@ import {
   type GroupDownscaleOptions,
   heldText,
 } from './group-downscale.ts';
+import type { GroupLocks } from './group-locks.ts';
 import { type LiveSet, liveSetOf } from './live-set.ts';
 import { formatKind, kindOf } from './object-kind.ts';
-import type { Places } from './places.ts';
 import { planPrepareDownscale } from './plan-prepare-downscale.ts';
 import { missingAddress, type PreparedSet, preparationUrls } from './prepared-set.ts';
 import {
   type AdmissionRequest,
   allowWithWarning,
+  type Decision,
   deny,
   type ReviewContext,
-  type Verdict,
   type Webhook,
 } from './review.ts';
 import { webhookPaths } from './webhook-paths.ts';
@@ -38,9 +38,9 @@ import type { WorkloadKind } from './workload.ts';
 /** What {@link prepareDownscale} works with. */
 export interface PrepareDownscaleOptions extends GroupDownscaleOptions {
   /** One for the whole process. */
-  readonly claims: Claims;
+  readonly locks: GroupLocks;
   /** For reviews that may call anybody. */
-  readonly places: Places;
+  readonly limit: ConcurrencyLimit;
 }
 
 /** Pods that one review has called at most: what a stranger may post must not cost calls without end (D-59). */
@@ -63,14 +63,14 @@ interface Decrease {
   readonly request: AdmissionRequest;
   readonly shrinkage: Shrinkage;
   /** The answer where it is not (P5). */
-  readonly ungoverned: Verdict;
+  readonly ungoverned: Decision;
   /** The answer where there is no such set, from what the client said. */
-  readonly absent: (error: Error) => Verdict;
+  readonly absent: (error: Error) => Decision;
 }
 
 /** A set whose pods can be called, or the answer. */
 type Preparable =
-  | { readonly kind: 'settled'; readonly verdict: Verdict }
+  | { readonly kind: 'settled'; readonly decision: Decision }
   | { readonly kind: 'preparable'; readonly set: PreparedSet; readonly urlOf: PodUrl };
 
 class PrepareDownscale {
@@ -82,15 +82,15 @@ class PrepareDownscale {
     this.#group = new GroupDownscale(options);
   }
 
-  judge(request: AdmissionRequest, context: ReviewContext): Verdict | Promise<Verdict> {
+  judge(request: AdmissionRequest, context: ReviewContext): Decision | Promise<Decision> {
     const change = planPrepareDownscale(request);
-    if (change.kind === 'settled') return change.verdict;
+    if (change.kind === 'settled') return change.decision;
     const { old, shrinkage, ungoverned } = change;
     const decrease = { request, shrinkage, ungoverned };
     if (old.is === 'StatefulSet') {
       // To be told so has no effect; all that has one rests on the live set.
       if (old.labels.get(PREPARE_DOWNSCALE) !== 'true') return ungoverned;
-      const absent = (): Verdict => deny(refusalText(request, shrinkage, differentSet));
+      const absent = (): Decision => deny(refusalText(request, shrinkage, differentSet));
       return this.#judgeLive({ ...decrease, absent }, context);
     }
     if (old.is === 'Scale') return this.#judgeScale(decrease, context);
@@ -101,31 +101,31 @@ class PrepareDownscale {
   #judgeScale(
     decrease: Omit<Decrease, 'absent'>,
     context: ReviewContext,
-  ): Verdict | Promise<Verdict> {
+  ): Decision | Promise<Decision> {
     const { request, shrinkage } = decrease;
     const { resource } = request;
     if (resource === '') return deny(refusalText(request, shrinkage, unnamedResource));
     if (resource !== 'statefulsets') {
       return allowWithWarning(`unsupported resource ${resource}, allowing the change`);
     }
-    const absent = (error: Error): Verdict =>
+    const absent = (error: Error): Decision =>
       allowWithWarning(`${error.message}, allowing the change`);
     return this.#judgeLive({ ...decrease, absent }, context);
   }
 
   /** The facts are those of the live set (P4, D-59). */
-  async #judgeLive(decrease: Decrease, context: ReviewContext): Promise<Verdict> {
+  async #judgeLive(decrease: Decrease, context: ReviewContext): Promise<Decision> {
     const { request, shrinkage } = decrease;
     if (shrinkage.from - shrinkage.to > mostPods) {
       return deny(refusalText(request, shrinkage, tooManyPods));
     }
-    const leave = this.#options.places.take();
+    const leave = this.#options.limit.acquire();
     if (leave === undefined) return deny(overloadText(downscaleText(request, shrinkage)));
     try {
       const live = await this.#liveSet(decrease, context.deadline());
-      if (live.kind === 'refused') return live.verdict;
+      if (live.kind === 'refused') return live.decision;
       const checked = this.#preparable(decrease, live.set.set);
-      if (checked.kind === 'settled') return checked.verdict;
+      if (checked.kind === 'settled') return checked.decision;
       const { set, urlOf } = checked;
       const { generation } = live.set;
       return await this.#alone({ request, shrinkage, set, urlOf, generation }, context);
@@ -139,7 +139,7 @@ class PrepareDownscale {
     deadline: Deadline,
   ): Promise<
     | { readonly kind: 'read'; readonly set: LiveSet }
-    | { readonly kind: 'refused'; readonly verdict: Verdict }
+    | { readonly kind: 'refused'; readonly decision: Decision }
   > {
     const { name, namespace, oldObject } = request;
     try {
@@ -157,20 +157,20 @@ class PrepareDownscale {
   }
 
   /** One down-scale of a group at a time in this process: the rest are told so without a call. */
-  async #alone(downscale: Downscale, context: ReviewContext): Promise<Verdict> {
+  async #alone(downscale: Downscale, context: ReviewContext): Promise<Decision> {
     const { request, set } = downscale;
     const { namespace, name } = request;
     // A group may bear the name of a set: no name has a slash.
     const key = set.group === '' ? `${namespace}/set/${name}` : `${namespace}/group/${set.group}`;
-    const gate = this.#options.claims.claim(key, name);
-    if (gate.kind === 'held') return deny(heldText(downscale, gate.by));
+    const lock = this.#options.locks.acquire(key, name);
+    if (lock.kind === 'held') return deny(heldText(downscale, lock.by));
     const background: Promise<void>[] = [];
     try {
       return await this.#group.judge(downscale, { deadline: context.deadline(), background });
     } finally {
       // While pods are still being told to forget it, nobody may prepare them anew.
-      if (background.length === 0) gate.release();
-      else void Promise.allSettled(background).then(gate.release);
+      if (background.length === 0) lock.release();
+      else void Promise.allSettled(background).then(lock.release);
     }
   }
 
@@ -178,10 +178,10 @@ class PrepareDownscale {
   #preparable({ request, shrinkage, ungoverned }: Decrease, set: PreparedSet | string): Preparable {
     const refuse = (tail: string): Preparable => ({
       kind: 'settled',
-      verdict: deny(refusalText(request, shrinkage, tail)),
+      decision: deny(refusalText(request, shrinkage, tail)),
     });
     if (typeof set === 'string') return refuse(`${unreadableSet}: ${set}`);
-    if (!set.isPrepared) return { kind: 'settled', verdict: ungoverned };
+    if (!set.isPrepared) return { kind: 'settled', decision: ungoverned };
     const missing = missingAddress(set);
     if (missing !== undefined) return refuse(missing);
     const { clusterDomain } = this.#options;
@@ -192,8 +192,8 @@ class PrepareDownscale {
   }
 }
 
-function refused(verdict: Verdict): { readonly kind: 'refused'; readonly verdict: Verdict } {
-  return { kind: 'refused', verdict };
+function refused(decision: Decision): { readonly kind: 'refused'; readonly decision: Decision } {
+  return { kind: 'refused', decision };
 }
 
 const tooManyPods = `more than ${mostPods} pods would have to be prepared: scale down in steps of at most ${mostPods}`;

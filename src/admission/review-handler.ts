@@ -4,7 +4,7 @@ import type { Logger } from '#base/logger.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
 import { type RunningDeadline, spanOf, startDeadline } from './deadline.ts';
 import { parseReview } from './parse-review.ts';
-import type { AdmissionRequest, Review, ReviewContext, Verdict, Webhook } from './review.ts';
+import type { AdmissionRequest, Decision, Review, ReviewContext, Webhook } from './review.ts';
 import { reviewAnswer } from './review-answer.ts';
 
 /** What {@link ReviewHandler} works with. */
@@ -120,14 +120,14 @@ class Judgement implements ReviewContext {
       if (!(said instanceof Promise)) return this.#answered(said);
       return said
         .catch((error: unknown) => this.#failed(error))
-        .then((verdict) => this.#answered(verdict));
+        .then((decision) => this.#answered(decision));
     } catch (error) {
       return this.#answered(this.#failed(error));
     }
   }
 
   /** A fault of this program: what may be governed is not let through (HOOK-1). */
-  #failed(error: unknown): Verdict {
+  #failed(error: unknown): Decision {
     const { message } = errorOf(error);
     const { path } = this.#webhook;
     const { uid } = this.#review.request;
@@ -136,10 +136,10 @@ class Judgement implements ReviewContext {
     return { isAllowed: false, message: 'the admission webhook failed', code: 429, causes };
   }
 
-  #answered(verdict: Verdict): PostedAnswer {
+  #answered(decision: Decision): PostedAnswer {
     this.#deadline?.release();
-    this.#logVerdict(verdict);
-    const body = reviewAnswer(this.#review, verdict);
+    this.#logDecision(decision);
+    const body = reviewAnswer(this.#review, decision);
     return { status: 200, contentType: 'application/json', body };
   }
 
@@ -160,12 +160,12 @@ class Judgement implements ReviewContext {
   }
 
   /** Tells what became of it. */
-  #logVerdict(verdict: Verdict): void {
+  #logDecision(decision: Decision): void {
     this.#options.log.debug('admission review answered', {
       uid: this.#review.request.uid,
-      allowed: verdict.isAllowed,
-      message: verdict.message,
-      warnings: verdict.isAllowed ? verdict.warnings : undefined,
+      allowed: decision.isAllowed,
+      message: decision.message,
+      warnings: decision.isAllowed ? decision.warnings : undefined,
     });
   }
 }

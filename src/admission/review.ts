@@ -48,7 +48,7 @@ export interface Cause {
 }
 
 /** What a webhook says to a request. */
-export type Verdict =
+export type Decision =
   | {
       readonly isAllowed: true;
       /** `status.message`. */
@@ -76,19 +76,19 @@ export interface Webhook {
   readonly path: string;
   /** Longest time for a review, in milliseconds, besides the server's own; undefined: none (D-27). */
   readonly patience: number | undefined;
-  /** Never rejects for bad input or a failed dependency: those are verdicts. May look at what `parse-review.ts` reads. */
-  judge(request: AdmissionRequest, context: ReviewContext): Verdict | Promise<Verdict>;
+  /** Never rejects for bad input or a failed dependency: those are decisions. May look at what `parse-review.ts` reads. */
+  judge(request: AdmissionRequest, context: ReviewContext): Decision | Promise<Decision>;
 }
 
 /** Allows without a word. */
-export const allow: Verdict = Object.freeze({ isAllowed: true });
+export const allow: Decision = Object.freeze({ isAllowed: true });
 
 /** Allows with one warning that users of kubectl see. */
-export function allowWithWarning(warning: string): Verdict {
+export function allowWithWarning(warning: string): Decision {
   return { isAllowed: true, warnings: [warning] };
 }
 
 /** Denies without a code, as both down-scale webhooks do (A11). */
-export function deny(message: string): Verdict {
+export function deny(message: string): Decision {
   return { isAllowed: false, message };
 }

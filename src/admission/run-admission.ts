@@ -9,12 +9,12 @@ import type { PodHttp } from '#pod-http/pod-http.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
-import { Claims } from './claims.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
 import { collectFailurePolicies } from './failure-policy.ts';
+import { GroupLocks } from './group-locks.ts';
 import { noDownscale } from './no-downscale.ts';
 import { budgetsNotAccepted, podEvictionWithoutBudgets } from './not-built.ts';
-import { Places } from './places.ts';
 import { prepareDownscale } from './prepare-downscale.ts';
 import { ReplicaClaims } from './replica-claims.ts';
 import type { Webhook } from './review.ts';
@@ -125,21 +125,21 @@ function webhooksOf(
     noDownscale({
       client: sharedReads(clients.noDownscale, clock),
       log,
-      places: new Places(scaleReviews),
+      limit: new ConcurrencyLimit(scaleReviews),
     }),
     prepareDownscale({
       client: sharedReads(client, clock),
       podHttp,
       clock,
       log,
-      claims: new Claims(),
+      locks: new GroupLocks(),
       groupClaims: new ReplicaClaims({
         ...recorder,
         namespace: kubernetes.namespace,
         identity,
         ...(onClaimsRefused !== undefined && { onRefused: onClaimsRefused }),
       }),
-      places: new Places(preparations),
+      limit: new ConcurrencyLimit(preparations),
       clusterDomain: kubernetes.clusterDomain,
       record: zoneTracker.isEnabled
         ? zoneTrackerRecord(new ZoneTracker({ client, clock, configMapName }), recorder)

@@ -184,12 +184,12 @@ for (const webhook of ['noDownscale', 'prepareDownscale'] as const) {
     const labels = { 'grafana.com/no-downscale': 'true', ...prepared.labels, 'rollout-group': '' };
     await bed.store({ ...prepared, labels, serviceName: '' });
     const request = scaleRequest(3, 1);
-    const verdicts = await Promise.all(
+    const decisions = await Promise.all(
       Array.from({ length: 50 }, () => bed.review(bed[webhook], request)),
     );
     assert.deepEqual(
-      verdicts.map(({ isAllowed }) => isAllowed),
-      verdicts.map(() => false),
+      decisions.map(({ isAllowed }) => isAllowed),
+      decisions.map(() => false),
     );
     assert.deepEqual(
       bed.api.requests,

@@ -4,7 +4,7 @@ import { seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { AdmissionBed, ago } from '#testing/admission-bed.ts';
 import { prepared, setObject, updateRequest } from '#testing/admission-requests.ts';
-import { deny, type Verdict } from './review.ts';
+import { type Decision, deny } from './review.ts';
 
 const hour = 3_600_000;
 const A = 'ingester-zone-a';
@@ -25,7 +25,7 @@ function refused(tail: string, name = A): string {
   return `downscale of statefulsets/${name} in test from 3 to 1 replicas is not allowed because ${tail}`;
 }
 
-function allowed(name = A): Verdict {
+function allowed(name = A): Decision {
   return {
     isAllowed: true,
     message: `downscale of statefulsets/${name} in test from 3 to 1 replicas is allowed -- all pods successfully prepared for shutdown.`,
@@ -100,8 +100,8 @@ test('zoneTrackerRecord() takes a sibling without entry as never scaled down [ad
 test('zoneTrackerRecord() reads the member in any letter case [admission 74]', async () => {
   await using bed = await twoZones(wait);
   await bed.storeZones({ [B]: `{"LastDownscaled":"${ago(hour)}"}` });
-  const verdict = await bed.downscale(A, 3, 1);
-  assert.match(verdict.message ?? '', /downscaled at 2025-12-31 23:00:00 \+0000 UTC/);
+  const decision = await bed.downscale(A, 3, 1);
+  assert.match(decision.message ?? '', /downscaled at 2025-12-31 23:00:00 \+0000 UTC/);
 });
 
 test('zoneTrackerRecord() leaves a corrupt entry of another group alone (D-21) [admission 75]', async () => {
@@ -145,9 +145,9 @@ test('zoneTrackerRecord() overwrites its own corrupt entry', async () => {
 test('zoneTrackerRecord() denies when the map cannot be read (D-25)', async () => {
   await using bed = await twoZones();
   bed.api.fault = ({ path }) => (isOfTracker(path) ? { status: 403 } : undefined);
-  const verdict = await bed.downscale(A, 3, 1);
-  assert.equal(verdict.isAllowed, false);
-  assert.deepEqual([verdict.message, verdict.code], [refused('loading zones failed.'), 403]);
+  const decision = await bed.downscale(A, 3, 1);
+  assert.equal(decision.isAllowed, false);
+  assert.deepEqual([decision.message, decision.code], [refused('loading zones failed.'), 403]);
   assert.deepEqual(bed.fleet.story(), []);
 });
 
@@ -156,10 +156,10 @@ test('zoneTrackerRecord() takes the preparation back when the map cannot be writ
   await bed.storeZones({ [A]: entry(ago(hour)) });
   bed.api.fault = ({ method, path }) =>
     method === 'PUT' && isOfTracker(path) ? { status: 500 } : undefined;
-  const verdict = await bed.downscale(A, 3, 1);
-  assert.equal(verdict.isAllowed, false);
+  const decision = await bed.downscale(A, 3, 1);
+  assert.equal(decision.isAllowed, false);
   assert.deepEqual(
-    [verdict.message, verdict.code],
+    [decision.message, decision.code],
     [refused('setting downscale timestamp in the zone ConfigMap failed.'), 429],
   );
   assert.deepEqual(bed.fleet.story(), [
@@ -181,7 +181,7 @@ test('prepareDownscale() holds the group, and only it, while pods are called [ad
   await bed.store({ name: 'other', ...prepared, labels });
   assert.deepEqual(await bed.downscale('other', 3, 1), allowed('other'));
   first.leave();
-  assert.equal((await first.verdict).isAllowed, false);
+  assert.equal((await first.decision).isAllowed, false);
   // What hangs once more hangs until the pod's own timeout.
   await bed.clock.advance(seconds(5));
   await Promise.all(bed.background);
@@ -249,8 +249,8 @@ test('zoneTrackerRecord() takes it back when another replica let a sibling go me
   await using bed = await twoZones(wait);
   await bed.storeZones({ [B]: entry(ago(13 * hour)) });
   interfere(bed, { [B]: NOW });
-  const verdict = await bed.downscale(A, 3, 1);
-  assert.match(verdict.message ?? '', /statefulset ingester-zone-b was downscaled at 2026-01-01/);
+  const decision = await bed.downscale(A, 3, 1);
+  assert.match(decision.message ?? '', /statefulset ingester-zone-b was downscaled at 2026-01-01/);
   assert.equal(bed.fleet.story().filter((call) => call.startsWith('DELETE')).length, 2);
   assert.deepEqual(await bed.zones(), { [B]: NOW });
 });

@@ -1,15 +1,15 @@
-import { Claims } from '#admission/claims.ts';
+import { ConcurrencyLimit } from '#admission/concurrency-limit.ts';
 import { type RunningDeadline, spanOf, startDeadline } from '#admission/deadline.ts';
 import {
   annotationRecord,
   type DownscaleRecord,
   zoneTrackerRecord,
 } from '#admission/downscale-record.ts';
+import { GroupLocks } from '#admission/group-locks.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
-import { Places } from '#admission/places.ts';
 import { prepareDownscale } from '#admission/prepare-downscale.ts';
 import { ReplicaClaims } from '#admission/replica-claims.ts';
-import type { AdmissionRequest, Verdict, Webhook } from '#admission/review.ts';
+import type { AdmissionRequest, Decision, Webhook } from '#admission/review.ts';
 import { sharedReads } from '#admission/shared-reads.ts';
 import { ZoneTracker } from '#admission/zone-tracker.ts';
 import type { Clock } from '#base/clock.ts';
@@ -49,7 +49,7 @@ export interface AdmissionBedOptions {
   /** `-server-tls.request-timeout`. @default 10 s */
   readonly requestTimeout?: Millis;
   /** Reviews that may call anybody, at once. @default 100 */
-  readonly places?: number;
+  readonly limit?: number;
 }
 
 /** One more replica of the operator. */
@@ -83,16 +83,16 @@ export class AdmissionBed {
     this.api = new FaultyTransport(cluster.transport());
     const client = createClient({ ...plain, transport: this.api });
     const log = silentLogger;
-    const places = new Places(options.places ?? 100);
-    this.noDownscale = noDownscale({ client: sharedReads(client, clock), log, places });
-    this.prepareDownscale = this.#preparing(client, { places, clock, log, identity: 'replica-1' });
+    const limit = new ConcurrencyLimit(options.limit ?? 100);
+    this.noDownscale = noDownscale({ client: sharedReads(client, clock), log, limit });
+    this.prepareDownscale = this.#preparing(client, { limit, clock, log, identity: 'replica-1' });
   }
 
   /** prepare-downscale as another replica of the operator serves it; `clock` is that of its machine. */
   replica(identity: string, clock: Clock = this.clock, log: Logger = silentLogger): Replica {
     const api = new FaultyTransport(this.#cluster.transport(identity));
     const client = createClient({ clock, timeout: millis(0), userAgent: 'test', transport: api });
-    const ports = { places: new Places(100), clock, log, identity };
+    const ports = { limit: new ConcurrencyLimit(100), clock, log, identity };
     return { api, prepareDownscale: this.#preparing(client, ports) };
   }
 
@@ -107,7 +107,7 @@ export class AdmissionBed {
       identity,
       ...ports
     }: {
-      readonly places: Places;
+      readonly limit: ConcurrencyLimit;
       readonly clock: Clock;
       readonly log: Logger;
       readonly identity: string;
@@ -118,7 +118,7 @@ export class AdmissionBed {
     return prepareDownscale({
       ...ports,
       client: sharedReads(client, clock),
-      claims: new Claims(),
+      locks: new GroupLocks(),
       groupClaims: new ReplicaClaims({ client, clock, log, namespace: 'test', identity }),
       podHttp: new FakePodHttp({ fleet: this.fleet, clock: this.clock, timeout }),
       record: this.#record(client),
@@ -231,9 +231,9 @@ export class AdmissionBed {
   }
 
   /** What a webhook says, once everything has settled that does not wait for time. */
-  async review(webhook: Webhook, request: AdmissionRequest, query = ''): Promise<Verdict> {
-    const { verdict } = this.begin(webhook, request, query);
-    return verdict;
+  async review(webhook: Webhook, request: AdmissionRequest, query = ''): Promise<Decision> {
+    const { decision } = this.begin(webhook, request, query);
+    return decision;
   }
 
   /** Begins a review. */
@@ -241,19 +241,19 @@ export class AdmissionBed {
     webhook: Webhook,
     request: AdmissionRequest,
     query = '',
-  ): { readonly verdict: Promise<Verdict>; readonly leave: () => void } {
+  ): { readonly decision: Promise<Decision>; readonly leave: () => void } {
     const { clock } = this;
     const { requestTimeout = seconds(10) } = this.#options;
     const span = spanOf({ requestTimeout, patience: webhook.patience, query });
     let deadline: RunningDeadline | undefined;
     const get = (): RunningDeadline => (deadline ??= startDeadline(clock, clock.monotonic(), span));
     const judged = Promise.resolve(webhook.judge(request, { deadline: get }));
-    const verdict = judged.finally(() => deadline?.release());
-    return { verdict, leave: () => get().abort('the caller left') };
+    const decision = judged.finally(() => deadline?.release());
+    return { decision, leave: () => get().abort('the caller left') };
   }
 
   /** Reviews the down-scale of `name` from `from` to `to`, as an update of the stored object. */
-  async downscale(name: string, from: number, to: number): Promise<Verdict> {
+  async downscale(name: string, from: number, to: number): Promise<Decision> {
     return this.review(this.prepareDownscale, await this.downscaleRequest(name, from, to));
   }
 

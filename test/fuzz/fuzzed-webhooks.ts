@@ -1,8 +1,8 @@
-import { Claims } from '#admission/claims.ts';
+import { ConcurrencyLimit } from '#admission/concurrency-limit.ts';
 import { annotationRecord } from '#admission/downscale-record.ts';
+import { GroupLocks } from '#admission/group-locks.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
 import { budgetsNotAccepted, podEvictionWithoutBudgets } from '#admission/not-built.ts';
-import { Places } from '#admission/places.ts';
 import { prepareDownscale } from '#admission/prepare-downscale.ts';
 import { ReplicaClaims } from '#admission/replica-claims.ts';
 import { type Handler, handlersOf, type PostedAnswer } from '#admission/review-handler.ts';
@@ -36,16 +36,16 @@ export class FuzzedWebhooks {
     // A list of all requests would be all that is left of the memory.
     const forget = (): void => void transport.requests.splice(0);
     this.#forget = forget;
-    const places = new Places(100);
+    const limit = new ConcurrencyLimit(100);
     const podHttp = new FakePodHttp({ fleet: new PodFleet(clock), clock });
     const ports = { client, clock, log };
     const webhooks = [
-      noDownscale({ client, log, places }),
+      noDownscale({ client, log, limit }),
       prepareDownscale({
         ...ports,
         podHttp,
-        places,
-        claims: new Claims(),
+        limit,
+        locks: new GroupLocks(),
         groupClaims: new ReplicaClaims({ ...ports, namespace: 'test', identity: 'fuzz' }),
         record: annotationRecord(ports),
         clusterDomain: 'cluster.local.',

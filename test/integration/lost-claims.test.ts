@@ -71,7 +71,7 @@ test('a claim that was deleted while a second review of its set went on holds it
   await deleteClaims(bed);
   bed.fleet.behave({ kind: 'application' });
   await bed.clock.advance(seconds(5));
-  assert.equal((await again.verdict).isAllowed, false);
+  assert.equal((await again.decision).isAllowed, false);
   await Promise.all(bed.background);
   assert.equal(await isAllowed(bed, second, B), false);
   assert.equal(await isAllowed(bed, bed, B), false);
