@@ -72,6 +72,7 @@ export const bounds = {
   'pod Ready → next delete, p99': { unit: 'ms', atMost: 50, from: goal, isSpeed: true },
   'process start → ready': { unit: 's', atMost: 1.5, from: goal, isSpeed: true },
   'peak RSS': { unit: 'MB', atMost: 180, from: `${goal}, D-2`, isSpeed: true },
+  'peak RSS with webhooks': { unit: 'MiB', atMost: 130, from: issue14, isSpeed: true },
   'writes while nothing changes': { unit: '/min', atMost: 0, from: goal, isSpeed: false },
   'CPU while nothing changes': { unit: '% of a core', atMost: 1, from: goal, isSpeed: true },
   'pods created over HTTP': { unit: '/s', atLeast: 2000, from: `${goal}, PF-1`, isSpeed: true },

@@ -37,6 +37,13 @@ const sent =
 /** A group that was looked at. */
 const seen = /^rollout_operator_last_successful_group_reconcile_timestamp_seconds\{.*\} [1-9]/u;
 
+/** What differs from the usual start. */
+interface StartOptions {
+  /** Variables that lead calls of pods elsewhere. */
+  readonly proxy?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
+}
+
 interface Place {
   readonly folder: string;
   readonly port: number;
@@ -61,13 +68,13 @@ export class Operator {
   static async start(
     access: Access,
     way: Way = 'in-cluster',
-    proxy: Readonly<Record<string, string>> = {},
+    { proxy = {}, flags: more = [] }: StartOptions = {},
   ): Promise<Operator> {
     const port = await freePort();
     const folder = mkdtempSync(join(tmpdir(), 'bench-operator-'));
     const file = join(folder, 'kubeconfig');
     writeFileSync(file, access.kubeconfig, { mode: 0o600 });
-    const flags = [`-kubernetes.namespace=${namespace}`, `-server.port=${port}`];
+    const flags = [`-kubernetes.namespace=${namespace}`, `-server.port=${port}`, ...more];
     if (way === 'kubeconfig') flags.push(`-kubernetes.config-file=${file}`);
     const start = performance.now();
     const child = spawn(

@@ -61,7 +61,9 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
   const access = await cluster.call('open', { isJudged: false });
   await cluster.call('fill', setting);
   const { proxy } = await cluster.call('mirror', { delayed });
-  await using operator = await Operator.start(access, 'in-cluster', { HTTP_PROXY: proxy });
+  await using operator = await Operator.start(access, 'in-cluster', {
+    proxy: { HTTP_PROXY: proxy },
+  });
   await sleep(settle);
   const cancelled = await cluster.call('podCalls');
   const before = machineReading();
@@ -129,7 +131,9 @@ async function measurePreparing(setting: PreparingSetting, size: Size): Promise<
   const access = await cluster.call('open', { isJudged: false });
   await cluster.call('fill', setting);
   const { proxy } = await cluster.call('mirror', { delayed: groups });
-  await using operator = await Operator.start(access, 'in-cluster', { HTTP_PROXY: proxy });
+  await using operator = await Operator.start(access, 'in-cluster', {
+    proxy: { HTTP_PROXY: proxy },
+  });
   // By then the pods of all sets are cancelled once (D-22).
   await sleep(settle);
   const before = machineReading();

@@ -57,8 +57,9 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
   const access = await cluster.call('open', { isJudged: false });
   const filled = await cluster.call('fill', setting);
   const before = machineReading();
-  const inCluster = await startOften(access, 'in-cluster', setting);
-  const kubeconfig = await startOften(access, 'kubeconfig', setting);
+  const inCluster = await startOften(access, { way: 'in-cluster' }, setting);
+  const serving = await startOften(access, { way: 'in-cluster', flags: webhooks }, setting);
+  const kubeconfig = await startOften(access, { way: 'kubeconfig' }, setting);
   const load = loadSince(before);
   return {
     bench: 'start',
@@ -67,18 +68,48 @@ async function measure(setting: Setting, size: Size): Promise<Findings> {
       `medians of ${inCluster.length} starts as in a pod and ${kubeconfig.length} with a kubeconfig; ` +
       `compile cache ${process.env['NODE_COMPILE_CACHE'] === undefined ? 'off' : 'on'}; ` +
       `operator and cluster in separate processes over HTTP; ${load}`,
-    figures: [...inClusterFigures(inCluster, size), ...kubeconfigFigures(kubeconfig)],
+    figures: [
+      ...inClusterFigures(inCluster, size),
+      bounded(
+        'peak RSS with webhooks',
+        {
+          value: (median(serving, 'peak') * 1e6) / 2 ** 20,
+          how: `VmHWM of /proc, settled; each in MB: ${each(serving, 'peak', 0)}`,
+        },
+        size,
+      ),
+      ...kubeconfigFigures(kubeconfig),
+    ],
   };
 }
 
-async function startOften(access: Access, way: Way, setting: Setting): Promise<readonly Start[]> {
+/** How the operator is started. */
+interface Manner {
+  readonly way: Way;
+  readonly flags?: readonly string[];
+}
+
+/** The webhooks as they are shipped, at any port. */
+const webhooks = ['-server-tls.enabled=true', '-server-tls.port=0', '-use-zone-tracker=true'];
+
+async function startOften(
+  access: Access,
+  manner: Manner,
+  setting: Setting,
+): Promise<readonly Start[]> {
   const starts: Start[] = [];
-  while (starts.length < setting.starts[way]) starts.push(await startOnce(access, way, setting));
+  while (starts.length < setting.starts[manner.way]) {
+    starts.push(await startOnce(access, manner, setting));
+  }
   return starts;
 }
 
-async function startOnce(access: Access, way: Way, { settle }: Setting): Promise<Start> {
-  await using operator = await Operator.start(access, way);
+async function startOnce(
+  access: Access,
+  { way, flags = [] }: Manner,
+  { settle }: Setting,
+): Promise<Start> {
+  await using operator = await Operator.start(access, way, { flags });
   const { cpuSeconds } = operator.usage();
   await sleep(settle);
   const { peakRss, rss } = operator.usage();

@@ -38,7 +38,7 @@ const figuresOf: Readonly<Record<string, readonly string[]>> = {
     'calls of pods of one set at once',
     'calls of pods at once, in all',
   ],
-  start: ['process start → ready', 'peak RSS', 'settled RSS'],
+  start: ['process start → ready', 'peak RSS', 'settled RSS', 'peak RSS with webhooks'],
   idle: ['writes while nothing changes', 'CPU while nothing changes', 'requests'],
   server: ['pods created over HTTP', 'list of all pods over HTTP'],
   admission: [
