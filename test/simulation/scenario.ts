@@ -40,6 +40,8 @@ export interface Scenario {
    * a pause and so on, each taken back (D-57). @default false
    */
   readonly isPlainRollout?: boolean;
+  /** `npm run sweep` tries one fault in so many, for stories of thousands of calls that are all alike. @default 1: each */
+  readonly sample?: number;
 }
 
 /** Small delays, so that a run is mostly decisions; one node, and no controller that takes no part. */
@@ -160,6 +162,8 @@ export const mirroredBesideAnother: Scenario = {
     await touchTemplate(world, 1);
   },
   bound: boundOf(42),
+  // A prime, so that of the faults of one call it is not always the same that is tried.
+  sample: 7,
 };
 
 /** About when the second pod of the first zone goes, when nothing is late. */

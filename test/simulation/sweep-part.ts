@@ -11,6 +11,9 @@ const { name, part, parts } = workerData as {
 const scenario = scenarios.find((each) => each.name === name);
 if (scenario === undefined) throw new Error(`Cannot find the scenario "${name}"`);
 const told = await tellReference(scenario);
-const faults = told.faults.filter((_fault, index) => index % parts === part);
+const { sample = 1 } = scenario;
+const faults = told.faults
+  .filter((_fault, index) => index % sample === 0)
+  .filter((_fault, index) => index % parts === part);
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread has no origin
 parentPort?.postMessage(await sweep(faults, told));

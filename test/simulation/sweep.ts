@@ -102,7 +102,9 @@ async function tellAll(scenario: Scenario, { seeds, threads }: Options): Promise
   const all = [...tallies, orders];
   const took = ((performance.now() - startedAt) / 1_000).toFixed(1);
   const counts = all.map(({ test, runs, failures }) => `${test} ${runs - failures.length}/${runs}`);
-  print(`${scenario.name}: ${counts.join(', ')} in ${took} s`);
+  const { sample = 1 } = scenario;
+  const which = sample === 1 ? '' : ` (one fault in ${sample})`;
+  print(`${scenario.name}${which}: ${counts.join(', ')} in ${took} s`);
   for (const failure of all.flatMap(({ failures }) => failures)) print(failure);
   return all.reduce((sum, { failures }) => sum + failures.length, 0);
 }
