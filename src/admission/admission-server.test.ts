@@ -154,7 +154,7 @@ const refusedTexts: Record<string, readonly [body: string, want: RegExp]> = {
   ],
   'a name of 7 MiB (D-58)': [
     JSON.stringify(review({ name: 'x'.repeat(7 * 1_024 * 1_024) })),
-    /^Request could not be decoded: it has a member request that has a member name of more than 253 characters\n$/,
+    /^Request could not be decoded: it has a member request that has a member name that has more than 253 characters\n$/,
   ],
 };
 for (const [what, [body, want]] of Object.entries(refusedTexts)) {

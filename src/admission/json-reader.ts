@@ -8,8 +8,10 @@ export type Reading =
   | { readonly as: 'text'; readonly most: number; readonly ifLonger: 'refuse' | 'replace' }
   /** A number, `true`, `false` or `null`. */
   | { readonly as: 'scalar' }
-  /** An object of texts, all of them; at most `most` bytes in memory. */
-  | { readonly as: 'texts'; readonly most: number }
+  /**
+   * An object of texts, of which these members are read. One that is neither text nor null is told, the first by its name.
+   */
+  | { readonly as: 'texts'; readonly members: readonly Member[] }
   /** An object, of which these members are read. */
   | { readonly as: 'members'; readonly members: readonly Member[] };
 
@@ -45,8 +47,8 @@ const longestCharacter = 6;
 const longText = '(a long text)';
 /** Longest number that is read, in characters. */
 const longestNumber = 1_024;
-/** What an entry of a map takes in memory beside its texts, in bytes. */
-const entryOverhead = 32;
+/** Longest name of a member that is told, in characters. */
+const longestName = 400;
 
 /** Returns the member `name`, read as `reading` says. */
 export function member(name: string, reading: Reading): Member {
@@ -54,9 +56,10 @@ export function member(name: string, reading: Reading): Member {
 }
 
 /**
- * Reads the JSON object in `body`. What is not wanted is gone over to its end too and must be JSON, and of repeated
- * members the last counts, so that whoever looks at the wanted members only sees what it would see in the whole. Memory is
- * bounded by what the wanted members may take, whatever the body is; time grows with its length.
+ * Reads the JSON object in `body`. What is not wanted is gone over to its end too and must be JSON, so that whoever looks
+ * at the wanted members only sees what it would see in the whole. A wanted member that stands there twice is refused:
+ * readers differ on which of them counts. Memory is bounded by what the wanted members may take, whatever the body is;
+ * time grows with its length.
  */
 export function readObject(body: Buffer, wanted: readonly Member[]): ReadObject {
   const start = skipBlanks(body, 0);
@@ -95,6 +98,7 @@ class ObjectReader {
     this.#eachMember(start, (nameAt, nameEnd, valueAt) => {
       const known = this.#memberNamed(nameAt, nameEnd, wanted);
       if (known === undefined) this.end = skipValue(this.#body, valueAt, this.#depth);
+      else if (Object.hasOwn(found, known.name)) this.#refuse(known.name, 'stands there twice');
       else found[known.name] = this.#value(valueAt, known);
     });
     return found;
@@ -140,7 +144,8 @@ class ObjectReader {
       if (this.problem !== undefined) this.problem = `has a member ${name} that ${this.problem}`;
       return object;
     }
-    if (byte === OPEN_BRACE && reading.as === 'texts') return this.#texts(at, name, reading.most);
+    if (byte === OPEN_BRACE && reading.as === 'texts')
+      return this.#texts(at, name, reading.members);
     this.end = skipValue(body, at, this.#depth);
     if (this.end < 0) return null;
     if (byte === QUOTE && reading.as === 'text') return this.#text(at, name, reading);
@@ -153,7 +158,7 @@ class ObjectReader {
     const text = length > most * longestCharacter ? undefined : textIn(this.#body, at, this.end);
     if (text !== undefined && text.length <= most) return text;
     if (ifLonger === 'replace') return longText;
-    this.#tooLong(name, `more than ${most} characters`);
+    this.#refuse(name, `has more than ${most} characters`);
     return '';
   }
 
@@ -162,34 +167,34 @@ class ObjectReader {
     const empty = emptyOf(this.#body[at]);
     if (typeof empty !== 'number') return empty;
     if (end - at <= longestNumber) return Number(this.#body.toString('latin1', at, end));
-    this.#tooLong(name, `more than ${longestNumber} characters`);
+    this.#refuse(name, `has more than ${longestNumber} characters`);
     return empty;
   }
 
-  /** All members of an object of texts; one that is no text has an empty value of its type. */
-  #texts(start: number, name: string, most: number): JsonObject {
+  /** The wanted members of an object of texts, and the first that is no text. */
+  #texts(start: number, name: string, wanted: readonly Member[]): JsonObject {
     const body = this.#body;
-    const found = new Map<string, JsonValue>();
-    let room = most;
+    const found: Record<string, JsonValue> = {};
+    let other: readonly [string, JsonValue] | undefined;
     this.#eachMember(start, (nameAt, nameEnd, valueAt) => {
-      this.end = skipValue(body, valueAt, this.#depth);
-      const isText = body[valueAt] === QUOTE;
-      const length = nameEnd - nameAt + (isText ? this.end - valueAt : 0);
-      if (this.end < 0 || length > room * longestCharacter) {
-        if (this.end >= 0) this.#tooLong(name, `more than ${most} bytes`);
-        return;
-      }
-      const key = textIn(body, nameAt, nameEnd);
-      const value = isText ? textIn(body, valueAt, this.end) : emptyOf(body[valueAt]);
-      room -= key.length + (typeof value === 'string' ? value.length : 0) + entryOverhead;
-      if (room < 0) return this.#tooLong(name, `more than ${most} bytes`);
-      found.set(key, value);
+      const isText = body[valueAt] === QUOTE || body[valueAt] === LETTER_N;
+      const known = isText ? this.#memberNamed(nameAt, nameEnd, wanted) : undefined;
+      if (known === undefined) {
+        this.end = skipValue(body, valueAt, this.#depth);
+        if (!isText) other ??= [this.#nameAt(nameAt, nameEnd), emptyOf(body[valueAt])];
+      } else if (Object.hasOwn(found, known.name)) this.#refuse(known.name, 'stands there twice');
+      else found[known.name] = this.#value(valueAt, known);
     });
-    return Object.fromEntries(found);
+    if (this.problem !== undefined) this.problem = `has a member ${name} that ${this.problem}`;
+    return other === undefined ? found : Object.fromEntries([...Object.entries(found), other]);
   }
 
-  #tooLong(name: string, what: string): void {
-    this.problem = `has a member ${name} of ${what}`;
+  #nameAt(from: number, to: number): string {
+    return to - from - 2 <= longestName ? textIn(this.#body, from, to) : longText;
+  }
+
+  #refuse(name: string, why: string): void {
+    this.problem = `has a member ${name} that ${why}`;
     this.end = -1;
   }
 

@@ -17,7 +17,7 @@ import {
   type ReviewContext,
   type Webhook,
 } from './review.ts';
-import { scaleTargetTypes } from './scale-target.ts';
+import { scaleTarget } from './scale-target.ts';
 import { webhookPaths } from './webhook-paths.ts';
 
 /** What {@link noDownscale} works with. */
@@ -53,7 +53,7 @@ async function judgeScale(
   const { request, change } = downscale;
   const { shrinkage } = change;
   const { resource, name, namespace } = request;
-  const type = scaleTargetTypes.get(resource);
+  const type = scaleTarget(request);
   if (resource === '') return deny(refusalText(request, shrinkage, unnamedResource));
   if (type === undefined) return unknownLabels(request, `unsupported resource ${resource}`);
   const leave = limit.acquire();

@@ -4,8 +4,9 @@ import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { callOf, type Deadline } from './deadline.ts';
-import { denyForFailure } from './dependency.ts';
+import { denyForFailure, overloadText } from './dependency.ts';
 import { labelsOf } from './parse-workload.ts';
 import {
   type AdmissionRequest,
@@ -25,19 +26,40 @@ const budgets: ResourceType = Object.freeze({
   isNamespaced: true,
 });
 
+/** Evictions that ask the API server at once. */
+const most = 100;
+
 const notBuilt = 'this version of the operator does not have zone-aware pod disruption budgets';
 
 /**
  * Stands in for the eviction webhook until budgets are built (D-13): a pod that a budget selects is not evicted, nor one
  * of which that cannot be found out; any other pod is none of its business. All is read live.
  */
-export function podEvictionWithoutBudgets(client: Client): Webhook {
+export function podEvictionWithoutBudgets(
+  client: Client,
+  limit = new ConcurrencyLimit(most),
+): Webhook {
   return {
     path: webhookPaths.podEviction,
     patience: undefined,
-    judge: async (request, context) =>
-      notAnEviction(request) ?? (await evictionDecision(request, client, context.deadline())),
+    judge: async (request, context) => {
+      const refused = notAnEviction(request);
+      if (refused !== undefined) return refused;
+      const release = limit.acquire();
+      if (release === undefined) return overloaded(request);
+      try {
+        return await evictionDecision(request, client, context.deadline());
+      } finally {
+        release();
+      }
+    },
   };
+}
+
+/** 429 makes whoever evicts try again, as kubectl drain does. */
+function overloaded(request: AdmissionRequest): Decision {
+  const message = overloadText(`eviction of pod ${request.namespace}/${request.name}`);
+  return { isAllowed: false, message, code: 429 };
 }
 
 /** What is asked besides evictions is denied in the words of the peer (E1…E3). */

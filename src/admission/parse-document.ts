@@ -92,11 +92,16 @@ function parseRequest(value: JsonValue | undefined): Parsed<AdmissionRequest> {
   if (!isJsonObject(value)) return invalid('request', 'must be an object');
   const reader = new RequestReader(value, 'request');
   const [group = '', version = '', kind = ''] = reader.texts('kind', ['group', 'version', 'kind']);
-  const [resource = ''] = reader.texts('resource', ['resource', 'group', 'version']);
+  const [resource = '', resourceGroup = ''] = reader.texts('resource', [
+    'resource',
+    'group',
+    'version',
+  ]);
   const [userName = ''] = reader.texts('userInfo', ['username']);
   const request: AdmissionRequest = {
     uid: reader.text('uid'),
     kind: { group, version, kind },
+    resourceGroup,
     resource,
     subResource: reader.text('subResource'),
     name: reader.text('name'),

@@ -1,3 +1,4 @@
+import { NO_DOWNSCALE, PREPARE_DOWNSCALE } from './downscale-text.ts';
 import { type Member, member, type Reading, readObject } from './json-reader.ts';
 import { type ParsedReview, parseDocument, undecodable } from './parse-document.ts';
 
@@ -8,7 +9,12 @@ const uid: Reading = { as: 'text', most: 256, ifLonger: 'refuse' };
 /** For the log only, and as long as an identity provider likes. */
 const userName: Reading = { as: 'text', most: 1_024, ifLonger: 'replace' };
 const scalar: Reading = { as: 'scalar' };
-const labels: Reading = { as: 'texts', most: 256 * 1_024 };
+const labelValue: Reading = { as: 'text', most: 253, ifLonger: 'replace' };
+/** Those that a webhook looks at: a set may have thousands. */
+const labels: Reading = {
+  as: 'texts',
+  members: [member(NO_DOWNSCALE, labelValue), member(PREPARE_DOWNSCALE, labelValue)],
+};
 
 function object(...members: readonly Member[]): Reading {
   return { as: 'members', members };
@@ -47,7 +53,7 @@ const protobufMagic = Buffer.from('k8s\0');
 
 /**
  * Reads the body of a request as an AdmissionReview in JSON, whatever its content type says; of its objects the kind, the
- * uid, the labels and the replicas. Unknown members are ignored, of repeated ones the last counts. Total.
+ * uid, two labels and the replicas. Unknown members are ignored, repeated ones are refused. Total.
  */
 export function parseReview(body: Buffer): ParsedReview {
   if (body.subarray(0, 4).equals(protobufMagic)) return undecodable('protobuf is not supported');

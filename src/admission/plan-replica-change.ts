@@ -2,6 +2,7 @@ import type { Shrinkage } from './downscale-text.ts';
 import { targetText } from './downscale-text.ts';
 import { parseWorkload } from './parse-workload.ts';
 import { type AdmissionRequest, allow, allowWithWarning, type Decision, deny } from './review.ts';
+import { scaleTarget } from './scale-target.ts';
 import { type ReviewedObject, workloadKindOf } from './workload.ts';
 
 type Workload = Extract<ReviewedObject, { kind: 'workload' }>;
@@ -92,8 +93,11 @@ function warningOf(which: 'old' | 'new', object: Unusable, wording: Wording): st
 }
 
 /** Whether the request is about a kind without replicas, and its object agrees. */
-function isElsewhere({ kind }: AdmissionRequest, old: Unusable): boolean {
+function isElsewhere(request: AdmissionRequest, old: Unusable): boolean {
+  const { kind } = request;
   const isStated = kind.kind !== '';
+  // A Scale of another version, perhaps; what it scales is what the webhooks guard.
+  if (request.subResource === 'scale' && scaleTarget(request) !== undefined) return false;
   if (isStated && workloadKindOf(kind) !== undefined) return false;
   return old.kind === 'foreign' || (isStated && old.kind === 'absent');
 }

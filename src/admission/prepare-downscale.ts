@@ -32,6 +32,7 @@ import {
   type ReviewContext,
   type Webhook,
 } from './review.ts';
+import { scaleTarget } from './scale-target.ts';
 import { webhookPaths } from './webhook-paths.ts';
 import type { WorkloadKind } from './workload.ts';
 
@@ -105,7 +106,7 @@ class PrepareDownscale {
     const { request, shrinkage } = decrease;
     const { resource } = request;
     if (resource === '') return deny(refusalText(request, shrinkage, unnamedResource));
-    if (resource !== 'statefulsets') {
+    if (scaleTarget(request) !== resourceTypes.statefulSets) {
       return allowWithWarning(`unsupported resource ${resource}, allowing the change`);
     }
     const absent = (error: Error): Decision =>

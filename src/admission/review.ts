@@ -14,6 +14,8 @@ export interface AdmissionRequest {
   readonly uid: string;
   /** Of the objects in the request; all members empty where the request does not say. */
   readonly kind: GroupVersionKind;
+  /** Group of the resource, such as `apps`; empty for core, and where the request does not say. */
+  readonly resourceGroup: string;
   /** Plural name of the resource, such as `statefulsets`; a subresource is in {@link subResource}. */
   readonly resource: string;
   readonly subResource: string;

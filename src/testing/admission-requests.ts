@@ -65,6 +65,7 @@ export function updateRequest(
   return {
     uid: 'abc',
     kind: { group: 'apps', version: 'v1', kind: 'StatefulSet' },
+    resourceGroup: 'apps',
     resource: 'statefulsets',
     subResource: '',
     name: 'ingester-zone-a',

@@ -228,14 +228,25 @@ function isAboutElse(request: Document, is: Unusable['is']): boolean {
     kinds.some((each) => each === stated) &&
     textOf(own(kind, 'group')) === group &&
     textOf(own(kind, 'version')) === 'v1';
-  if (isReplicated) return false;
+  if (isReplicated || (request['subResource'] === 'scale' && isGuarded(request))) return false;
   return is === 'foreign' || (is === 'absent' && stated !== '');
+}
+
+/** The request is about a resource whose replicas are guarded, whatever its objects say. */
+function isGuarded(request: Document): boolean {
+  const resource = own(request, 'resource');
+  const group = textOf(own(resource, 'group'));
+  const isOurs = group === 'apps' || group === '';
+  return (
+    isOurs &&
+    ['statefulsets', 'deployments', 'replicasets'].includes(textOf(own(resource, 'resource')))
+  );
 }
 
 /** The scale of something whose labels nobody looks at. */
 function isScaleElsewhere(request: Document, name: Guard): boolean {
   const resource = textOf(own(own(request, 'resource'), 'resource'));
-  if (resource === '' || resource === 'statefulsets') return false;
-  const isLookedAt = resource === 'deployments' || resource === 'replicasets';
-  return name === 'prepare-downscale' || !isLookedAt;
+  if (resource === '') return false;
+  if (!isGuarded(request)) return true;
+  return name === 'prepare-downscale' && resource !== 'statefulsets';
 }

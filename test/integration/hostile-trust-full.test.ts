@@ -10,7 +10,7 @@ import { podEvictionWithoutBudgets } from '#admission/not-built.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
 import { silentLogger } from '#testing/silent-logger.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
-import { ca, connection, posting, serveWebhooks, SlowServer } from './hostile-trust-stage.ts';
+import { ca, connection, posting, SlowServer, serveWebhooks } from './hostile-trust-stage.ts';
 
 const path = '/admission/no-downscale';
 const honest = JSON.stringify(reviewDocument());

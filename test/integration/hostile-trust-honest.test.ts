@@ -16,7 +16,9 @@ test('labels of 75 KB, which the API server takes, are not refused as more than 
   const names = Array.from({ length: 7_500 }, (_, at) => `l${at.toString(36)}`);
   const labels = Object.fromEntries(names.map((name) => [name, '']));
   const set = setObject({ labels });
-  const read = parseReview(Buffer.from(JSON.stringify(reviewDocument({ object: set, oldObject: set }))));
+  const read = parseReview(
+    Buffer.from(JSON.stringify(reviewDocument({ object: set, oldObject: set }))),
+  );
   assert.equal(read.kind, 'review', read.kind === 'unreadable' ? read.text : '');
 });
 

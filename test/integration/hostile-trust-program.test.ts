@@ -82,10 +82,12 @@ describe('the program under its shipped limits', () => {
     const peak = peakOf(operator.process.pid);
     const lines = operator.process.lines.filter((line) => /FATAL|heap/.test(line));
     const client = new WebhookClient(operator.port, ca, { servername });
-    const status = await client.post('/admission/no-downscale', JSON.stringify(reviewDocument())).then(
-      (answer) => answer.status,
-      (error: unknown) => String(error),
-    );
+    const status = await client
+      .post('/admission/no-downscale', JSON.stringify(reviewDocument()))
+      .then(
+        (answer) => answer.status,
+        (error: unknown) => String(error),
+      );
     await client.close();
     assert.equal(status, 200, `peak of ${peak} MiB: ${lines.join('; ')}`);
     assert.ok(peak < 180, `${peak} MiB`);

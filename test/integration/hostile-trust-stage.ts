@@ -43,11 +43,14 @@ export function serveWebhooks(webhooks: readonly Webhook[]): Promise<AdmissionSe
 export class SlowServer {
   readonly waiting: ((error: Error) => void)[] = [];
   readonly client: Client;
+  /** Told of each request that waits. */
+  onRequest: () => void = () => undefined;
 
   constructor() {
     const request = (): Promise<never> =>
       new Promise((_, reject) => {
         this.waiting.push(reject);
+        this.onRequest();
       });
     const transport: Transport = { request, stream: request, close: () => Promise.resolve() };
     this.client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
