@@ -1,0 +1,82 @@
+/** What a stranger's reviews leave behind, and what the Role grants that nothing shipped asks for. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { ConcurrencyLimit } from '#admission/concurrency-limit.ts';
+import { GroupLocks } from '#admission/group-locks.ts';
+import { noDownscale } from '#admission/no-downscale.ts';
+import { prepareDownscale } from '#admission/prepare-downscale.ts';
+import { handlersOf } from '#admission/review-handler.ts';
+import { sharedReads } from '#admission/shared-reads.ts';
+import type { JsonObject } from '#base/json.ts';
+import { millis, seconds } from '#base/units.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
+import { reviewDocument } from '#testing/admission-requests.ts';
+import { FakeTransport } from '#testing/fake-transport.ts';
+import { deployFiles, programVersion } from '../../scripts/generate-deploy.ts';
+import { clock } from './hostile-trust-stage.ts';
+
+const scale = (replicas: number): JsonObject => ({
+  apiVersion: 'autoscaling/v1',
+  kind: 'Scale',
+  metadata: { name: 'n'.repeat(253), namespace: 'kube-system', uid: 'u' },
+  spec: { replicas },
+});
+const forged = Buffer.from(
+  JSON.stringify(
+    reviewDocument({
+      name: 'n'.repeat(253),
+      namespace: 'kube-system',
+      kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      subResource: 'scale',
+      object: scale(1),
+      oldObject: scale(3),
+    }),
+  ),
+);
+
+for (const which of ['no-downscale', 'prepare-downscale']) {
+  test(`1,000 equal reviews of a namespace that the Role does not cover leave at most 20 lines of ${which}`, async () => {
+    const lines: string[] = [];
+    const sink = unbuffered((line) => lines.push(line));
+    const log = createLogger({ format: 'logfmt', level: 'info', clock, sink });
+    const status = { kind: 'Status', code: 403, reason: 'Forbidden', message: 'forbidden' };
+    const transport = new FakeTransport(() => ({ status: 403, body: status }));
+    const plain = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
+    const client = sharedReads(plain, clock);
+    const limit = new ConcurrencyLimit(200);
+    const webhooks = [
+      noDownscale({ client, log, limit }),
+      prepareDownscale({
+        client,
+        log,
+        limit,
+        clock,
+        locks: new GroupLocks(),
+        podHttp: new Proxy({}, {}) as never,
+        record: new Proxy({}, {}) as never,
+        groupClaims: new Proxy({}, {}) as never,
+        clusterDomain: 'cluster.local.',
+        onBackground: () => undefined,
+      }),
+    ];
+    const handlers = handlersOf(webhooks, { clock, log, requestTimeout: seconds(10) });
+    const caller = { query: '', begun: clock.monotonic(), onLeave: () => undefined };
+    for (let at = 0; at < 1_000; at += 1) {
+      const posted = { contentType: 'application/json', body: forged, caller };
+      await handlers.get(`/admission/${which}`)?.(posted);
+    }
+    const bytes = lines.reduce((sum, line) => sum + line.length, 0);
+    assert.ok(lines.length <= 20, `${lines.length} lines of ${bytes} bytes`);
+  });
+}
+
+test('the Role permits to get pods only where a shipped configuration has evictions reviewed', () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const files = deployFiles(programVersion(root), 'test');
+  const hasEvictions = (files['webhook-configurations.yaml'] ?? '').includes('pods/eviction');
+  const [, pods = ''] = (files['webhook-role.yaml'] ?? '').split('      - pods\n');
+  const isGranted = /^ {4}verbs:\n {6}- get\n/.test(pods);
+  assert.equal(isGranted, hasEvictions);
+});

@@ -1,0 +1,107 @@
+/** What reviews that wait for the API server hold: the shipped heap is 96 MiB. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConcurrencyLimit } from '#admission/concurrency-limit.ts';
+import { noDownscale } from '#admission/no-downscale.ts';
+import { podEvictionWithoutBudgets } from '#admission/not-built.ts';
+import type { Webhook } from '#admission/review.ts';
+import { sharedReads } from '#admission/shared-reads.ts';
+import type { JsonObject } from '#base/json.ts';
+import { reviewDocument } from '#testing/admission-requests.ts';
+import { silentLogger } from '#testing/silent-logger.ts';
+import { clock, connection, heap, posting, serveWebhooks, SlowServer } from './hostile-trust-stage.ts';
+
+const MiB = 1_024 * 1_024;
+
+/** 74 KB of labels, of which the reader takes all: 36 bytes each by its own account. */
+function manyLabels(seed: number): JsonObject {
+  const names = Array.from({ length: 6_800 }, (_, at) =>
+    `${seed.toString(36)}.${at.toString(36)}`.slice(0, 6),
+  );
+  return Object.fromEntries(names.map((name) => [name, '']));
+}
+
+function scaleReview(seed: number): string {
+  const metadata = { name: `a${seed}`, namespace: 'test', uid: 'u', labels: manyLabels(seed) };
+  const scale = (replicas: number): JsonObject => ({
+    apiVersion: 'autoscaling/v1',
+    kind: 'Scale',
+    metadata,
+    spec: { replicas },
+  });
+  return JSON.stringify(
+    reviewDocument({
+      name: `a${seed}`,
+      kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      subResource: 'scale',
+      object: scale(1),
+      oldObject: scale(3),
+    }),
+  );
+}
+
+function evictionReview(seed: number): string {
+  const metadata = { name: 'a-0', namespace: 'test', labels: manyLabels(seed) };
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata };
+  return JSON.stringify(
+    reviewDocument({
+      name: 'a-0',
+      kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+      resource: { group: '', version: 'v1', resource: 'pods' },
+      subResource: 'eviction',
+      operation: 'CREATE',
+      object: eviction,
+      oldObject: eviction,
+    }),
+  );
+}
+
+interface Held {
+  readonly bytes: number;
+  readonly asked: number;
+  readonly answers: string;
+}
+
+/** Posts 8 reviews on each of 25 connections while the API server is silent. @returns what is held then */
+async function heldBy(
+  webhookOf: (api: SlowServer) => Webhook,
+  bodyOf: (seed: number) => string,
+): Promise<Held> {
+  const api = new SlowServer();
+  const webhook = webhookOf(api);
+  const server = await serveWebhooks([webhook]);
+  const before = heap();
+  let answers = '';
+  const sockets = [];
+  for (let at = 0; at < 25; at += 1) {
+    const socket = await connection(server.port);
+    socket.on('data', (chunk: Buffer) => (answers += chunk.toString('latin1')));
+    sockets.push(socket);
+    for (let of = 0; of < 8; of += 1) {
+      socket.write(posting(`${webhook.path}?timeout=30s`, bodyOf(at * 8 + of)));
+      await sleep(5);
+    }
+  }
+  await sleep(300);
+  const held = { bytes: heap() - before, asked: api.waiting.length, answers };
+  for (const socket of sockets) socket.destroy();
+  api.end();
+  await server.close();
+  return held;
+}
+
+test('200 reviews of 148 KB that wait for a slow API server hold less than 48 MiB [D-58]', async () => {
+  const limit = new ConcurrencyLimit(200);
+  const { bytes, asked } = await heldBy(
+    ({ client }) => noDownscale({ client: sharedReads(client, clock), log: silentLogger, limit }),
+    scaleReview,
+  );
+  assert.equal(asked, 200);
+  assert.ok(bytes < 48 * MiB, `${Math.round(bytes / MiB)} MiB are held`);
+});
+
+test('200 reviews of evictions that wait for a slow API server hold less than 48 MiB [D-58]', async () => {
+  const { bytes } = await heldBy(({ client }) => podEvictionWithoutBudgets(client), evictionReview);
+  assert.ok(bytes < 48 * MiB, `${Math.round(bytes / MiB)} MiB are held`);
+});
