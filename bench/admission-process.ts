@@ -26,7 +26,7 @@ const certificate = await selfSigned(clock.now());
 const client = new Proxy({} as Client, {
   get: () => () => Promise.reject(new Error('no API server in this bench')),
 });
-const webhook = noDownscale({ client, log, limit: new ConcurrencyLimit(200) });
+const webhook = noDownscale({ client, clock, log, limit: new ConcurrencyLimit(200) });
 const server = await startAdmissionServer({
   port: 0,
   host: '127.0.0.1',

@@ -8,6 +8,7 @@ import { type ClusterValidation, clusterRefusal } from '#telemetry/cluster-valid
 import { type WholeResponse, writeResponse } from '#telemetry/http-response.ts';
 import { routeLabeler } from '#telemetry/http-route.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import { mostOfConnection, RequestsOfConnection } from '#telemetry/requests-of-connection.ts';
 import { BodyRoom, maxBody, type ReadBody, readBody } from './read-body.ts';
 import type { RequestTarget } from './request-target.ts';
 import type { Handler } from './review-handler.ts';
@@ -37,9 +38,6 @@ export type AdmissionListener = (exchange: Exchange) => void;
 /** Bytes of bodies that a server holds at once. */
 const bodyRoom: number = 16 * 1_024 * 1_024;
 
-/** Requests of one connection that are under way at once: so that nobody takes the places of all others. */
-const mostOfConnection = 8;
-
 /** Returns the label of a path, `other` for all that is no webhook. */
 export function admissionRoutes(
   handlers: AdmissionListenerOptions['handlers'],
@@ -50,8 +48,8 @@ export function admissionRoutes(
 /** Serves the paths of `handlers`, exactly and by any method, and nothing else (S2, S3). */
 export function admissionListener(options: AdmissionListenerOptions): AdmissionListener {
   const { clock, log, handlers, bodyRoom: size = bodyRoom } = options;
-  const room = new BodyRoom(size);
-  const underWay = new WeakMap<object, number>();
+  const room = new BodyRoom(size, clock);
+  const underWay = new RequestsOfConnection();
   const refusal = clusterCheck(options);
   const fault = (outgoing: ServerResponse, error: unknown): void => {
     log.error('webhook server failed', { err: errorOf(error) });
@@ -63,7 +61,7 @@ export function admissionListener(options: AdmissionListenerOptions): AdmissionL
     if (refused !== undefined) return writeResponse(outgoing, refused);
     const handler = handlers.get(target.path);
     if (handler === undefined) return writeResponse(outgoing, elsewhere(incoming));
-    if (!enter(exchange, underWay)) return refuse(outgoing, 'too-many');
+    if (!underWay.enter(incoming, outgoing)) return refuse(outgoing, 'too-many');
     const begun = clock.monotonic();
     const failed = (error: unknown): void => fault(outgoing, error);
     readBody(incoming, room, {
@@ -78,16 +76,6 @@ export function admissionListener(options: AdmissionListenerOptions): AdmissionL
       fault(exchange.outgoing, error);
     }
   };
-}
-
-/** Counts a request of its connection until it is answered. @returns whether there may be one more */
-function enter({ incoming, outgoing }: Exchange, underWay: WeakMap<object, number>): boolean {
-  const { socket } = incoming;
-  const count = underWay.get(socket) ?? 0;
-  if (count >= mostOfConnection) return false;
-  underWay.set(socket, count + 1);
-  outgoing.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1));
-  return true;
 }
 
 function clusterCheck({
@@ -139,6 +127,7 @@ function answerBody(
 
 const refusals = {
   'too-long': { status: 413, why: `the body is longer than ${maxBody} bytes` },
+  'too-slow': { status: 429, why: 'it comes too slowly while too many others are under way' },
   'no-room': { status: 429, why: 'too many requests are under way' },
   'too-many': {
     status: 429,

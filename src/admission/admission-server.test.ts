@@ -50,6 +50,7 @@ const broken: Webhook = {
 const webhooks: readonly Webhook[] = [
   noDownscale({
     client: new Proxy({}, {}) as never,
+    clock,
     log: silentLogger,
     limit: new ConcurrencyLimit(1),
   }),

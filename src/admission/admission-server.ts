@@ -3,6 +3,7 @@ import type { Server } from 'node:https';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { KeyPair } from '#certificate/certificate-source.ts';
+import { ConnectionPlaces } from '#telemetry/connection-places.ts';
 import { listenError } from '#telemetry/listen-error.ts';
 import { statedLength } from '#telemetry/stated-length.ts';
 import {
@@ -50,8 +51,8 @@ export interface AdmissionServer {
 // Not imported: an import of node:https evaluates all that node:http exports, and with it Node's own copy of undici.
 const { createServer } = process.getBuiltinModule('node:https');
 
-/** Connections that are kept at once, of about 100 KB each; an API server has a few to each replica. */
-const maxConnections = 256;
+/** Time in which a connection must have agreed on TLS, of which an honest client needs a few round trips. */
+const handshakeTimeout = seconds(3);
 /** Time for which a connection without a request is kept (S4). */
 const idleTimeout = minutes(3);
 /** How often the limits of reading are checked. */
@@ -83,23 +84,25 @@ class TlsServer implements AdmissionServer {
     this.#options = options;
     this.#routeOf = admissionRoutes(options.handlers);
     const listener = admissionListener(options);
+    const places = new ConnectionPlaces();
     const timeouts = {
       requestTimeout,
       headersTimeout: requestTimeout,
-      handshakeTimeout: requestTimeout,
+      handshakeTimeout: Math.min(handshakeTimeout, requestTimeout),
       keepAliveTimeout: idleTimeout,
       connectionsCheckingInterval: checkInterval,
     };
     try {
       this.#server = createServer({ ...pem(certificate), ...timeouts }, (incoming, outgoing) => {
         const exchange = { incoming, outgoing, target: requestTarget(incoming.url ?? '') };
+        places.noteRequest(incoming, outgoing);
         this.#observe(exchange);
         listener(exchange);
       });
     } catch (error) {
       throw certificateError(error);
     }
-    this.#server.maxConnections = maxConnections;
+    this.#server.on('connection', (socket) => places.add(socket));
     // The write timeout: of silence, so that whoever reads slowly is cut, and whoever is answered late is not.
     this.#server.setTimeout(requestTimeout);
   }

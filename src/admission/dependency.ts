@@ -1,5 +1,11 @@
 import { errorOf } from '#base/error-of.ts';
-import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '#kubernetes/api-error.ts';
+import {
+  ApiError,
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isNotFound,
+} from '#kubernetes/api-error.ts';
 import type { Decision } from './review.ts';
 
 /**
@@ -15,6 +21,12 @@ export function denyForFailure(message: string, error: unknown): Decision {
     code: isRefused ? 403 : 429,
     causes: [{ reason: isRefused ? 'Forbidden' : 'DependencyFailed', message: cause }],
   };
+}
+
+/** What kind of failure `error` is, of which there are few: for logs that tell of each once in a while. */
+export function failureKind(error: unknown): string {
+  const { name } = errorOf(error);
+  return error instanceof ApiError ? `${name} ${error.status}` : name;
 }
 
 /** Denies because too much is under way (D-30). */

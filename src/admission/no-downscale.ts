@@ -1,11 +1,13 @@
+import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
+import { SparseLog } from '#base/sparse-log.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { callOf } from './deadline.ts';
-import { denyForFailure, overloadText } from './dependency.ts';
+import { denyForFailure, failureKind, overloadText } from './dependency.ts';
 import { downscaleText, NO_DOWNSCALE, refusalText, unnamedResource } from './downscale-text.ts';
 import { labelsOf } from './parse-workload.ts';
 import { type Decrease, judgeLabel, planNoDownscale } from './plan-no-downscale.ts';
@@ -24,6 +26,7 @@ import { webhookPaths } from './webhook-paths.ts';
 export interface NoDownscaleOptions {
   /** Its own, so that no other webhook can starve it (D5). */
   readonly client: Client;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Logger;
   /** For reviews that ask the API server. */
   readonly limit: ConcurrencyLimit;
@@ -33,22 +36,28 @@ export interface NoDownscaleOptions {
  * Refuses to lower the replicas of a workload whose label says so (§4). Dry runs are judged as all else (N2). Only a
  * decrease through `/scale` asks the API server for the labels (N6, N9).
  */
-export function noDownscale(options: NoDownscaleOptions): Webhook {
+export function noDownscale({ client, clock, log, limit }: NoDownscaleOptions): Webhook {
+  const ports = { client, limit, failures: new SparseLog(log, clock) };
   return {
     path: webhookPaths.noDownscale,
     patience: undefined,
     judge(request, context) {
       const change = planNoDownscale(request);
       if (change.kind === 'settled') return change.decision;
-      return judgeScale({ request, change }, context, options);
+      return judgeScale({ request, change }, context, ports);
     },
   };
+}
+
+interface Ports extends Pick<NoDownscaleOptions, 'client' | 'limit'> {
+  /** Anybody may bring failures about, by reviews of what the Role does not permit to read. */
+  readonly failures: SparseLog;
 }
 
 async function judgeScale(
   downscale: Decrease,
   context: ReviewContext,
-  { client, log, limit }: NoDownscaleOptions,
+  { client, limit, failures }: Ports,
 ): Promise<Decision> {
   const { request, change } = downscale;
   const { shrinkage } = change;
@@ -63,12 +72,8 @@ async function judgeScale(
     return judgeLive(downscale, live);
   } catch (error) {
     if (isNotFound(error)) return unknownLabels(request, error.message);
-    log.warn('labels of a down-scaled object cannot be read', {
-      resource,
-      name,
-      namespace,
-      err: errorOf(error),
-    });
+    const fields = { resource, name, namespace, err: errorOf(error) };
+    failures.warn(failureKind(error), 'labels of a down-scaled object cannot be read', fields);
     return denyForFailure(refusalText(request, shrinkage, unreadableLabels), error);
   } finally {
     leave();

@@ -1,11 +1,12 @@
 import { errorOf } from '#base/error-of.ts';
+import { SparseLog } from '#base/sparse-log.ts';
 import { seconds } from '#base/units.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { PodUrl } from '#pod-http/pod-url.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { callOf, type Deadline } from './deadline.ts';
-import { denyForFailure, overloadText } from './dependency.ts';
+import { denyForFailure, failureKind, overloadText } from './dependency.ts';
 import {
   downscaleText,
   PREPARE_DOWNSCALE,
@@ -77,10 +78,13 @@ type Preparable =
 class PrepareDownscale {
   readonly #options: PrepareDownscaleOptions;
   readonly #group: GroupDownscale;
+  /** Anybody may bring failures about, by reviews of what the Role does not permit to read. */
+  readonly #failures: SparseLog;
 
   constructor(options: PrepareDownscaleOptions) {
     this.#options = options;
     this.#group = new GroupDownscale(options);
+    this.#failures = new SparseLog(options.log, options.clock);
   }
 
   judge(request: AdmissionRequest, context: ReviewContext): Decision | Promise<Decision> {
@@ -152,7 +156,8 @@ class PrepareDownscale {
     } catch (error) {
       if (isNotFound(error)) return refused(absent(error));
       const fields = { namespace, name, err: errorOf(error) };
-      this.#options.log.error('the StatefulSet of a down-scale cannot be read', fields);
+      const message = 'the StatefulSet of a down-scale cannot be read';
+      this.#failures.error(failureKind(error), message, fields);
       return refused(denyForFailure(refusalText(request, shrinkage, `${unreadableSet}.`), error));
     }
   }

@@ -3,7 +3,12 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { FakeClock } from '#testing/fake-clock.ts';
 import { BodyRoom, maxBody, type ReadBody, readBody } from './read-body.ts';
+
+function roomOf(size: number, clock = new FakeClock()): BodyRoom {
+  return new BodyRoom(size, clock);
+}
 
 /** A request as far as its body goes. */
 function requestOf(headers: Readonly<Record<string, string>> = {}): PassThrough & IncomingMessage {
@@ -32,7 +37,7 @@ function reading(
 }
 
 test('readBody() reads a body that comes in pieces, and gives its room back', async () => {
-  const room = new BodyRoom(10);
+  const room = roomOf(10);
   const request = requestOf();
   const told = reading(request, room, () => assert.equal(room.held, 5));
   request.write('abc');
@@ -44,7 +49,7 @@ test('readBody() reads a body that comes in pieces, and gives its room back', as
 
 for (const stated of [undefined, '600000', '10', 'x']) {
   test(`readBody() reads a long body whose length is stated as ${stated}`, async () => {
-    const room = new BodyRoom(maxBody);
+    const room = roomOf(maxBody);
     const request = requestOf(stated === undefined ? {} : { 'content-length': stated });
     const told = reading(request, room);
     const pieces = Array.from({ length: 60 }, (_, at) => Buffer.alloc(10_000, at));
@@ -57,12 +62,12 @@ for (const stated of [undefined, '600000', '10', 'x']) {
 
 test('readBody() does not begin with a body that is stated to be too long', () => {
   const request = requestOf({ 'content-length': String(maxBody + 1) });
-  assert.deepEqual(reading(request, new BodyRoom(10)).reads, [{ kind: 'too-long' }]);
+  assert.deepEqual(reading(request, roomOf(10)).reads, [{ kind: 'too-long' }]);
   assert.equal(request.listenerCount('data'), 0);
 });
 
 test('readBody() stops at what there is no room for, and gives back what it had', async () => {
-  const room = new BodyRoom(4);
+  const room = roomOf(4);
   const request = requestOf();
   const used = Promise.withResolvers<void>();
   const told = reading(request, room, () => used.resolve());
@@ -74,7 +79,7 @@ test('readBody() stops at what there is no room for, and gives back what it had'
 });
 
 test('readBody() tells once of a sender that goes away', async () => {
-  const room = new BodyRoom(10);
+  const room = roomOf(10);
   const request = requestOf();
   const told = reading(request, room);
   request.write('abc');
@@ -85,7 +90,7 @@ test('readBody() tells once of a sender that goes away', async () => {
 });
 
 test('readBody() tells of what its reader throws, and gives the room back', async () => {
-  const room = new BodyRoom(10);
+  const room = roomOf(10);
   const fault = new Error('a bug');
   const request = requestOf();
   const told = reading(request, room, () => {
@@ -95,4 +100,52 @@ test('readBody() tells of what its reader throws, and gives the room back', asyn
   await once(request, 'close');
   assert.deepEqual(told.failures, [fault]);
   assert.equal(room.held, 0);
+});
+
+/** The end of what was sent to a request so far is read. */
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+test('BodyRoom leaves a quarter to bodies of at most 256 KiB', async () => {
+  const size = 1_024 * 1_024;
+  const room = roomOf(size);
+  const [long, short] = [requestOf(), requestOf()];
+  const [first, second] = [reading(long, room), reading(short, room)];
+  long.write(Buffer.alloc(0.75 * size));
+  await settled();
+  long.write('x');
+  short.end(Buffer.alloc(0.25 * size));
+  await once(short, 'close');
+  assert.deepEqual(first.reads, [{ kind: 'no-room' }]);
+  assert.deepEqual(
+    second.reads.map(({ kind }) => kind),
+    ['whole'],
+  );
+  assert.equal(room.held, 0);
+});
+
+test('BodyRoom drops a body of which too little came for a second, but only where room is short', async () => {
+  const clock = new FakeClock();
+  const room = roomOf(200_000, clock);
+  const [idle, busy, next] = [requestOf(), requestOf(), requestOf()];
+  const told = [idle, busy, next].map((request) => reading(request, room));
+  idle.write(Buffer.alloc(80_000));
+  busy.write(Buffer.alloc(10_000));
+  await clock.advance(999);
+  idle.write('x');
+  busy.write(Buffer.alloc(70_000));
+  await clock.advance(1);
+  assert.deepEqual(
+    told.flatMap(({ reads }) => reads),
+    [],
+  );
+  next.write(Buffer.alloc(50_000));
+  await clock.settle();
+  assert.deepEqual(
+    told.map(({ reads }) => reads.map(({ kind }) => kind)),
+    [['too-slow'], [], []],
+  );
+  assert.equal(room.held, 130_000);
+  next.write(Buffer.alloc(100_000));
+  await clock.settle();
+  assert.deepEqual(told[2]?.reads, [{ kind: 'no-room' }]);
 });

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { Clock } from '#base/clock.ts';
+import { type Monotonic, seconds } from '#base/units.ts';
 
 /** Longest body that is read, in bytes: two objects of up to 3 MiB each, and what is around them (D-29). */
 export const maxBody = 8 * 1_024 * 1_024;
@@ -6,22 +8,44 @@ export const maxBody = 8 * 1_024 * 1_024;
 /** A body of more bytes than this is read into one piece of memory. */
 const longBody = 256 * 1_024;
 
+/** The part of the room that long bodies leave to others: reviews of usual size find room beside any of them. */
+const shortShare = 1 / 4;
+
+/** A body that brings less than so many bytes in so much time is slow. An API server has it at hand and sends it at once. */
+const slowBytes = 64 * 1_024;
+const slowTime = seconds(1);
+
 /** What became of a body. */
 export type ReadBody =
   | { readonly kind: 'whole'; readonly body: Buffer }
   | { readonly kind: 'too-long' }
   /** Too many bytes of other requests are held already. */
   | { readonly kind: 'no-room' }
+  /** Its room was needed, and it hardly came any more. */
+  | { readonly kind: 'too-slow' }
   /** The sender went away. */
   | { readonly kind: 'broken' };
 
-/** Bytes of bodies that may be held at once, over all requests. */
+/** A body that is being read, as far as the room is concerned. */
+interface HeldBody {
+  isSlow(now: Monotonic): boolean;
+  /** Gives back what it holds. */
+  drop(): void;
+}
+
+/**
+ * Bytes of bodies that may be held at once, over all requests. Where they are short, slow bodies make room: who holds
+ * bytes and sends no more keeps nobody out for long, and who is slow for a reason is only cut off while others need it.
+ */
 export class BodyRoom {
   readonly #size: number;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #bodies = new Set<HeldBody>();
   #held = 0;
 
-  constructor(size: number) {
+  constructor(size: number, clock: Pick<Clock, 'monotonic'>) {
     this.#size = size;
+    this.#clock = clock;
   }
 
   /** Bytes that are held. */
@@ -29,15 +53,38 @@ export class BodyRoom {
     return this.#held;
   }
 
-  /** Whether `bytes` more were taken. */
-  take(bytes: number): boolean {
-    if (this.#held + bytes > this.#size) return false;
+  now(): Monotonic {
+    return this.#clock.monotonic();
+  }
+
+  add(body: HeldBody): void {
+    this.#bodies.add(body);
+  }
+
+  remove(body: HeldBody): void {
+    this.#bodies.delete(body);
+  }
+
+  /** Takes `bytes` more for `body`, of which `length` are to be held then. @returns whether there was room */
+  take(bytes: number, length: number, body: HeldBody): boolean {
+    const most = length > longBody ? this.#size * (1 - shortShare) : this.#size;
+    if (this.#held + bytes > most) this.#dropSlow(most - bytes, body);
+    if (this.#held + bytes > most) return false;
     this.#held += bytes;
     return true;
   }
 
   give(bytes: number): void {
     this.#held -= bytes;
+  }
+
+  /** Drops slow bodies, the oldest first, until `most` bytes are held or none is left. */
+  #dropSlow(most: number, except: HeldBody): void {
+    const now = this.now();
+    for (const body of this.#bodies) {
+      if (this.#held <= most) return;
+      if (body !== except && body.isSlow(now)) body.drop();
+    }
   }
 }
 
@@ -55,17 +102,16 @@ export interface BodyReader {
  */
 export function readBody(request: IncomingMessage, room: BodyRoom, reader: BodyReader): void {
   const stated = Number(request.headers['content-length'] ?? 0);
-  const reading = new Reading(room, reader, stated);
+  const stop = (): void => void request.off('data', onData).pause();
+  const reading = new Reading(room, { ...reader, stop }, stated);
+  const onData = (chunk: Buffer): void => {
+    const problem = reading.add(chunk);
+    if (problem !== undefined) reading.settle({ kind: problem });
+  };
   if (stated > maxBody) {
     reading.settle({ kind: 'too-long' });
     return;
   }
-  const onData = (chunk: Buffer): void => {
-    const problem = reading.add(chunk);
-    if (problem === undefined) return;
-    request.off('data', onData).pause();
-    reading.settle({ kind: problem });
-  };
   const broken = (): void => reading.settle({ kind: 'broken' });
   request.on('data', onData);
   request.on('end', () => reading.ended());
@@ -73,29 +119,48 @@ export function readBody(request: IncomingMessage, room: BodyRoom, reader: BodyR
   request.on('close', broken);
 }
 
-class Reading {
+interface StoppableReader extends BodyReader {
+  /** Takes no more of the body. */
+  readonly stop: () => void;
+}
+
+class Reading implements HeldBody {
   readonly #room: BodyRoom;
-  readonly #reader: BodyReader;
+  readonly #reader: StoppableReader;
   #chunks: Buffer[] = [];
   /** Takes the place of the chunks of a long body: else it would stand in memory twice when it is whole. */
   #long: Buffer | undefined;
   #length = 0;
   readonly #stated: number;
+  /** When the last {@link slowBytes} had come, or it began; and how long it was then. */
+  #pace: { readonly at: Monotonic; readonly length: number };
   #isSettled = false;
 
-  constructor(room: BodyRoom, reader: BodyReader, stated: number) {
+  constructor(room: BodyRoom, reader: StoppableReader, stated: number) {
     this.#stated = stated;
     this.#room = room;
     this.#reader = reader;
+    this.#pace = { at: room.now(), length: 0 };
+    room.add(this);
+  }
+
+  isSlow(now: Monotonic): boolean {
+    return now - this.#pace.at >= slowTime;
+  }
+
+  drop(): void {
+    this.settle({ kind: 'too-slow' });
   }
 
   add(chunk: Buffer): 'too-long' | 'no-room' | undefined {
-    if (this.#length + chunk.length > maxBody) return 'too-long';
-    if (!this.#room.take(chunk.length)) return 'no-room';
-    if (this.#long === undefined && this.#length + chunk.length > longBody) this.#lengthen();
+    const length = this.#length + chunk.length;
+    if (length > maxBody) return 'too-long';
+    if (!this.#room.take(chunk.length, length, this)) return 'no-room';
+    if (this.#long === undefined && length > longBody) this.#lengthen();
     this.#long?.set(chunk, this.#length);
     if (this.#long === undefined) this.#chunks.push(chunk);
-    this.#length += chunk.length;
+    this.#length = length;
+    if (length - this.#pace.length >= slowBytes) this.#pace = { at: this.#room.now(), length };
     return undefined;
   }
 
@@ -109,7 +174,8 @@ class Reading {
     this.#isSettled = true;
     this.#chunks = [];
     this.#long = undefined;
-    const { use, failed } = this.#reader;
+    const { use, failed, stop } = this.#reader;
+    if (read.kind !== 'whole') stop();
     try {
       use(read);
     } catch (error) {
@@ -138,6 +204,7 @@ class Reading {
   }
 
   #release(): void {
+    this.#room.remove(this);
     this.#room.give(this.#length);
     this.#length = 0;
   }

@@ -124,6 +124,7 @@ function webhooksOf(
   return [
     noDownscale({
       client: sharedReads(clients.noDownscale, clock),
+      clock,
       log,
       limit: new ConcurrencyLimit(scaleReviews),
     }),

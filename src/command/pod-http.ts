@@ -1,10 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
+import { SparseLog } from '#base/sparse-log.ts';
 import type { Config } from '#config/config.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import type { PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
-import { RejectionLog } from './rejection-log.ts';
 
 /** HTTP to pods as `config` has it, measured and logged (ME-7, ME-8). */
 export function podHttpOf(config: Config, parts: PodHttpParts): PodHttp {
@@ -20,7 +20,8 @@ interface PodHttpParts {
 
 async function openPodHttp({ kubernetes, pods }: Config, parts: PodHttpParts): Promise<PodHttp> {
   const { clock, log, metrics, env } = parts;
-  const rejections = new RejectionLog(log, clock);
+  // The pods of one set may be a thousand, and each call that failed is told of where it was made, too.
+  const rejections = new SparseLog(log, clock);
   const { createPodHttp } = await import('#pod-http/undici-pod-http.ts');
   return createPodHttp({
     clock,
@@ -29,8 +30,9 @@ async function openPodHttp({ kubernetes, pods }: Config, parts: PodHttpParts): P
     timeout: pods.clientTimeout,
     observe: (trip) => metrics.observePodRequest(trip),
     onRejected: (rejection) => {
-      rejections.note(rejection);
-      metrics.countClusterRejection(rejection.route, rejection.requestCluster);
+      const { route, message } = rejection;
+      rejections.warn('', 'cluster check refused a request', { route, message });
+      metrics.countClusterRejection(route, rejection.requestCluster);
     },
   });
 }

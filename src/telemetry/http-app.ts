@@ -1,6 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
@@ -15,6 +13,8 @@ import type { WholeResponse } from './http-response.ts';
 import { routeLabeler } from './http-route.ts';
 import type { HttpServerMetrics } from './http-server-metrics.ts';
 import type { MetricsRegistry } from './metrics.ts';
+import { mostOfConnection } from './requests-of-connection.ts';
+import { SharedExposition } from './shared-exposition.ts';
 
 /** What the plain HTTP server answers with. */
 export interface HttpAppOptions {
@@ -27,10 +27,9 @@ export interface HttpAppOptions {
   readonly isReady: () => boolean;
 }
 
-/** Answers a request; never rejects. */
-export type HttpApp = (request: IncomingMessage) => Promise<WholeResponse>;
+/** Answers a request, which is told that it is one too many of its connection unless it `mayEnter`; never rejects. */
+export type HttpApp = (request: IncomingMessage, mayEnter: boolean) => Promise<WholeResponse>;
 
-const compress = promisify(gzip);
 const routeOf = routeLabeler(['/ready', '/live', '/metrics', '/debug/pprof/*']);
 
 /**
@@ -42,12 +41,14 @@ const routeOf = routeLabeler(['/ready', '/live', '/metrics', '/debug/pprof/*']);
  */
 export function httpApp(options: HttpAppOptions): HttpApp {
   const { clock, metrics, logger } = options;
-  return (request) => {
+  const answering = { ...options, exposition: new SharedExposition(options.registry) };
+  return (request, mayEnter) => {
     const path = pathOf(request.url ?? '');
     if (path === undefined) return Promise.resolve(text(400, 'The path cannot be read\n'));
     return observed(request, { route: routeOf(path), clock, metrics }, async () => {
+      if (!mayEnter) return tooMany;
       try {
-        return await answerTo(request, path, options);
+        return await answerTo(request, path, answering);
       } catch (thrown) {
         const error = errorOf(thrown);
         logger.error('request failed', { path, err: error });
@@ -71,12 +72,22 @@ function pathOf(target: string): string | undefined {
   }
 }
 
+/** Whoever asks on and on without waiting for answers is told so once, and its connection ends. */
+const tooMany: WholeResponse = {
+  ...text(429, `More than ${mostOfConnection} requests of this connection are under way\n`),
+  headers: { connection: 'close' },
+};
+
+interface Answering extends HttpAppOptions {
+  readonly exposition: SharedExposition;
+}
+
 async function answerTo(
   request: IncomingMessage,
   path: string,
-  options: HttpAppOptions,
+  options: Answering,
 ): Promise<WholeResponse> {
-  const { clusterValidation, registry, isReady } = options;
+  const { clusterValidation, isReady } = options;
   const report = { ...options, routeOf };
   const refusal = clusterRefusal(clusterValidation, checkedRequest(request, path), report);
   if (refusal !== undefined) return refusal;
@@ -84,7 +95,7 @@ async function answerTo(
   if (location !== undefined) return { ...text(301, ''), headers: { location } };
   if (path === '/ready') return text(isReady() ? 200 : 500, '');
   if (path === '/live') return text(200, '');
-  if (path === '/metrics') return exposition(registry, request.headers['accept-encoding'] ?? '');
+  if (path === '/metrics') return expositionFor(request, options);
   return text(404, '404 page not found\n');
 }
 
@@ -100,17 +111,17 @@ function text(status: number, body: string): WholeResponse {
   return { status, body };
 }
 
-async function exposition(
-  registry: HttpAppOptions['registry'],
-  acceptEncoding: string,
+async function expositionFor(
+  { headers }: IncomingMessage,
+  { exposition, registry }: Answering,
 ): Promise<WholeResponse> {
-  const body = await registry.expose();
   const shared = { status: 200, contentType: registry.contentType };
-  if (!acceptsGzip(acceptEncoding)) {
-    return { ...shared, body, headers: { vary: 'accept-encoding' } };
+  const vary = { vary: 'accept-encoding' };
+  if (!acceptsGzip(headers['accept-encoding'] ?? '')) {
+    return { ...shared, body: await exposition.plain(), headers: vary };
   }
-  const headers = { vary: 'accept-encoding', 'content-encoding': 'gzip' };
-  return { ...shared, body: new Uint8Array(await compress(body)), headers };
+  const body = await exposition.gzipped();
+  return { ...shared, body, headers: { ...vary, 'content-encoding': 'gzip' } };
 }
 
 /** Whether `gzip` is named in an Accept-Encoding header with a weight other than 0. */

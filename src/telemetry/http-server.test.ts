@@ -401,3 +401,42 @@ test('startHttpServer() leaves no timer behind an answer', async (context) => {
   await served.server.close();
   assert.equal(served.clock.pending.size, 0);
 });
+
+const asking = 'GET /metrics HTTP/1.1\r\nHost: x\r\n';
+
+test('startHttpServer() answers 8 requests of one connection at once, and turns away the next', async (context) => {
+  const served = await serveSlowly(context);
+  const socket = connect(served.server.port, '127.0.0.1');
+  socket.write(`${asking}\r\n`.repeat(20));
+  await served.asked;
+  served.release();
+  const answers = await text(socket);
+  assert.equal(answers.split('HTTP/1.1 200 ').length - 1, 8);
+  assert.match(
+    answers,
+    /HTTP\/1\.1 429 [^]*\r\n\r\nMore than 8 requests of this connection are under way\n$/,
+  );
+});
+
+test('startHttpServer() gives all who ask for metrics at once the same exposition', async (context) => {
+  let expositions = 0;
+  const begun = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<string>();
+  const expose = (): Promise<string> => {
+    expositions += 1;
+    begun.resolve();
+    return release.promise;
+  };
+  const served = await serve(context, { registry: { contentType: 'text/plain', expose } });
+  const socket = connect(served.server.port, '127.0.0.1');
+  const zipped = 'Accept-Encoding: gzip\r\n';
+  socket.write(`${asking}\r\n${asking}${zipped}\r\n${asking}Connection: close\r\n\r\n`);
+  await begun.promise;
+  release.resolve('metric 1\n');
+  const answers = await text(socket);
+  assert.equal(answers.split('HTTP/1.1 200 ').length - 1, 3);
+  assert.equal(answers.split('metric 1\n').length - 1, 2);
+  assert.equal(expositions, 1);
+  await get(served, '/metrics');
+  assert.equal(expositions, 2);
+});

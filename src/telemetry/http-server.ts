@@ -4,10 +4,12 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { minutes, seconds } from '#base/units.ts';
+import { ConnectionPlaces } from './connection-places.ts';
 import type { HttpAppOptions } from './http-app.ts';
 import { httpApp } from './http-app.ts';
 import { type WholeResponse, writeResponse } from './http-response.ts';
 import { listenError } from './listen-error.ts';
+import { RequestsOfConnection } from './requests-of-connection.ts';
 
 /** How the plain HTTP server is reached, and what it answers with. */
 export interface HttpServerOptions extends HttpAppOptions {
@@ -59,6 +61,12 @@ class PlainHttpServer implements HttpServer {
     this.#options = options;
     const isReady = (): boolean => this.#closed === undefined && options.isReady();
     const app = httpApp({ ...options, isReady });
+    const places = new ConnectionPlaces();
+    const underWay = new RequestsOfConnection();
+    const listener = withWriteTimeout(options.clock, (request, response) => {
+      places.noteRequest(request, response);
+      this.#answer(app(request, underWay.enter(request, response)), response);
+    });
     this.#server = createServer(
       {
         requestTimeout: readTimeout,
@@ -66,10 +74,12 @@ class PlainHttpServer implements HttpServer {
         keepAliveTimeout: idleTimeout,
         connectionsCheckingInterval: checkInterval,
       },
-      withWriteTimeout(options.clock, (request, response) => {
-        this.#answer(app(request), response);
-      }),
+      (request, response) => {
+        // A thousand may stand in one chunk, which is parsed to its end.
+        if (!underWay.isRefused(request)) listener(request, response);
+      },
     );
+    this.#server.on('connection', (socket) => places.add(socket));
   }
 
   get port(): number {

@@ -84,7 +84,7 @@ export class AdmissionBed {
     const client = createClient({ ...plain, transport: this.api });
     const log = silentLogger;
     const limit = new ConcurrencyLimit(options.limit ?? 100);
-    this.noDownscale = noDownscale({ client: sharedReads(client, clock), log, limit });
+    this.noDownscale = noDownscale({ client: sharedReads(client, clock), clock, log, limit });
     this.prepareDownscale = this.#preparing(client, { limit, clock, log, identity: 'replica-1' });
   }
 

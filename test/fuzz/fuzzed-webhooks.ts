@@ -40,7 +40,7 @@ export class FuzzedWebhooks {
     const podHttp = new FakePodHttp({ fleet: new PodFleet(clock), clock });
     const ports = { client, clock, log };
     const webhooks = [
-      noDownscale({ client, log, limit }),
+      noDownscale({ ...ports, limit }),
       prepareDownscale({
         ...ports,
         podHttp,

@@ -108,7 +108,8 @@ async function heldBy(
 test('200 reviews of 148 KB that wait for a slow API server hold less than 48 MiB [D-58]', async () => {
   const limit = new ConcurrencyLimit(200);
   const { bytes, asked } = await heldBy(
-    ({ client }) => noDownscale({ client: sharedReads(client, clock), log: silentLogger, limit }),
+    ({ client }) =>
+      noDownscale({ client: sharedReads(client, clock), clock, log: silentLogger, limit }),
     scaleReview,
   );
   assert.equal(asked, 200);

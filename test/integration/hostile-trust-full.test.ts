@@ -10,12 +10,20 @@ import { podEvictionWithoutBudgets } from '#admission/not-built.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
 import { silentLogger } from '#testing/silent-logger.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
-import { ca, connection, posting, SlowServer, serveWebhooks } from './hostile-trust-stage.ts';
+import {
+  ca,
+  clock,
+  connection,
+  posting,
+  SlowServer,
+  serveWebhooks,
+} from './hostile-trust-stage.ts';
 
 const path = '/admission/no-downscale';
 const honest = JSON.stringify(reviewDocument());
 const webhook = noDownscale({
   client: new Proxy({}, {}) as never,
+  clock,
   log: silentLogger,
   limit: new ConcurrencyLimit(1),
 });

@@ -47,7 +47,7 @@ for (const which of ['no-downscale', 'prepare-downscale']) {
     const client = sharedReads(plain, clock);
     const limit = new ConcurrencyLimit(200);
     const webhooks = [
-      noDownscale({ client, log, limit }),
+      noDownscale({ client, clock, log, limit }),
       prepareDownscale({
         client,
         log,
