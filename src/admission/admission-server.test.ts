@@ -206,6 +206,13 @@ test('handlersOf() takes parameters after the content type [admission 2]', async
   assert.equal((await post(JSON.stringify(review()), headers)).status, 200);
 });
 
+for (const type of ['Application/JSON', 'APPLICATION/JSON ; charset=utf-8']) {
+  test(`handlersOf() takes the content type ${type}, as case does not matter there`, async () => {
+    const headers = { 'content-type': type };
+    assert.equal((await post(JSON.stringify(review()), headers)).status, 200);
+  });
+}
+
 const denial =
   "downscale of statefulsets/ingester-zone-a in test from 2 to 1 replicas is not allowed because it has the label 'grafana.com/no-downscale=true'";
 

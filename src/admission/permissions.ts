@@ -9,7 +9,8 @@ export interface AdmissionNames {
 
 /**
  * What the webhooks take in their namespace under the shipped flags, for the objects that the shipped configurations have
- * reviewed; the certificate states its own. The ConfigMaps are shipped empty: no rule for one name can permit to create it.
+ * reviewed; the certificate states its own. Evictions are not among them: whoever has these reviewed too grants `get` on
+ * pods and `list` on budgets. The ConfigMaps are shipped empty: no rule for one name can permit to create it.
  */
 export function admissionPermissions({ zoneTracker }: AdmissionNames): readonly Permission[] {
   return [
@@ -22,9 +23,8 @@ export function admissionPermissions({ zoneTracker }: AdmissionNames): readonly 
     {
       group: '',
       resource: 'pods',
-      verbs: ['get', 'list'],
-      because:
-        'no zone shrinks while pods of another are not ready, and the labels of a pod that is to be evicted are read',
+      verbs: ['list'],
+      because: 'no zone shrinks while pods of another are not ready',
     },
     {
       group: '',
@@ -40,13 +40,6 @@ export function admissionPermissions({ zoneTracker }: AdmissionNames): readonly 
       verbs: ['get', 'update'],
       resourceNames: [zoneTracker],
       because: 'the times of the last down-scales are kept',
-    },
-    {
-      group: 'rollout-operator.grafana.com',
-      resource: 'zoneawarepoddisruptionbudgets',
-      verbs: ['list'],
-      because:
-        'no pod is evicted that such a budget selects, as this version does not have them yet',
     },
   ];
 }

@@ -60,6 +60,17 @@ for (const stated of [undefined, '600000', '10', 'x']) {
   });
 }
 
+for (const isStated of [true, false]) {
+  test(`readBody() takes a body of exactly the most, its length ${isStated ? '' : 'not '}stated`, async () => {
+    const request = requestOf(isStated ? { 'content-length': String(maxBody) } : {});
+    const { promise, resolve } = Promise.withResolvers<ReadBody>();
+    reading(request, roomOf(2 * maxBody), resolve);
+    request.end(Buffer.alloc(maxBody, 0x20));
+    const read = await promise;
+    assert.equal(read.kind === 'whole' ? read.body.length : read.kind, maxBody);
+  });
+}
+
 test('readBody() does not begin with a body that is stated to be too long', () => {
   const request = requestOf({ 'content-length': String(maxBody + 1) });
   assert.deepEqual(reading(request, roomOf(10)).reads, [{ kind: 'too-long' }]);

@@ -12,6 +12,9 @@ export const INJECT_LABEL = 'grafana.com/inject-rollout-operator-ca';
 /** Label of webhook configurations that are about one operator (C3); the value is its namespace. */
 export const NAMESPACE_LABEL = 'grafana.com/namespace';
 
+/** Most CAs of one Secret. More come only from somebody who wrote it by hand: each costs all readers time. */
+export const mostAuthorities = 8;
+
 /** A certificate that vouches for others. */
 export interface Authority {
   /** Its DER form in base64: equal exactly where the certificates are. */
@@ -29,6 +32,7 @@ export interface Leaf {
   readonly cert: string;
   /** PEM. */
   readonly key: string;
+  /** When the last of the chain, and of the CA, begins. */
   readonly notBefore: Instant;
   /** When the first certificate of the chain, or the CA, expires. */
   readonly notAfter: Instant;

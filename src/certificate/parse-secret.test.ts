@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
-import { instant, minutes } from '#base/units.ts';
+import { after, instant, minutes } from '#base/units.ts';
 import { issueSelfSigned } from './issue.ts';
 import { parseSecret } from './parse-secret.ts';
 
@@ -13,6 +14,13 @@ const issuance = {
   dnsNames: ['rollout-operator.test.svc'],
 };
 const [one, two] = await Promise.all([issueSelfSigned(issuance), issueSelfSigned(issuance)]);
+const nine = await Promise.all(Array.from({ length: 9 }, () => issueSelfSigned(issuance)));
+const day = 24 * 60;
+const inverted = await issueSelfSigned({
+  ...issuance,
+  now: after(now, minutes(10 * day)),
+  expiration: minutes(-10 * day),
+});
 
 function secret(data: Readonly<Record<string, string>>, type = 'Opaque'): JsonObject {
   const encoded: Record<string, string> = {};
@@ -56,6 +64,18 @@ const refusals: Readonly<Record<string, { readonly given: JsonObject; readonly w
   'with a CA that did not sign the certificate': {
     given: secret({ ...whole, ca: two.ca }),
     want: /^Secret "test\/s" cannot be used: its "ca" must hold the CA of the certificate in "cert": none of its 1 signed it; delete it/,
+  },
+  'with nine CAs': {
+    given: secret({ ...whole, ca: nine.map(({ ca }) => ca).join('') }),
+    want: /^Secret "test\/s" cannot be used: its "ca" must hold at most 8 CAs: found 9; delete it/,
+  },
+  'with a chain of nine': {
+    given: secret({ ...whole, cert: one.cert.repeat(9) }),
+    want: /^Secret "test\/s" cannot be used: its "cert" must hold a chain of at most 8 certificates: found 9; delete it/,
+  },
+  'with a certificate that ends before it begins': {
+    given: secret({ ...inverted }),
+    want: /^Secret "test\/s" cannot be used: its "cert" must end after it begins: it begins on Jan 12 00:00:00 2026 GMT and ends on Jan  1 00:00:00 2026 GMT; delete it/,
   },
   'with data that is no object of texts': {
     given: { type: 'Opaque', data: { ca: 1, cert: null, key: [] } },
@@ -133,6 +153,28 @@ describe('parseSecret()', () => {
       state.kind === 'valid' && state.content.next?.from,
       Date.UTC(2025, 11, 31, 23, 55) + (life * 5) / 6,
     );
+  });
+
+  test('takes eight CAs and a chain of eight, and checks each against each at most', (t) => {
+    const { mock } = t.mock.method(X509Certificate.prototype, 'verify');
+    const [, ...others] = nine;
+    const ca = others.map((other) => other.ca).join('');
+    const cert = one.cert.repeat(8);
+    assert.equal(parseSecret('test/s', secret({ ...whole, ca, cert })).kind, 'refused');
+    assert.equal(mock.callCount(), 64);
+    const known = `${one.ca}${others
+      .slice(1)
+      .map((other) => other.ca)
+      .join('')}`;
+    assert.equal(parseSecret('test/s', secret({ ...whole, ca: known, cert })).kind, 'valid');
+  });
+
+  test('checks no signature of a CA by another name', async (t) => {
+    const other = await issueSelfSigned({ ...issuance, organization: 'Somebody else' });
+    const { mock } = t.mock.method(X509Certificate.prototype, 'verify');
+    const state = parseSecret('test/s', secret({ ...whole, ca: `${other.ca}${one.ca}` }));
+    assert.equal(state.kind, 'valid');
+    assert.equal(mock.callCount(), 1);
   });
 
   test('names each CA once', () => {

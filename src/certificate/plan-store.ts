@@ -1,8 +1,8 @@
 import type { Because } from '#base/because.ts';
 import { after, type Instant } from '#base/units.ts';
-import type { Authority, Leaf, SecretContent } from './api.ts';
+import { type Authority, type Leaf, mostAuthorities, type SecretContent } from './api.ts';
 import type { Snapshot } from './plan.ts';
-import { lifecycle, skew } from './plan-lifecycle.ts';
+import { hasBegun, isUsable, lifecycle, skew } from './plan-lifecycle.ts';
 
 /** A pair that exists, or one that is yet to be issued. */
 export type PairToStore = Leaf | 'new';
@@ -23,13 +23,14 @@ export type StoreReason =
   | 'CertificateMissing'
   | 'CertificateDeleted'
   | 'CertificateExpired'
+  | 'CertificateNotYetValid'
   | 'CertificateExpiring'
   | 'NameNotCovered'
   | 'AuthorityMissing'
   | 'CertificateSwitched';
 
-/** A Secret is at most 1 MiB; more CAs than this come only from a Secret that is deleted again and again. */
-const mostAuthorities = 8;
+/** A new pair brings a CA of its own: what is written must not be refused when it is read. */
+const mostBesideNew = mostAuthorities - 1;
 
 /**
  * What a Secret without data is to hold: the first certificate. A Secret that was deleted under a running process
@@ -38,12 +39,13 @@ const mostAuthorities = 8;
  */
 export function planMissingContent(
   snapshot: Snapshot,
-  authorities: readonly Authority[],
+  trusted: readonly Authority[],
   now: Instant,
 ): ContentToStore {
   const { served, dnsName } = snapshot;
+  const authorities = trusted.slice(0, mostBesideNew);
   const dnsNames = [dnsName];
-  if (served === undefined || served.notAfter <= now) {
+  if (served === undefined || !isUsable(served, now)) {
     const because = {
       reason: 'CertificateMissing',
       message: 'no certificate is stored yet',
@@ -66,23 +68,19 @@ export function planStore(
 ): ContentToStore | undefined {
   const { current } = content;
   const next =
-    content.next !== undefined && content.next.leaf.notAfter > now ? content.next : undefined;
+    content.next !== undefined && isUsable(content.next.leaf, now) ? content.next : undefined;
   const authorities = authoritiesToStore(content, snapshot, now);
-  const isExpired = current.notAfter <= now;
-  if (next !== undefined && (isExpired || snapshot.served?.id === next.leaf.id)) {
+  const useless = whyUseless(current, now);
+  if (next !== undefined && (useless !== undefined || snapshot.served?.id === next.leaf.id)) {
     const because = {
       reason: 'CertificateSwitched',
       message: 'the next certificate is served now',
     } as const;
     return { current: next.leaf, next: undefined, authorities, dnsNames: [], because };
   }
-  if (isExpired) {
-    const because = {
-      reason: 'CertificateExpired',
-      message: 'the certificate has expired',
-    } as const;
+  if (useless !== undefined) {
     const dnsNames = [snapshot.dnsName];
-    return { current: 'new', next: undefined, authorities, dnsNames, because };
+    return { current: 'new', next: undefined, authorities, dnsNames, because: useless };
   }
   const usable = { ...content, next, authorities };
   return (
@@ -90,6 +88,14 @@ export function planStore(
     planRenewal(usable, snapshot, now) ??
     planAuthority(content, usable, snapshot)
   );
+}
+
+/** Why no client accepts `leaf` now; undefined where they do. */
+function whyUseless(leaf: Leaf, now: Instant): Because<StoreReason> | undefined {
+  if (isUsable(leaf, now)) return undefined;
+  return hasBegun(leaf, now)
+    ? { reason: 'CertificateExpired', message: 'the certificate has expired' }
+    : { reason: 'CertificateNotYetValid', message: 'the certificate is not valid yet' };
 }
 
 /**
@@ -169,7 +175,8 @@ function authoritiesToStore(
   { served }: Snapshot,
   now: Instant,
 ): readonly Authority[] {
-  return keptAuthorities([...authoritiesInUse(content, served), ...content.authorities], now);
+  const wanted = [...authoritiesInUse(content, served), ...content.authorities];
+  return keptAuthorities(wanted, now).slice(0, mostBesideNew);
 }
 
 /** The CAs that clients cannot do without; first, as only so many are kept. */

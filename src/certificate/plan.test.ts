@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { after, type Instant, instant, minutes, seconds } from '#base/units.ts';
 import type { Authority, Leaf, SecretContent, SecretState } from './api.ts';
 import { type Plan, plan, type Snapshot } from './plan.ts';
-import { lifecycle } from './plan-lifecycle.ts';
+import { lifecycle, pauseBetweenLooks } from './plan-lifecycle.ts';
 
 const T0 = instant(1_767_225_600_000);
 const NAME = 'rollout-operator.test.svc';
@@ -124,6 +124,47 @@ const cases: Readonly<Record<string, Case>> = {
     given: { served: undefined },
     at: day(24),
     want: { serve: 'old', store: 'CertificateExpired: new', trust: ['ca-old'] },
+  },
+  'replaces a certificate that begins more than five minutes from now': {
+    given: { secret: valid({ current: coming }), served: undefined },
+    at: instant(day(16) - minutes(5) - 1),
+    want: { serve: 'new', store: 'CertificateNotYetValid: new', trust: ['ca-new'] },
+  },
+  'takes one that begins in five minutes, as by a clock that is ahead': {
+    given: { secret: valid({ current: coming }), served: undefined },
+    at: instant(day(16) - minutes(5)),
+    want: { serve: 'new', trust: ['ca-new'] },
+  },
+  'serves on what clients accept while another that is not valid yet is replaced': {
+    given: { secret: valid({ current: coming }), publication: published(...both) },
+    at: day(1),
+    want: { serve: 'old', store: 'CertificateNotYetValid: new', trust: ['ca-new', 'ca-old'] },
+  },
+  'serves what replaces a certificate that is not valid yet before its CA is published': {
+    given: { served: coming, publication: published() },
+    at: day(1),
+    want: { serve: 'old', trust: ['ca-old'] },
+  },
+  'does not switch to a next certificate that is not valid yet': {
+    given: {
+      secret: valid({ next: { leaf: coming, from: day(1) } }),
+      publication: published(...both),
+    },
+    at: day(2),
+    want: { serve: 'old', trust: ['ca-old', 'ca-new'] },
+  },
+  'puts the next certificate in the place of one that is not valid yet': {
+    given: {
+      secret: valid({ current: coming, next: { leaf: old, from: day(20) } }),
+      served: undefined,
+    },
+    at: day(1),
+    want: { serve: 'old', store: 'CertificateSwitched: old', trust: ['ca-new', 'ca-old'] },
+  },
+  'makes another first certificate when the Secret was deleted under one that is not valid yet': {
+    given: { secret: { kind: 'absent' }, served: coming, remembered: [] },
+    at: day(1),
+    want: { serve: 'new', store: 'CertificateMissing: new', trust: ['ca-new'] },
   },
   '[admission 88] promotes the next certificate where the current one has expired': {
     given: { secret: rotating, served: undefined },
@@ -338,7 +379,8 @@ describe('plan()', () => {
     const authorities = Array.from({ length: 20 }, (_, index) => ca(`x${index}`));
     const secret = valid({ authorities: [old.authority, ...authorities] });
     const { store } = plan(snapshot({ secret }), day(16));
-    assert.equal(store?.authorities.length, 8);
+    assert.equal(store?.next?.pair, 'new');
+    assert.equal(store.authorities.length + 1, 8, 'that of the new pair included');
     assert.equal(store.authorities[0]?.id, 'ca-old');
   });
 
@@ -371,4 +413,10 @@ describe('lifecycle()', () => {
       settle: 30_000,
     });
   });
+});
+
+test('pauseBetweenLooks() is 5 s, and less only where certificates of seconds are asked for', () => {
+  assert.equal(pauseBetweenLooks(minutes(365 * 1_440)), 5_000);
+  assert.equal(pauseBetweenLooks(minutes(2)), 5_000);
+  assert.equal(pauseBetweenLooks(seconds(12)), 500);
 });

@@ -1,7 +1,7 @@
 import type { Because } from '#base/because.ts';
 import { after, type Instant, instant } from '#base/units.ts';
 import type { Authority, Leaf, SecretContent, SecretState } from './api.ts';
-import { lifecycle, longestPoll } from './plan-lifecycle.ts';
+import { isUsable, lifecycle, longestPoll } from './plan-lifecycle.ts';
 import {
   authoritiesInUse,
   type ContentToStore,
@@ -82,7 +82,8 @@ function unchanged({ served, remembered }: Snapshot, now: Instant): Plan {
 
 function planContent(content: SecretContent, snapshot: Snapshot, now: Instant): Plan {
   const { current, next } = content;
-  const wanted = next !== undefined && isDue(content, snapshot, now) ? next.leaf : current;
+  const due = next !== undefined && isDue(content, snapshot, now) ? next.leaf : current;
+  const wanted = isUsable(due, now) ? due : (snapshot.served ?? due);
   const gate = gateOf(wanted, { ...snapshot, current }, now);
   const serve = gate.isOpen ? wanted : (snapshot.served ?? current);
   return {
@@ -105,7 +106,8 @@ const notPublished: Because<'CaNotPublished'> = Object.freeze({
 
 /** Whether the next certificate is to be served: its time has come, or the current one is of no use. */
 function isDue({ current, next }: SecretContent, snapshot: Snapshot, now: Instant): boolean {
-  if (next === undefined || next.leaf.notAfter <= now) return false;
+  if (next === undefined || !isUsable(next.leaf, now)) return false;
+  if (!isUsable(current, now)) return true;
   const replacesName = !covers(current, snapshot.dnsName) && covers(next.leaf, snapshot.dnsName);
   return now >= next.from || now >= lifecycle(current).latestSwitch || replacesName;
 }
@@ -124,7 +126,7 @@ function gateOf(
 ): Gate {
   const before = served ?? current;
   if (wanted.id === before.id || publication.kind === 'unmanaged') return { isOpen: true };
-  if (now >= lifecycle(before).latestSwitch) return { isOpen: true };
+  if (!isUsable(before, now) || now >= lifecycle(before).latestSwitch) return { isOpen: true };
   const since = publication.since.get(wanted.authority.id);
   if (since === undefined) return { isOpen: false };
   const opensAt = after(since, lifecycle(wanted).settle);

@@ -2,9 +2,12 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { errorOf } from '#base/error-of.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { type Instant, instant } from '#base/units.ts';
-import type { Authority, Leaf } from './api.ts';
+import { type Authority, type Leaf, mostAuthorities } from './api.ts';
 import type { KeyPair } from './certificate-source.ts';
 import { certificateBlocks, type PemBlock } from './pem.ts';
+
+/** Most certificates in the chain of a Secret: each is checked against each CA, at every change. */
+const longestChain = 8;
 
 /** A certificate and its key that belong together. */
 export interface CheckedPair extends KeyPair {
@@ -40,26 +43,44 @@ export function checkPair(pair: KeyPair, paths: PairPaths): Parsed<CheckedPair> 
   return valid({ cert: pair.cert, key: pair.key, chain, notAfter: earliestExpiry(chain) });
 }
 
-/** The CAs in `text`, in order, each once; at least one. @param path where it stands, for the problem */
+/** The CAs in `text`, in order, each once; 1 to 8. @param path where it stands, for the problem */
 export function parseAuthorities(text: string, path: string): Parsed<readonly Authority[]> {
-  const parsed = parseCertificates(text, path);
+  const byId = new Map(certificateBlocks(text).map((block) => [block.body, block]));
+  const blocks = [...byId.values()];
+  if (blocks.length > mostAuthorities) {
+    return invalid(path, `must hold at most ${mostAuthorities} CAs: found ${blocks.length}`);
+  }
+  const parsed = parseBlocks(blocks, path);
   if (parsed.kind === 'invalid') return parsed;
   if (parsed.value.length === 0) return invalid(path, 'must hold a PEM certificate: found none');
-  const byId = new Map(parsed.value.map((found) => [found.block.body, authorityOf(found)]));
-  return valid([...byId.values()]);
+  return valid(parsed.value.map(authorityOf));
 }
 
-/** `pair` as something to serve, if it is whole and one of `authorities` vouches for it. */
+/** `pair` as something to serve, if it is whole, of at most 8 certificates, and one of `authorities` vouches for it. */
 export function parseLeaf(
   pair: KeyPair,
   paths: PairPaths & { readonly ca: string },
   authorities: readonly Authority[],
 ): Parsed<Leaf> {
+  const length = certificateBlocks(pair.cert).length;
+  if (length > longestChain) {
+    return invalid(
+      paths.cert,
+      `must hold a chain of at most ${longestChain} certificates: found ${length}`,
+    );
+  }
   const checked = checkPair(pair, paths);
   if (checked.kind === 'invalid') return checked;
   const { chain, cert, key, notAfter } = checked.value;
-  const authority = authorities.find(({ pem }) => isSignedBy(chain, new X509Certificate(pem)));
   const [first] = chain;
+  if (first !== undefined && first.validToDate <= first.validFromDate) {
+    const { validFrom, validTo } = first;
+    return invalid(
+      paths.cert,
+      `must end after it begins: it begins on ${validFrom} and ends on ${validTo}`,
+    );
+  }
+  const authority = authorities.find(({ pem }) => isSignedBy(chain, new X509Certificate(pem)));
   if (authority === undefined || first === undefined) {
     return invalid(
       paths.ca,
@@ -70,7 +91,7 @@ export function parseLeaf(
     id: first.raw.toString('base64'),
     cert,
     key,
-    notBefore: instant(first.validFromDate.getTime()),
+    notBefore: latestBegin([...chain, new X509Certificate(authority.pem)]),
     notAfter: instant(Math.min(notAfter, authority.notAfter)),
     dnsNames: dnsNamesOf(first),
     authority,
@@ -83,13 +104,15 @@ interface FoundCertificate {
 }
 
 function parseCertificates(text: string, path: string): Parsed<readonly FoundCertificate[]> {
+  return parseBlocks(certificateBlocks(text), path);
+}
+
+function parseBlocks(
+  blocks: readonly PemBlock[],
+  path: string,
+): Parsed<readonly FoundCertificate[]> {
   try {
-    return valid(
-      certificateBlocks(text).map((block) => ({
-        block,
-        certificate: new X509Certificate(block.pem),
-      })),
-    );
+    return valid(blocks.map((block) => ({ block, certificate: new X509Certificate(block.pem) })));
   } catch (error) {
     return invalid(path, `must hold PEM certificates: ${errorOf(error).message}`);
   }
@@ -103,8 +126,16 @@ function authorityOf({ block, certificate }: FoundCertificate): Authority {
   };
 }
 
+/** The names first: a signature costs a thousand times as much to check. */
 function isSignedBy(chain: readonly X509Certificate[], authority: X509Certificate): boolean {
-  return chain.some((certificate) => certificate.verify(authority.publicKey));
+  return chain.some(
+    (certificate) =>
+      certificate.issuer === authority.subject && certificate.verify(authority.publicKey),
+  );
+}
+
+function latestBegin(certificates: readonly X509Certificate[]): Instant {
+  return instant(Math.max(...certificates.map(({ validFromDate }) => validFromDate.getTime())));
 }
 
 function earliestExpiry(chain: readonly X509Certificate[]): Instant {

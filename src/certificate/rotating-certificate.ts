@@ -1,7 +1,15 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
-import { after, type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import {
+  after,
+  type Instant,
+  instant,
+  type Millis,
+  type Monotonic,
+  millis,
+  seconds,
+} from '#base/units.ts';
 import { errorPolicy, isForbidden, isUnauthorized } from '#kubernetes/api-error.ts';
 import { formatTimestamp } from '#telemetry/timestamp.ts';
 import type { Authority, Leaf, SecretState } from './api.ts';
@@ -9,6 +17,7 @@ import { SettableSource } from './certificate-source.ts';
 import type { Issue, IssuedPair } from './issue.ts';
 import type { CertificateMetrics } from './metrics.ts';
 import { type Plan, type Publication, plan } from './plan.ts';
+import { pauseBetweenLooks } from './plan-lifecycle.ts';
 import type { ContentToStore } from './plan-store.ts';
 import type { SecretStore, StoredSecret } from './secret-store.ts';
 
@@ -84,14 +93,16 @@ export class RotatingCertificate {
 
   /** Rotates until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, expiration } = this.#options;
+    const pause = pauseBetweenLooks(expiration);
     let lookAgain = clock.now();
     while (!signal.aborted) {
       await this.#until(lookAgain, signal);
       if (signal.aborted) return;
       this.#wake = new AbortController();
       try {
-        lookAgain = await this.#look(signal);
+        const wanted = await this.#look(signal);
+        lookAgain = instant(Math.max(wanted, after(clock.now(), pause)));
         this.#failures = 0;
         this.#problem = undefined;
       } catch (error) {

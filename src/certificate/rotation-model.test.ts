@@ -72,6 +72,11 @@ class World {
   readonly replicas: ReplicaModel[];
   #issued = 0;
 
+  /** How many certificates have been made. */
+  get issued(): number {
+    return this.#issued;
+  }
+
   constructor(offsets: readonly Millis[]) {
     this.replicas = offsets.map((offset) => new ReplicaModel(offset));
   }
@@ -372,5 +377,28 @@ describe('plan() and planBundle()', () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  test('end with the certificate of the slowest clock where clocks are hours apart', () => {
+    const hours = [-5, 0, 5].map((value) => minutes(value * 60));
+    for (const first of [0, 1, 2]) {
+      const world = new World(hours);
+      const replicas = world.replicas.map((_, at) => replicaAt(world, (at + first) % 3));
+      for (let round = 0; round < 6; round += 1) {
+        // All decide on the same Secret; of their writes the first wins.
+        for (const replica of replicas) world.look(replica);
+        for (const replica of replicas) world.write(replica);
+        world.now = instant(world.now + 60_000);
+      }
+      for (let round = 0; round < 3; round += 1) {
+        world.settle();
+        world.now = instant(world.now + 60_000);
+      }
+      assert.ok(world.issued <= 3, `${world.issued} certificates were made`);
+      const { issued, shared } = world;
+      world.settle();
+      assert.deepEqual([world.issued, world.shared.version], [issued, shared.version]);
+      assert.equal(new Set(world.replicas.map(({ served }) => served?.id)).size, 1);
+    }
   });
 });

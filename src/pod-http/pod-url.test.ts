@@ -134,6 +134,8 @@ test('shownUrl() takes user and password away, and nothing else', () => {
   assert.equal(shownUrl('http://u:p@pod:1/a?b=c@d'), 'http://pod:1/a?b=c@d');
   assert.equal(shownUrl('http://pod/a'), 'http://pod/a');
   assert.equal(shownUrl('pod'), 'pod');
+  // A password with an "@" of its own, of which nothing is shown.
+  assert.equal(shownUrl('http://u:p@ss@pod:1/a'), 'http://pod:1/a');
 });
 
 test('shownUrl() shows the begin of a long one, and how long it was', () => {

@@ -1,8 +1,8 @@
 /** What the API server may send, and how many the plain port takes. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseReview } from '#admission/parse-review.ts';
 import { startHttpServer } from '#telemetry/http-server.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
@@ -40,7 +40,9 @@ test('the plain port keeps at most 500 connections', async () => {
     socket.write('GET /live HTTP/1.1\r\nHost:x\r\n\r\n');
     return socket;
   });
-  await sleep(2_000);
+  const served = (socket: Socket): Promise<unknown> =>
+    Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(() => undefined);
+  await Promise.all(sockets.map(served));
   const open = sockets.filter((socket) => !socket.destroyed && socket.bytesRead > 0).length;
   for (const socket of sockets) socket.destroy();
   await server.close();

@@ -1,11 +1,10 @@
-/** How long one input stops the only thread: at most 200 ms (median of three), or what work it causes. */
+/** What one input costs the only thread, counted. */
 import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { connect } from 'node:net';
-import { describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { parseReview } from '#admission/parse-review.ts';
+import { test } from 'node:test';
 import { minutes } from '#base/units.ts';
 import { issueSelfSigned } from '#certificate/issue.ts';
 import { parseSecret } from '#certificate/parse-secret.ts';
@@ -18,54 +17,8 @@ import { silentLogger } from '#testing/silent-logger.ts';
 import { clock } from './hostile-trust-stage.ts';
 
 const MiB = 1_024 * 1_024;
-const head = '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{';
-const tail = '"uid":"x"}}';
 
-/** A body of 8 MiB that repeats `part` between what makes it a review. */
-function bodyOf(part: string, [before, behind]: readonly [string, string] = ['', '']): Buffer {
-  const count = Math.floor((8 * MiB - 300) / Buffer.byteLength(part));
-  return Buffer.from(`${head}${before}${part.repeat(count)}${behind}${tail}`);
-}
-
-function labels(name: (at: number) => string, value: string): string {
-  const members = Array.from({ length: 6_000 }, (_, at) => `"${name(at)}":"${value}"`);
-  return `"labels":{${members.join(',')}},`;
-}
-
-const inObject = ['"object":{"metadata":{', '"uid":"x"}},'] as const;
-const bodies: Readonly<Record<string, Buffer>> = {
-  'a text that is repeated 700,000 times, each with an escape': bodyOf('"uid":"\\n",'),
-  'a text that is repeated 700,000 times, each beyond ASCII': bodyOf('"uid":"ā",'),
-  'a map of labels that is repeated 130 times': bodyOf(
-    labels((at) => at.toString(36), ''),
-    inObject,
-  ),
-  'a map of labels that is repeated, with escapes': bodyOf(
-    labels((at) => `\\n${at.toString(36)}`, 'ā'),
-    inObject,
-  ),
-};
-
-function median(of: () => void): number {
-  const times = Array.from({ length: 3 }, () => {
-    const begun = performance.now();
-    of();
-    return performance.now() - begun;
-  });
-  return times.toSorted((a, b) => a - b)[1] ?? 0;
-}
-
-describe('a review of 8 MiB is read within 200 ms', () => {
-  for (const [name, body] of Object.entries(bodies)) {
-    test(name, () => {
-      assert.equal(parseReview(body).kind, 'review');
-      const took = median(() => void parseReview(body));
-      assert.ok(took < 200, `it took ${Math.round(took)} ms`);
-    });
-  }
-});
-
-test('a Secret of 226 KiB, a quarter of what may be stored, is read within 200 ms', async () => {
+test('a Secret of 226 KiB, a quarter of what may be stored, has no signature checked', async (t) => {
   const issuance = {
     now: clock.now(),
     expiration: minutes(60),
@@ -85,10 +38,10 @@ test('a Secret of 226 KiB, a quarter of what may be stored, is read within 200 m
     cert: base64(ours.cert.repeat(200)),
     key: base64(ours.key),
   };
-  const begun = performance.now();
-  parseSecret('test/s', { type: 'Opaque', data });
-  const took = performance.now() - begun;
-  assert.ok(took < 200, `it took ${Math.round(took)} ms`);
+  const { mock } = t.mock.method(X509Certificate.prototype, 'verify');
+  const state = parseSecret('test/s', { type: 'Opaque', data });
+  assert.equal(mock.callCount(), 0);
+  assert.equal(state.kind, 'refused');
 });
 
 test('64 KB of requests for /metrics on one connection cost few expositions and no memory to speak of', async () => {
@@ -122,9 +75,11 @@ test('64 KB of requests for /metrics on one connection cost few expositions and 
     peak = Math.max(peak, process.memoryUsage.rss() - before);
   }, 5);
   const socket = connect(server.port, '127.0.0.1');
-  socket.on('error', () => undefined).pause();
+  socket.on('error', () => undefined).resume();
+  const ended = once(socket, 'close');
   socket.write('GET /metrics HTTP/1.1\r\nHost:x\r\nAccept-Encoding:gzip\r\n\r\n'.repeat(1_150));
-  await sleep(2_000);
+  // What is more than may be under way on a connection ends it.
+  await ended;
   clearInterval(look);
   hook.disable();
   socket.destroy();

@@ -3,23 +3,21 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
 import { webhookTypes } from '#certificate/webhook-configuration.ts';
 import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
-import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Call } from '#embedded-cluster/event-log.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { prepared, reviewDocument } from '#testing/admission-requests.ts';
+import { prepared } from '#testing/admission-requests.ts';
 import { budgetDefinition, budgetOver, budgets } from '#testing/budgets.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { unusedGrants } from '#testing/role-usage.ts';
 import { mirrorAnnotations } from '#testing/scaling.ts';
-import { WebhookClient } from '#testing/webhook-client.ts';
 import { World } from '#testing/world.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
@@ -136,28 +134,9 @@ describe('the Roles with webhooks', () => {
     return (container?.args ?? []).filter((flag) => !flag.includes('$('));
   }
 
-  async function evicted(port: number, name: string): Promise<unknown> {
-    const key = { namespace, name: 'rollout-operator-self-signed-certificate' };
-    const secret = await stage.admin.get(resourceTypes.secrets, key);
-    const ca = Buffer.from(textAt(secret, 'data', 'ca'), 'base64').toString();
-    const client = new WebhookClient(port, ca, { servername: 'rollout-operator.test.svc' });
-    const members = {
-      operation: 'CREATE',
-      subResource: 'eviction',
-      name,
-      object: {},
-      oldObject: null,
-    };
-    const review = reviewDocument(members);
-    const { text } = await client.post('/admission/pod-eviction', JSON.stringify(review));
-    await client.close();
-    const answer: unknown = JSON.parse(text);
-    return isJsonObject(answer) ? answer['response'] : undefined;
-  }
-
   test('permit all that is done, and nothing besides (#14)', async () => {
     const env = { HTTP_PROXY: (await pods.listen()).href };
-    const { admin, cluster } = stage;
+    const { cluster } = stage;
     withoutStreaming(
       cluster,
       Object.values(webhookTypes).map(({ plural }) => plural),
@@ -169,9 +148,6 @@ describe('the Roles with webhooks', () => {
     await stage.set({ name: 'sibling', ...prepared, replicas: 0 });
     await assert.rejects(stage.scale('guarded', 1), /is not allowed because it has the label/);
     await stage.scale('asked', 2);
-    const body = budgetOver('other', { app: 'other' });
-    await admin.create(budgets, { namespace }, { body });
-    assert.deepEqual(await evicted(port, 'gone'), { uid: 'abc', allowed: true });
     process.kill('SIGTERM');
     assert.equal(await process.exitCode(), 0);
     const calls = callsOf(cluster, user.name);
