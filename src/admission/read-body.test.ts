@@ -120,12 +120,13 @@ test('BodyRoom leaves a quarter to bodies of at most 256 KiB', async () => {
   const size = 1_024 * 1_024;
   const room = roomOf(size);
   const [long, short] = [requestOf(), requestOf()];
-  const [first, second] = [reading(long, room), reading(short, room)];
+  const used = Promise.withResolvers<void>();
+  const [first, second] = [reading(long, room), reading(short, room, () => used.resolve())];
   long.write(Buffer.alloc(0.75 * size));
   await settled();
   long.write('x');
   short.end(Buffer.alloc(0.25 * size));
-  await once(short, 'close');
+  await used.promise;
   assert.deepEqual(first.reads, [{ kind: 'no-room' }]);
   assert.deepEqual(
     second.reads.map(({ kind }) => kind),

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Connections that a server keeps at once: scrapers, probes and API servers have a few each. */
-export const maxConnections = 256;
+const maxConnections = 256;
 
 /** One connection. */
 interface Place {
