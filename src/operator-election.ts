@@ -3,6 +3,7 @@ import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { LeaderElection, LeaderState } from '#kubernetes/leader-election.ts';
+import { isLeading } from '#kubernetes/leader-states.ts';
 import { createLeaderElection } from '#kubernetes/lease-election.ts';
 import { ALL_NAMESPACES } from '#kubernetes/lease-record.ts';
 import { watchRivals } from '#kubernetes/lease-rivals.ts';
@@ -59,8 +60,7 @@ export async function runElection(
   const scope = namespace === '' ? ALL_NAMESPACES : namespace;
   const name = config.leaderElection.resourceName;
   const onLook = (names: readonly string[]): void => metrics.setRivalLeases(names);
-  const show = ({ kind }: LeaderState): void =>
-    metrics.setLeader(name, kind === 'leading' || kind === 'unavailable');
+  const show = (state: LeaderState): void => metrics.setLeader(name, isLeading(state));
   show(election.state);
   const leave = election.onChange(show);
   const watching = watchRivals({ client, clock, log, namespace, name, scope, onLook }, signal);

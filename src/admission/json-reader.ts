@@ -98,10 +98,14 @@ class ObjectReader {
     this.#eachMember(start, (nameAt, nameEnd, valueAt) => {
       const known = this.#memberNamed(nameAt, nameEnd, wanted);
       if (known === undefined) this.end = skipValue(this.#body, valueAt, this.#depth);
-      else if (Object.hasOwn(found, known.name)) this.#refuse(known.name, 'stands there twice');
-      else found[known.name] = this.#value(valueAt, known);
+      else this.#take(known, valueAt, found);
     });
     return found;
+  }
+
+  #take(known: Member, valueAt: number, found: Record<string, JsonValue>): void {
+    if (Object.hasOwn(found, known.name)) this.#refuse(known.name, 'stands there twice');
+    else found[known.name] = this.#value(valueAt, known);
   }
 
   /** Calls `use`, which reads the value, for each member of the object that begins at `start`. */
@@ -182,8 +186,7 @@ class ObjectReader {
       if (known === undefined) {
         this.end = skipValue(body, valueAt, this.#depth);
         if (!isText) other ??= [this.#nameAt(nameAt, nameEnd), emptyOf(body[valueAt])];
-      } else if (Object.hasOwn(found, known.name)) this.#refuse(known.name, 'stands there twice');
-      else found[known.name] = this.#value(valueAt, known);
+      } else this.#take(known, valueAt, found);
     });
     if (this.problem !== undefined) this.problem = `has a member ${name} that ${this.problem}`;
     return other === undefined ? found : Object.fromEntries([...Object.entries(found), other]);

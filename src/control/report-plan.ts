@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Millis, type Monotonic, minutes, monotonic } from '#base/units.ts';
+import { changedAfter, unchangedAfter } from '#base/told-again.ts';
+import { type Monotonic, monotonic } from '#base/units.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Decision, SetRef } from './decision.ts';
 import { isWished, type Reason, reasonCatalogue } from './reasons.ts';
@@ -11,11 +12,6 @@ export interface ReportPorts {
   readonly log: Logger;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
-
-/** What is said in other words is told again after this time at the earliest. */
-const changedAfter: Millis = minutes(1);
-/** A hold that lasts is told again after this time, although nothing of it changed. */
-const unchangedAfter: Millis = minutes(10);
 
 /** Longest message in a log line, in characters. */
 const longestMessage = 1_024;

@@ -1,12 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Millis, type Monotonic, minutes } from '#base/units.ts';
+import { changedAfter, unchangedAfter } from '#base/told-again.ts';
+import type { Monotonic } from '#base/units.ts';
 import { type Leading, leaseRule } from './leader-election.ts';
-
-/** A failure that is told in other words is told again after this time at the earliest. */
-const changedAfter: Millis = minutes(1);
-/** One that lasts is told again after this time, although nothing of it changed. */
-const unchangedAfter: Millis = minutes(10);
 
 interface Told {
   readonly message: string;

@@ -94,6 +94,7 @@ export class LeaderStates {
   }
 }
 
-function isLeading(state: LeaderState): state is Leading {
+/** Whether this process leads, by its Lease or without one. */
+export function isLeading(state: LeaderState): state is Leading {
   return state.kind === 'leading' || state.kind === 'unavailable';
 }
