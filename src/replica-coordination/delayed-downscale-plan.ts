@@ -27,6 +27,7 @@ import type {
   DelayedDownscaleVerdict,
   PlannedPodCall,
 } from './delayed-downscale-snapshot.ts';
+import { elapsedOf } from './watched-preparation.ts';
 
 type HoldVerdict = Extract<DelayedDownscaleVerdict, { kind: 'hold' }>;
 
@@ -95,7 +96,7 @@ function planCalls(
     return { calls: cancels, verdict, requeue: requeueOf({ snapshot, now }, staying, undefined) };
   }
   const going = slotsOf(snapshot, wanted, current).toReversed();
-  const prepares = preparesOf({ snapshot, now }, going, settings.delay);
+  const prepares = preparesOf(snapshot, going, settings.delay);
   const asked = new Set(prepares.map((each) => each.ordinal));
   const verdict = verdictOf({ snapshot, now, settings, asked }, going);
   // Once some may go the write comes first: after it the rest is asked anew (DD-24).
@@ -115,14 +116,13 @@ function callsOf(method: PlannedPodCall['method'], slot: Slot): readonly Planned
 
 /** Calls that ask, and those that confirm an old answer of a pod in the tail that may go; highest ordinal first. */
 function preparesOf(
-  { snapshot, now }: Moment,
+  { takenAt }: DelayedDownscaleSnapshot,
   going: readonly Slot[],
   delay: Millis,
 ): readonly PlannedPodCall[] {
-  const { takenAt } = snapshot;
   let isTail = true;
   return going.flatMap((slot) => {
-    isTail &&= isElapsed(slot, delay, now);
+    isTail &&= isElapsed(slot, delay, takenAt);
     const isConfirmDue =
       isTail && slot.calling === undefined && freshAnswer(slot, takenAt) === undefined;
     return isConfirmDue || isPrepareDue(slot, takenAt) ? callsOf('POST', slot) : [];
@@ -137,12 +137,16 @@ interface Tail {
   readonly blocker: Slot | undefined;
 }
 
-function tailOf({ snapshot, now }: Moment, going: readonly Slot[], delay: Millis): Tail {
+function tailOf(
+  { takenAt }: DelayedDownscaleSnapshot,
+  going: readonly Slot[],
+  delay: Millis,
+): Tail {
   const free: Slot[] = [];
   let provenAt: Monotonic | undefined;
   for (const slot of going) {
-    const answeredAt = freshAnswer(slot, snapshot.takenAt);
-    if (answeredAt === undefined || !isElapsed(slot, delay, now)) {
+    const answeredAt = freshAnswer(slot, takenAt);
+    if (answeredAt === undefined || !isElapsed(slot, delay, takenAt)) {
       return { free, provenAt, blocker: slot };
     }
     if (provenAt === undefined || answeredAt < provenAt) provenAt = answeredAt;
@@ -159,7 +163,7 @@ interface Question extends Moment {
 
 function verdictOf(question: Question, going: readonly Slot[]): DelayedDownscaleVerdict {
   const { snapshot, settings, asked } = question;
-  const { free, provenAt, blocker } = tailOf(question, going, settings.delay);
+  const { free, provenAt, blocker } = tailOf(snapshot, going, settings.delay);
   const isAsking =
     blocker !== undefined && (blocker.calling !== undefined || asked.has(blocker.ordinal));
   if (provenAt === undefined) return holdFor(question, blocker, isAsking);
@@ -209,7 +213,8 @@ function holdFor(question: Question, blocker: Slot | undefined, isAsking: boolea
   if (isAsking || state.kind !== 'prepared') {
     return hold('AwaitingPods', `Pod "${name}" is being asked since when it is prepared`);
   }
-  const due = after(state.since, settings.delay);
+  const left = settings.delay - elapsedOf(state, question.snapshot.takenAt);
+  const due = after(question.now, millis(Math.max(0, left)));
   const delay = formatGoDuration(settings.delay);
   const message = `Pod "${name}" may go at ${formatUtcSeconds(due)}, ${delay} after it said to be prepared`;
   return hold('DownscaleDelayed', message, due);

@@ -1,11 +1,12 @@
 import { assertNever } from '#base/assert-never.ts';
-import { type Instant, type Millis, type Monotonic, minutes, seconds } from '#base/units.ts';
+import { type Millis, type Monotonic, minutes, seconds } from '#base/units.ts';
 import type {
   DelayedDownscaleSnapshot,
   PodPreparation,
   PreparationState,
   SlotPod,
 } from './delayed-downscale-snapshot.ts';
+import { elapsedOf } from './watched-preparation.ts';
 
 /**
  * How long a pod's answer is good for letting it go. It counts from when it came, not from when the call was sent: the
@@ -86,10 +87,10 @@ function isRetryDue(
   return hasChanged || state.retryAt <= at;
 }
 
-/** Whether this very pod said that it is prepared since at least `delay`; a time to come counts as negative (DD-22). */
-export function isElapsed(slot: Slot, delay: Millis, now: Instant): boolean {
+/** Whether this very pod has been prepared for `delay` at `at`. */
+export function isElapsed(slot: Slot, delay: Millis, at: Monotonic): boolean {
   const { pod, state } = slot;
-  return state.kind === 'prepared' && state.uid === pod?.uid && now - state.since >= delay;
+  return state.kind === 'prepared' && state.uid === pod?.uid && elapsedOf(state, at) >= delay;
 }
 
 /** When the answer came, if it is young enough to act on. */

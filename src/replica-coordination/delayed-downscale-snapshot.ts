@@ -1,6 +1,6 @@
 import type { Because } from '#base/because.ts';
 import type { Parsed } from '#base/parsed.ts';
-import type { Instant, Monotonic } from '#base/units.ts';
+import type { Instant, Millis, Monotonic } from '#base/units.ts';
 import type { Requeue } from '#control/decision.ts';
 import type { Reason } from '#control/reasons.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
@@ -29,7 +29,10 @@ export type PreparationState =
       readonly kind: 'prepared';
       readonly uid: string;
       readonly since: Instant;
-      /** When the answer came. */
+      /** When this process first heard of that time, and how long ago it was then: a time to come is now. */
+      readonly heardAt: Monotonic;
+      readonly elapsedThen: Millis;
+      /** When the last answer came. */
       readonly answeredAt: Monotonic;
     }
   /** The pod answered a DELETE with 2xx or 409. */

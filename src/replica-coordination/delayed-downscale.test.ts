@@ -247,6 +247,43 @@ test('planDelayedDownscale() scales at the very end of the delay, and asks only 
   assert.deepEqual(patchesOf(bed), [4]);
 });
 
+for (const [step, span] of [
+  ['forward', minutes(60)],
+  ['back', minutes(-60)],
+] as const) {
+  test(`planDelayedDownscale() waits as long when the clock is set ${step} by an hour meanwhile (D-55)`, async () => {
+    const bed = await new DelayedDownscaleBed({ wanted: 4 }).run(minutes(30));
+    bed.clock.setWallClock(span);
+    bed.want(4);
+    await bed.run(minutes(30) - 1);
+    assert.deepEqual(patchesOf(bed), []);
+    await bed.run(1);
+    assert.deepEqual(patchesOf(bed), [4]);
+  });
+}
+
+test('planDelayedDownscale() counts no time before the pod was cancelled, whatever the clocks show (D-55)', async () => {
+  const bed = await new DelayedDownscaleBed().run(minutes(5));
+  const hourAgo = JSON.stringify({ timestamp: bed.clock.now() / 1_000 - 3_600 });
+  bed.fleet.behave({ kind: 'answer', status: 200, body: hourAgo }, 'ingester-zone-b-4');
+  bed.want(4);
+  await bed.run(minutes(55) - 1);
+  assert.deepEqual(patchesOf(bed), []);
+  await bed.run(1);
+  assert.deepEqual(patchesOf(bed), [4]);
+});
+
+test('planDelayedDownscale() waits no longer after the clock was set and a pod failed to answer (D-55)', async () => {
+  const bed = await new DelayedDownscaleBed({ wanted: 4 }).run(minutes(59));
+  bed.clock.setWallClock(minutes(-60));
+  bed.fleet.behave({ kind: 'answer', status: 500 });
+  await bed.run(minutes(1));
+  assert.equal(bed.verdict(), 'PodNotPrepared');
+  bed.fleet.behave({ kind: 'application' });
+  await bed.run(seconds(1));
+  assert.deepEqual(patchesOf(bed), [4]);
+});
+
 test('planDelayedDownscale() makes no call once all is cancelled (KW-25, QUIE-1)', async () => {
   const bed = await new DelayedDownscaleBed().run(minutes(600));
   assert.equal(callsOf(bed), 'DELETE 0 1 2 3 4');

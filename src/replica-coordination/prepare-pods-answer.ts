@@ -7,9 +7,10 @@ export type PreparedAnswer =
   | { readonly kind: 'prepared'; readonly since: Instant }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** What an answer to DELETE says: the pod is out of it (2xx, and 409 where a person decides), or why that is not known. */
+/** What an answer to DELETE says: the pod is out of it, a person has locked its state, or why neither is known. */
 export type CancelledAnswer =
   | { readonly kind: 'cancelled' }
+  | { readonly kind: 'locked' }
   | { readonly kind: 'failed'; readonly why: string };
 
 /** Longest part of a pod's body that is repeated to people. */
@@ -26,11 +27,12 @@ export function preparedAnswer(answer: PodAnswer): PreparedAnswer {
   return { kind: 'failed', why };
 }
 
-/** Success is a 2xx, or a 409: there a person has locked the pod's state (DD-14). */
+/** Success is a 2xx; a 409 ends the calls, too: there a person has locked the pod's state (DD-14). */
 export function cancelledAnswer(answer: PodAnswer): CancelledAnswer {
   if (answer.kind !== 'answered')
     return { kind: 'failed', why: `did not answer: ${answer.message}` };
-  if (isSuccess(answer.status) || answer.status === 409) return { kind: 'cancelled' };
+  if (isSuccess(answer.status)) return { kind: 'cancelled' };
+  if (answer.status === 409) return { kind: 'locked' };
   return { kind: 'failed', why: statusText(answer) };
 }
 

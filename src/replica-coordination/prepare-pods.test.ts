@@ -84,11 +84,12 @@ test('PodPreparations.start() returns at once, and shows the calls as under way'
     ],
   );
   await clock.settle();
-  assert.deepEqual(preparations.of(set.uid)?.slots.get(4), {
-    calling: undefined,
-    doubtUntil: undefined,
-    state: { kind: 'prepared', uid: 'uid-4', since: T0, answeredAt: T0 },
-  });
+  const { calling, state } = preparations.of(set.uid)?.slots.get(4) ?? {};
+  const heard = { heardAt: T0, elapsedThen: 0, answeredAt: T0 };
+  assert.deepEqual(
+    { calling, state },
+    { calling: undefined, state: { kind: 'prepared', uid: 'uid-4', since: T0, ...heard } },
+  );
 });
 
 test('PodPreparations.start() makes no second call of a pod whose first one is under way', async () => {

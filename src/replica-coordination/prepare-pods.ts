@@ -12,6 +12,7 @@ import type { PodPreparation, PreparationState } from './delayed-downscale-snaps
 import type { PreparationUse } from './plan-delay.ts';
 import { cancelledAnswer, preparedAnswer } from './prepare-pods-answer.ts';
 import type { Preparations } from './snapshot.ts';
+import { preparedState, unwatched, type WatchedPreparation } from './watched-preparation.ts';
 
 /** What calls to pods go through. */
 export interface PodPreparationPorts {
@@ -32,6 +33,7 @@ const longestRetry = minutes(1);
 const doubt = minutes(1);
 
 interface SlotMemory extends PodPreparation {
+  readonly watched: WatchedPreparation;
   /** Until when a POST without an answer may still take effect. */
   readonly doubtUntil: Monotonic | undefined;
 }
@@ -66,7 +68,12 @@ interface WaitingCall {
 /** Loops that call the pods of one set side by side (D-24). */
 const mostLoops = 32;
 const unknown: PreparationState = { kind: 'unknown' };
-const unheardOf: SlotMemory = { calling: undefined, state: unknown, doubtUntil: undefined };
+const unheardOf: SlotMemory = {
+  calling: undefined,
+  state: unknown,
+  watched: unwatched,
+  doubtUntil: undefined,
+};
 
 /**
  * Calls pods beside the passes over their groups, and remembers what they said. The memory is a cache: the truth is
@@ -175,8 +182,9 @@ export class PodPreparations {
     const { url, answer } = await this.#answer(ongoing, signal);
     const state =
       answer.kind === 'aborted' ? unknown : this.#stateAfter(ongoing, answer, startedAt);
+    const watched = watchedAfter(ongoing, answer, { state, startedAt });
     const doubtUntil = this.#doubtAfter(ongoing, answer);
-    keep(memory, call.ordinal, { calling: undefined, state, doubtUntil });
+    keep(memory, call.ordinal, { calling: undefined, state, watched, doubtUntil });
     memory.underWay[method] -= 1;
     if (signal.aborted) return;
     this.#tell({ call, url, set, startedAt }, answer, state);
@@ -200,11 +208,11 @@ export class PodPreparations {
 
   #stateAfter(ongoing: Ongoing, answer: PodAnswer, startedAt: Monotonic): PreparationState {
     const { method, podUid: uid } = ongoing.call;
-    const answeredAt = this.#ports.clock.monotonic();
     if (method === 'POST') {
       const said = preparedAnswer(answer);
       if (said.kind === 'failed') return this.#failed(ongoing, said.why);
-      return { kind: 'prepared', uid, since: said.since, answeredAt };
+      const [now, answeredAt] = [this.#ports.clock.now(), this.#ports.clock.monotonic()];
+      return preparedState(slotOf(ongoing).watched, { uid, since: said.since, now, answeredAt });
     }
     const said = cancelledAnswer(answer);
     if (said.kind === 'failed') return this.#failed(ongoing, said.why);
@@ -266,4 +274,17 @@ function keep(memory: SetMemory, ordinal: number, slot: SlotMemory): void {
 
 function slotOf({ memory, call }: Ongoing): SlotMemory {
   return memory.slots.get(call.ordinal) ?? unheardOf;
+}
+
+function watchedAfter(
+  ongoing: Ongoing,
+  answer: PodAnswer,
+  { state, startedAt }: { readonly state: PreparationState; readonly startedAt: Monotonic },
+): WatchedPreparation {
+  const { watched } = slotOf(ongoing);
+  if (state.kind === 'prepared') return { ...watched, prepared: state };
+  const { method, podUid: uid } = ongoing.call;
+  if (method === 'POST') return watched;
+  const isOut = cancelledAnswer(answer).kind === 'cancelled';
+  return { prepared: undefined, cancelled: isOut ? { uid, startedAt } : watched.cancelled };
 }

@@ -11,6 +11,7 @@ import {
   readySince,
   type StatefulSetOverrides,
   statefulSetView,
+  T0,
   unready as unreadyBy,
 } from './views.ts';
 
@@ -142,6 +143,8 @@ export function heard(
             kind: 'prepared',
             uid: `${name}-${ordinal}-uid`,
             since: instant(since),
+            heardAt: TAKEN_AT,
+            elapsedThen: millis(Math.max(0, T0 - since)),
             answeredAt: monotonic(answeredAt),
           } as const);
     return [Number(ordinal), { calling: undefined, state }] as const;

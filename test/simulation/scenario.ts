@@ -200,7 +200,8 @@ function otherStories(): readonly Scenario[] {
       ...story,
       name: 'broken-then-fixed',
       play: async (world) => {
-        world.kubelet.behaviours.add({ behave: 'neverReady', match: { image: images.new } });
+        // Stuck in the words of the kubelet: what is merely not ready keeps its turn for 30 minutes.
+        world.kubelet.behaviours.add({ behave: 'imagePullBackOff', match: { image: images.new } });
         await world.setImage(images.new);
         await world.clock.advance(seconds(20));
         await world.setImage(images.next);
