@@ -3,6 +3,7 @@ import type { buildConnector, Dispatcher } from 'undici';
 import connectorOf from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import type { Clock } from '#base/clock.ts';
+import { seconds } from '#base/units.ts';
 import { ChunkQueue } from './chunk-queue.ts';
 import { Exchange } from './exchange.ts';
 import type {
@@ -27,7 +28,15 @@ export interface DispatcherSettings {
   readonly allowH2: false;
   readonly headersTimeout: 0;
   readonly bodyTimeout: 0;
+  /** How long a connection is kept that nothing uses, in ms. */
+  readonly keepAliveTimeout: number;
 }
+
+/**
+ * Longer than pods take to restart, so that the deletions of the next pods find their connections open; shorter than
+ * load balancers and API servers keep what is idle (60 s and more), so that none is used that is closed meanwhile.
+ */
+const idleConnectionsLast = seconds(30);
 
 /** Makes a pool of connections to the server; `tls` is how each is made. */
 export type DispatcherFactory = (
@@ -171,6 +180,8 @@ class UndiciTransport implements Transport {
           method: request.method,
           headers: request.headers ?? {},
           body: request.body ?? null,
+          // An API server reads the body of a DELETE, which undici doubts: it would close the connection after each.
+          reset: false,
         },
         {
           ...handler,
@@ -191,7 +202,9 @@ class UndiciTransport implements Transport {
 function dispatcherOf(options: UndiciTransportOptions, connections: number | null): Dispatcher {
   const { dispatcherOf: factory = directly, tls = () => ({}) } = options;
   // Deadlines are ours, on the injected clock: undici's would cut a quiet watch after 300 s.
-  return factory({ connections, allowH2: false, headersTimeout: 0, bodyTimeout: 0 }, tls);
+  const deadlines = { headersTimeout: 0, bodyTimeout: 0 } as const;
+  const keepAliveTimeout = idleConnectionsLast;
+  return factory({ connections, allowH2: false, ...deadlines, keepAliveTimeout }, tls);
 }
 
 function directly(settings: DispatcherSettings, tls: () => TlsSettings): Dispatcher {
