@@ -58,6 +58,7 @@ export class WatchedPods {
     const served = new Set<string>();
     for (const { set, pods } of sets) {
       for (const pod of pods) {
+        if (pod.unready === undefined && set.spec.minReady <= 0) continue;
         const seen = this.#seen.get(pod.uid);
         if (seen === undefined || !isSameCondition(seen.pod, pod)) continue;
         if (!matters(seen, pod, { minReady: set.spec.minReady, ...moment })) continue;
@@ -135,7 +136,7 @@ function hasServed({ readyUntil, leavingSince }: Seen, now: Monotonic): boolean 
   return readyUntil !== undefined && (leavingSince ?? now) - readyUntil < patience;
 }
 
-/** Whether `seen` can change what is said of `pod`: it is not ready, or may not be available yet. */
+/** Whether `seen` can change what is said of `pod`: it is not ready, or may not be available for `minReady` yet. */
 function matters(
   { since, isWitnessed }: Seen,
   pod: PodView,
@@ -143,7 +144,6 @@ function matters(
 ): boolean {
   const { minReady, now, monotonic } = at;
   if (pod.unready !== undefined) return true;
-  if (minReady <= 0) return false;
   if (pod.readySince === undefined || now - pod.readySince < minReady) return true;
   return isWitnessed && monotonic - since < minReady;
 }
