@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { minutes, seconds } from '#base/units.ts';
+import { predecessorHorizon } from '../test/real-cluster/late-proxy.ts';
 import type { RealEnv } from '../test/real-cluster/namespace-env.ts';
 import { images, isComplete, setImage, setName } from '../test/scenarios/group.ts';
 import type { Requests } from './cluster-commands.ts';
@@ -42,6 +43,7 @@ export async function rollPairs(
   const runs = new PairRuns(env, clock);
   const pairs: Pair[] = [];
   try {
+    await runs.begin();
     while (pairs.length < count) pairs.push(await runs.pair());
   } finally {
     runs.close();
@@ -68,6 +70,14 @@ class PairRuns {
 
   close(): void {
     this.#stop();
+  }
+
+  /** Makes a Lease that says of its holder that it ended in good order, so that no operator after it waits for another. */
+  async begin(): Promise<void> {
+    const operator = await this.#env.startOperator();
+    await this.#env.pass(predecessorHorizon);
+    await this.#atRest(images.old);
+    await operator.stop();
   }
 
   async pair(): Promise<Pair> {
