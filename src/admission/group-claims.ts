@@ -84,7 +84,7 @@ export class GroupClaims {
   }
 
   /**
-   * GroupLocks the group of a set, or says who holds it. A claim whose write has no answer is given up in the background.
+   * Claims the group of a set, or says who holds it. A claim whose write has no answer is given up in the background.
    *
    * @throws what the client throws; the reason of the deadline when that is over
    */

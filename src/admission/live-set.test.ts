@@ -42,3 +42,12 @@ for (const kind of ['StatefulSet', 'Scale']) {
 test('liveSetOf() finds no set for a review without an object', () => {
   assert.equal(liveSetOf(live, undefined, 3), undefined);
 });
+
+for (const start of [-1, 1.5, 1e308, 2 ** 31, '3', {}]) {
+  test(`liveSetOf() cannot read a set whose first ordinal is ${JSON.stringify(start)}`, () => {
+    const odd = { ...live, spec: { replicas: 3, ordinals: { start } } };
+    const found = liveSetOf(odd, posted('StatefulSet', 'of-the-set'), 3)?.set;
+    const why = typeof found === 'string' ? found : 'it was read';
+    assert.match(why, /^spec\.ordinals\.start must be a whole number from 0 to 2147483647: got /);
+  });
+}

@@ -1,7 +1,7 @@
 import type { ClaimChanges, ClaimMap, ClaimStore } from './claim-store.ts';
 import { MovedError } from './dependency.ts';
 
-/** GroupLocks in the memory of this process, where the Role does not permit the ConfigMap: no other replica sees them. */
+/** Claims in the memory of this process, where the Role does not permit the ConfigMap: no other replica sees them. */
 export class OwnClaims implements ClaimStore {
   #map: ClaimMap = { configMap: undefined, texts: new Map() };
 

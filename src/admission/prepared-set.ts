@@ -1,10 +1,11 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
+import { quoted } from '#base/quoted.ts';
 import { endpointAt } from '#pod-http/pod-endpoint.ts';
 import { type PodUrl, podUrls } from '#pod-http/pod-url.ts';
 import { GROUP_LABEL } from '#statefulset/group.ts';
 import { LAST_DOWNSCALE } from '#statefulset/last-downscale.ts';
-import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
+import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import { PREPARE_DOWNSCALE } from './downscale-text.ts';
 import { annotationsOf, labelsOf } from './parse-workload.ts';
 
@@ -35,6 +36,8 @@ export function preparedSetOf(raw: JsonObject): PreparedSet | string {
     return `${annotations.problem.path} ${annotations.problem.message}`;
   }
   const spec = objectAt(raw, 'spec');
+  const ordinalsStart = ordinalsStartOf(objectAt(spec, 'ordinals'));
+  if (typeof ordinalsStart === 'string') return ordinalsStart;
   return {
     isPrepared: labels.value.get(PREPARE_DOWNSCALE) === 'true',
     group: labels.value.get(GROUP_LABEL) ?? '',
@@ -42,8 +45,17 @@ export function preparedSetOf(raw: JsonObject): PreparedSet | string {
     path: annotations.value.get(PATH) ?? '',
     lastDownscale: annotations.value.get(LAST_DOWNSCALE),
     serviceName: stringAt(spec, 'serviceName') ?? '',
-    ordinalsStart: integerAt(objectAt(spec, 'ordinals'), 'start') ?? 0,
+    ordinalsStart,
   };
+}
+
+/** No API server stores another: from such a one every pod's name would be wrong. */
+function ordinalsStartOf(ordinals: JsonObject): number | string {
+  const start = ordinals['start'] ?? 0;
+  if (typeof start === 'number' && Number.isInteger(start) && start >= 0 && start < 2 ** 31) {
+    return start;
+  }
+  return `spec.ordinals.start must be a whole number from 0 to 2147483647: got ${quoted(JSON.stringify(start))}`;
 }
 
 /** Why pods of the set cannot be called, in the peer's words and order (P6); undefined when they can. */

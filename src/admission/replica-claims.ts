@@ -29,7 +29,7 @@ export interface ReplicaClaimsOptions {
 const verbs: Readonly<Record<string, string>> = { get: 'get', create: 'create', replace: 'update' };
 
 /**
- * GroupLocks groups among all replicas; where the Role does not permit the ConfigMap, in this process alone, which is as
+ * Claims groups among all replicas; where the Role does not permit the ConfigMap, in this process alone, which is as
  * much as any peer has. The first case is looked for at each claim, so that a Role may be amended without a restart.
  */
 export class ReplicaClaims {
@@ -49,7 +49,7 @@ export class ReplicaClaims {
   }
 
   /**
-   * GroupLocks the group of a set, or says who holds it.
+   * Claims the group of a set, or says who holds it.
    *
    * @throws what the client throws; the reason of the deadline when that is over
    */

@@ -20,11 +20,12 @@ const metadata = { name: 'a', namespace: 'test', uid: 'u', resourceVersion: '1',
 const live = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata, spec: { replicas: 3 } };
 const list = { metadata: { resourceVersion: '1' }, items: [live] };
 
-/** All webhooks, behind an API server where everything is governed. */
+/** All webhooks, behind an API server where everything is governed, and no set can be prepared: no review has an effect. */
 export class FuzzedWebhooks {
   readonly #clock = new FakeClock();
   readonly #handlers: ReadonlyMap<string, Handler>;
-  readonly #forget: () => void;
+  readonly #transport: FakeTransport;
+  readonly #fleet: PodFleet;
 
   constructor() {
     const clock = this.#clock;
@@ -33,11 +34,9 @@ export class FuzzedWebhooks {
       body: /\/(?:statefulsets|deployments|replicasets|pods)\/[^/?]/.test(path) ? live : list,
     }));
     const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'fuzz' });
-    // A list of all requests would be all that is left of the memory.
-    const forget = (): void => void transport.requests.splice(0);
-    this.#forget = forget;
+    const fleet = new PodFleet(clock);
     const limit = new ConcurrencyLimit(100);
-    const podHttp = new FakePodHttp({ fleet: new PodFleet(clock), clock });
+    const podHttp = new FakePodHttp({ fleet, clock });
     const ports = { client, clock, log };
     const webhooks = [
       noDownscale({ ...ports, limit }),
@@ -49,23 +48,35 @@ export class FuzzedWebhooks {
         groupClaims: new ReplicaClaims({ ...ports, namespace: 'test', identity: 'fuzz' }),
         record: annotationRecord(ports),
         clusterDomain: 'cluster.local.',
-        onBackground: forget,
+        onBackground: () => undefined,
       }),
       podEvictionWithoutBudgets(client),
       budgetsNotAccepted(),
     ];
+    this.#transport = transport;
+    this.#fleet = fleet;
     this.#handlers = handlersOf(webhooks, { clock, log, requestTimeout: seconds(10) });
   }
 
   /** Posts `body`. @returns how the answer differs from what is expected; undefined where it does not */
   async problem(name: WebhookName, body: Buffer): Promise<string | undefined> {
     const answer = await this.post(name, body);
-    this.#forget();
+    const effect = this.#effect();
+    if (effect !== undefined) return effect;
     const [expected, found] = [expectedAnswer(name, body), meaningOf(answer)];
     const isSame = JSON.stringify(found) === JSON.stringify(expected);
     return isSame
       ? undefined
       : `answered ${answer.status} ${answer.body}, not ${JSON.stringify(expected)}`;
+  }
+
+  /** What was done besides reading since it was asked last; undefined where nothing was. */
+  #effect(): string | undefined {
+    // A list of all requests would be all that is left of the memory.
+    const write = this.#transport.requests.splice(0).find(({ method }) => method !== 'GET');
+    if (write !== undefined) return `asked the API server to ${write.method} ${write.path}`;
+    const call = this.#fleet.calls.splice(0).at(0);
+    return call === undefined ? undefined : `called ${call.method} ${call.host}${call.path}`;
   }
 
   /** Posts `body` as the API server does. */

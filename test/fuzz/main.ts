@@ -1,5 +1,6 @@
 /**
- * Posts generated bodies to every webhook and compares the answers with the oracle (FUZZ-1, FUZZ-2).
+ * Posts generated bodies to every webhook and compares the answers with the oracle (FUZZ-1, FUZZ-2); and then to
+ * prepare-downscale, where pods and API server answer as generated, too, and compares all effects with theirs.
  *
  *     npm run fuzz -- [--count 200000] [--seed 1]
  *
@@ -10,6 +11,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import { preparations } from './fuzzed-preparation.ts';
 import { FuzzedWebhooks } from './fuzzed-webhooks.ts';
 import type { FuzzInput } from './raw-inputs.ts';
 import { nextInput } from './review-inputs.ts';
@@ -28,6 +30,7 @@ const { values } = parseArgs({
 const webhooks = new FuzzedWebhooks();
 let failures = 0;
 for (const name of webhookNames) failures += await fuzz(name);
+failures += await fuzzPreparation();
 process.exitCode = failures === 0 ? 0 : 1;
 
 async function fuzz(name: WebhookName): Promise<number> {
@@ -52,6 +55,19 @@ async function fuzz(name: WebhookName): Promise<number> {
   const took = (performance.now() - start) / 1_000;
   process.stdout.write(
     `${name}: ${count} bodies in ${took.toFixed(0)} s, ${failed} failed, slowest ${slowest.toFixed(0)} ms of CPU\n`,
+  );
+  return failed;
+}
+
+async function fuzzPreparation(): Promise<number> {
+  const { count, seed } = values;
+  const begun = performance.now();
+  const found = await preparations(Number(count), new SeededRandom(Number(seed)));
+  const took = (performance.now() - begun) / 1_000;
+  for (const problem of found.problems.slice(0, 10)) process.stdout.write(`${problem}\n`);
+  const failed = found.problems.length;
+  process.stdout.write(
+    `prepare-downscale with pods: ${count} bodies in ${took.toFixed(0)} s, ${found.called} led to calls, ${found.allowed} of them were allowed, ${failed} failed\n`,
   );
   return failed;
 }

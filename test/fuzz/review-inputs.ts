@@ -72,7 +72,7 @@ function anyReview(random: SeededRandom): Record<string, unknown> {
 }
 
 /** Values that stand where others are expected. */
-const strange: readonly unknown[] = [
+export const strange: readonly unknown[] = [
   null,
   true,
   0,

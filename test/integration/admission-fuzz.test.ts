@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import { preparations } from '../fuzz/fuzzed-preparation.ts';
 import { FuzzedWebhooks } from '../fuzz/fuzzed-webhooks.ts';
 import { nextInput } from '../fuzz/review-inputs.ts';
 import { webhookNames } from '../fuzz/review-oracle.ts';
@@ -35,3 +36,9 @@ for (const name of webhookNames) {
     }
   });
 }
+
+test(`FUZZ-2: prepare-downscale does to pods and API server what its oracle permits, in ${count} worlds`, async () => {
+  const { problems, called, allowed } = await preparations(count, new SeededRandom(9));
+  assert.deepEqual(problems, []);
+  assert.ok(called > allowed && allowed > 0, `${called} led to calls, ${allowed} were allowed`);
+});
