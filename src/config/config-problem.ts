@@ -35,12 +35,15 @@ const rules: readonly Rule[] = [
   ownCertificateNeedsNameAndLife,
   ({ log }) => needsOneOf(log.format, logFormats),
   ({ log }) => needsOneOf(log.level, logLevels),
+  ({ server }) => needsPort(server.port),
+  ({ tls }) => (tls.isEnabled.value ? needsPort(tls.port) : undefined),
 ];
 
 /** A subdomain, as every name of a Lease. */
 const objectName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 /** As client-go: a try may be late by a fifth of the period, and still has to come before the deadline. */
 const jitter = 1.2;
+const highestPort = 65_535;
 
 /** The first reason, as one sentence, why the program cannot run with `flags`; undefined when it can. */
 export function firstProblem(flags: OperatorFlags): string | undefined {
@@ -63,6 +66,12 @@ function needsPositive(flag: Flag<Millis>): string | undefined {
 function needsNoNegative(flag: Flag<Millis>): string | undefined {
   if (flag.value >= 0) return undefined;
   return `-${flag.name} must not be negative: got ${formatGoDuration(flag.value)}`;
+}
+
+/** 0 is a port that the system chooses. */
+function needsPort(flag: Flag<number>): string | undefined {
+  if (flag.value >= 0 && flag.value <= highestPort) return undefined;
+  return `-${flag.name} must be from 0 to ${highestPort}: got ${flag.value}`;
 }
 
 function needsOneOf(flag: Flag<string>, allowed: readonly string[]): string | undefined {

@@ -239,6 +239,14 @@ const moreExits: Record<string, readonly [args: readonly string[], line: string]
     ['-kubernetes.namespace=x', '-leader-election.resource-name='],
     '-leader-election.resource-name must be lower-case letters, digits, "-" and ".": got ""',
   ],
+  'exits 1 for a port that does not exist': [
+    ['-kubernetes.namespace=x', '-server.port=99999'],
+    '-server.port must be from 0 to 65535: got 99999',
+  ],
+  'exits 1 for a port of the webhooks that does not exist': [
+    ['-kubernetes.namespace=x', '-server-tls.enabled', '-server-tls.port=-1'],
+    '-server-tls.port must be from 0 to 65535: got -1',
+  ],
   'exits 1 for an unknown log format': [
     ['-kubernetes.namespace=x', '-log.format=text'],
     '-log.format must be one of logfmt, json: got "text"',
