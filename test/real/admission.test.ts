@@ -3,138 +3,44 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { webhookConfigurations } from '#admission/webhook-configurations.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import { webhookTypes } from '#certificate/webhook-configuration.ts';
-import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
-import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { usualNames } from '#operator-permissions.ts';
-import { parseZoneEntry } from '#statefulset/last-downscale.ts';
+import { objectAt, objectsAt } from '#embedded-cluster/controllers/read-json.ts';
+import { budgetOver, budgets } from '#testing/budgets.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
-import { refusedCalls } from '../real-cluster/audit.ts';
-import type { RealEnv } from '../real-cluster/namespace-env.ts';
 import type { RoleName } from '../real-cluster/operator-account.ts';
 import { freePorts } from '../real-cluster/programs.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
-import type { Answer, OperatorHandle } from '../scenarios/env.ts';
-import { missing } from '../scenarios/env.ts';
+import type { Answer } from '../scenarios/env.ts';
 import { setName } from '../scenarios/group.ts';
+import { installBudgets } from '../scenarios/rollouts.ts';
+import { told, WebhookStage } from './webhook-stage.ts';
 
-const hooks = ['no-downscale', 'prepare-downscale'] as const;
-
-/** A namespace with a group, webhook configurations and an operator that serves them. */
-class Stage {
-  readonly env: RealEnv;
-  readonly port: number;
-  readonly #proxy: string;
-
-  constructor(env: RealEnv, port: number, proxy: string) {
-    this.env = env;
-    this.port = port;
-    this.#proxy = proxy;
-  }
-
-  get #place(): { readonly namespace: string; readonly port: number } {
-    return { namespace: this.env.namespace, port: this.port };
-  }
-
-  /** Starts the operator; it is ready when this resolves. */
-  start(flags: readonly string[] = []): Promise<OperatorHandle> {
-    const tls = ['-server-tls.enabled=true', `-server-tls.port=${this.port}`];
-    return this.env.startOperatorWith([...tls, ...flags], { HTTP_PROXY: this.#proxy });
-  }
-
-  /** Creates the Service and the configurations, and waits until both carry a CA. */
-  async configure(): Promise<void> {
-    const { admin, namespace } = this.env;
-    const spec = { type: 'ExternalName', externalName: 'localhost' };
-    const service = { metadata: { name: 'rollout-operator' }, spec };
-    await admin.create(resourceTypes.services, { namespace }, { body: service });
-    for (const body of webhookConfigurations(this.#place)) {
-      const kind = body['kind'] === 'MutatingWebhookConfiguration' ? 'mutating' : 'validating';
-      await admin.create(webhookTypes[kind], {}, { body });
-    }
-    await this.#untilCalled();
-  }
-
-  /** Until the API server calls both: it learns of a configuration a moment after it is written. */
-  async #untilCalled(): Promise<void> {
-    for (let tries = 0; tries < 300; tries += 1) {
-      const bundles = await Promise.all(hooks.map((hook) => this.bundle(hook)));
-      const answer = await this.scale('b', 2, '?dryRun=All');
-      if (bundles.every((bundle) => bundle !== '') && answer.status === 400) return;
-      await this.env.pass(millis(100));
-    }
-    throw new Error('Waited in vain until the API server calls the webhooks');
-  }
-
-  /** What the configuration of `hook` trusts. */
-  async bundle(hook: (typeof hooks)[number]): Promise<string> {
-    const type = webhookTypes[hook === 'no-downscale' ? 'validating' : 'mutating'];
-    const stored = await this.env.admin.get(type, { name: `${hook}-${this.env.namespace}` });
-    return textAt(objectsAt(stored, 'webhooks')[0], 'clientConfig', 'caBundle');
-  }
-
-  async setPolicy(failurePolicy: 'Fail' | 'Ignore'): Promise<void> {
-    const operations = [{ op: 'replace', path: '/webhooks/0/failurePolicy', value: failurePolicy }];
-    for (const hook of hooks) {
-      const type = webhookTypes[hook === 'no-downscale' ? 'validating' : 'mutating'];
-      const name = `${hook}-${this.env.namespace}`;
-      await this.env.admin.patch(type, { name }, { body: { kind: 'json', operations } });
-    }
-  }
-
-  async label(zone: string, metadata: JsonObject): Promise<void> {
-    const key = { namespace: this.env.namespace, name: setName(zone) };
-    const body = { kind: 'merge', document: { metadata } } as const;
-    await this.env.admin.patch(resourceTypes.statefulSets, key, { body });
-  }
-
-  path(zone: string): string {
-    const { namespace } = this.env;
-    return `/apis/apps/v1/namespaces/${namespace}/statefulsets/${setName(zone)}`;
-  }
-
-  /** As `kubectl scale`. */
-  scale(zone: string, replicas: number, query = ''): Promise<Answer> {
-    return this.env.ask('PATCH', `${this.path(zone)}/scale${query}`, { spec: { replicas } });
-  }
-
-  replicas(zone: string): unknown {
-    const spec = this.env.stored('statefulsets.apps', setName(zone))?.['spec'];
-    return isJsonObject(spec) ? spec['replicas'] : undefined;
-  }
-
-  /** When zone `zone` was last scaled down: by the ConfigMap of the zone tracker, else by the annotation. */
-  async lastDownscale(zone: string, role: RoleName): Promise<string> {
-    const { admin, namespace } = this.env;
-    if (role === 'peer') {
-      const stored = this.env.stored('statefulsets.apps', setName(zone));
-      return textAt(stored, 'metadata', 'annotations', 'grafana.com/last-downscale');
-    }
-    const key = { namespace, name: usualNames.zoneTracker };
-    const map = await admin.get(resourceTypes.configMaps, key);
-    const entry = parseZoneEntry(textAt(map, 'data', setName(zone)));
-    return entry.kind === 'noted' ? (entry.at ?? '') : '';
-  }
-
-  /** The refusal by no-downscale of a change to `to` replicas. */
-  refused(zone: string, to: number): string {
-    const { namespace } = this.env;
-    return `400 admission webhook "no-downscale-${namespace}.grafana.com" denied the request: downscale of statefulsets/${setName(zone)} in ${namespace} from 3 to ${to} replicas is not allowed because it has the label 'grafana.com/no-downscale=true'`;
-  }
-
-  async noForbidden(): Promise<void> {
-    if (missing(this.env, ['history']) !== undefined) return;
-    const mayLackLeases = this.env.role === 'peer';
-    assert.deepEqual(refusedCalls(await this.env.audit(), { mayLackLeases }), []);
-  }
-}
-
-function told({ status, body }: Answer): string {
-  const text = isJsonObject(body) ? textAt(body, 'message') : '';
-  return `${status} ${text}`.trim();
+/** The configuration of the eviction webhook as the peer ships it; this version ships none. */
+function evictionConfiguration(namespace: string, port: number): JsonObject {
+  const [down] = webhookConfigurations({ namespace, port });
+  return {
+    ...down,
+    metadata: { ...objectAt(down, 'metadata'), name: `pod-eviction-${namespace}` },
+    webhooks: objectsAt(down, 'webhooks').map((webhook) => ({
+      ...webhook,
+      name: `pod-eviction-${namespace}.grafana.com`,
+      clientConfig: {
+        service: { name: 'rollout-operator', namespace, path: '/admission/pod-eviction', port },
+      },
+      rules: [
+        {
+          operations: ['CREATE'],
+          apiGroups: [''],
+          apiVersions: ['v1'],
+          resources: ['pods/eviction'],
+          scope: 'Namespaced',
+        },
+      ],
+    })),
+  };
 }
 
 describe('webhooks on a real control plane', () => {
@@ -156,10 +62,10 @@ describe('webhooks on a real control plane', () => {
   });
 
   /** Zone a is prepared, zone b may not shrink. */
-  async function open(role: RoleName): Promise<Stage> {
+  async function open(role: RoleName): Promise<WebhookStage> {
     const env = await lane.env({ role, hasWebhooks: true, zones: ['a', 'b'] });
     const [port = 0] = await freePorts(1);
-    const stage = new Stage(env, port, proxy);
+    const stage = new WebhookStage(env, port, proxy);
     await stage.label('a', {
       labels: { 'grafana.com/prepare-downscale': 'true' },
       annotations: {
@@ -217,6 +123,40 @@ describe('webhooks on a real control plane', () => {
       await env.close();
     });
   }
+
+  test('let evictions pass but of pods that a budget selects, until budgets are built (D-13)', {
+    timeout: 240_000,
+  }, async () => {
+    const stage = await open('peer');
+    const { env, port } = stage;
+    const { admin, namespace } = env;
+    const evict = (pod: string): Promise<Answer> =>
+      env.ask('POST', `/api/v1/namespaces/${namespace}/pods/${pod}/eviction`, {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name: pod },
+      });
+    await installBudgets(env);
+    const operator = await stage.start();
+    await stage.configure();
+    const body = evictionConfiguration(namespace, port);
+    await admin.create(webhookTypes.validating, {}, { body });
+    await admin.create(budgets, { namespace }, { body: budgetOver('a', { name: setName('a') }) });
+    const pod = `${setName('a')}-0`;
+    const refusal = `429 admission webhook "pod-eviction-${namespace}.grafana.com" denied the request: eviction of pod ${namespace}/${pod} is not allowed: the ZoneAwarePodDisruptionBudget "a" selects it, and this version of the operator does not have zone-aware pod disruption budgets`;
+    const dry = `/api/v1/namespaces/${namespace}/pods/${pod}/eviction?dryRun=All`;
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod } };
+    // The API server learns of a configuration a moment after it is written, and calls it once it has a CA.
+    for (let tries = 0; tries < 300; tries += 1) {
+      if (told(await env.ask('POST', dry, eviction)) === refusal) break;
+      await env.pass(millis(100));
+    }
+    assert.equal(told(await evict(pod)), refusal);
+    assert.equal((await evict(`${setName('b')}-0`)).status, 201);
+    await operator.stop();
+    await stage.noForbidden();
+    await env.close();
+  });
 
   test('let a change be made or not, as their policy says, while the operator is down', {
     timeout: 240_000,

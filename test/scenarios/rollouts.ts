@@ -1,5 +1,6 @@
 /** Rollouts of one group, for every cluster. Each ends when the group is complete, and returns nothing. */
 import assert from 'node:assert/strict';
+import { budgetDefinition, budgets } from '#testing/budgets.ts';
 import type { Env, EnvOptions, Feature } from './env.ts';
 import {
   breakImage,
@@ -114,28 +115,13 @@ export const rollouts: Readonly<Record<string, Scenario>> = {
   },
 };
 
-const BUDGETS = 'zoneawarepoddisruptionbudgets';
-
 /** The definition of budgets as a cluster has it; two scenarios may make it at once. */
-async function installBudgets(env: Env): Promise<void> {
-  const group = 'rollout-operator.grafana.com';
-  const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } };
-  const names = {
-    plural: BUDGETS,
-    singular: 'zoneawarepoddisruptionbudget',
-    kind: 'ZoneAwarePodDisruptionBudget',
-  };
-  const { status } = await env.ask(
-    'POST',
-    '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-    {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: `${BUDGETS}.${group}` },
-      spec: { group, scope: 'Namespaced', names, versions: [version] },
-    },
-  );
+export async function installBudgets(env: Env): Promise<void> {
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const { status } = await env.ask('POST', definitions, budgetDefinition);
   assert.ok(status === 201 || status === 409, `the definition was answered with ${status}`);
-  await env.untilAnswered(`/apis/${group}/v1/namespaces/${env.namespace}/${BUDGETS}`, 200);
+  await env.untilAnswered(
+    `/apis/${budgets.group}/v1/namespaces/${env.namespace}/${budgets.plural}`,
+    200,
+  );
 }
