@@ -14,6 +14,7 @@ interface Bound {
 const goal = 'founding issue, "Benchmarks"';
 const issue6 = 'issue 6, "Figures"';
 const issue12 = 'issue 12';
+const issue13 = 'issue 13';
 const issue14 = 'issue 14';
 const safety = 'reliability.md EXCL-1, MAXU-1';
 
@@ -74,6 +75,12 @@ export const bounds = {
   'peak RSS': { unit: 'MB', atMost: 180, from: `${goal}, D-2`, isSpeed: true },
   'peak RSS with webhooks': { unit: 'MiB', atMost: 130, from: issue14, isSpeed: true },
   'writes while nothing changes': { unit: '/min', atMost: 0, from: goal, isSpeed: false },
+  'CPU of a follower while nothing changes': {
+    unit: '% of a core',
+    atMost: 1,
+    from: issue13,
+    isSpeed: true,
+  },
   'CPU while nothing changes': { unit: '% of a core', atMost: 1, from: goal, isSpeed: true },
   'pods created over HTTP': { unit: '/s', atLeast: 2000, from: `${goal}, PF-1`, isSpeed: true },
   'list of all pods over HTTP': { unit: 'ms', atMost: 300, from: `${goal}, PF-1`, isSpeed: true },

@@ -26,13 +26,14 @@ async function measure(size: Size): Promise<Findings> {
   const access = await cluster.call('open', { isJudged: false });
   await cluster.call('fill', setting);
   await using operator = await Operator.start(access);
+  await using follower = await Operator.start(access);
   await sleep(settle);
   await cluster.call('requests');
   const sentBefore = await operator.requestsSent();
   const load = machineReading();
-  const before = operator.usage();
+  const [leads, follows] = [cpuOf(operator), cpuOf(follower)];
   await sleep(watch);
-  const after = operator.usage();
+  const [led, followed] = [leads(), follows()];
   const requests = await cluster.call('requests');
   const sent = (await operator.requestsSent()) - sentBefore;
   const minutes = watch / 60_000;
@@ -51,8 +52,16 @@ async function measure(size: Size): Promise<Findings> {
       bounded(
         'CPU while nothing changes',
         {
-          value: ((after.cpuSeconds - before.cpuSeconds) / (watch / 1_000)) * 100,
-          how: `/proc: ${(after.cpuSeconds - before.cpuSeconds).toFixed(2)} s of user and system time, with the resync at its default`,
+          value: (led / watch) * 100_000,
+          how: `/proc: ${led.toFixed(2)} s of user and system time of the leader, with the resync at its default`,
+        },
+        size,
+      ),
+      bounded(
+        'CPU of a follower while nothing changes',
+        {
+          value: (followed / watch) * 100_000,
+          how: `/proc: ${followed.toFixed(2)} s of user and system time of the replica that does not lead`,
         },
         size,
       ),
@@ -61,7 +70,13 @@ async function measure(size: Size): Promise<Findings> {
         unit: '/min',
         how: 'by the metric of the operator, with those for types that the server does not have',
       }),
-      told('RSS', { value: after.rss, unit: 'MB', how: 'VmRSS of /proc at the end' }),
+      told('RSS', { value: operator.usage().rss, unit: 'MB', how: 'VmRSS of /proc at the end' }),
     ],
   };
+}
+
+/** Begins to count CPU time. @returns the seconds since then */
+function cpuOf(operator: Operator): () => number {
+  const before = operator.usage().cpuSeconds;
+  return () => operator.usage().cpuSeconds - before;
 }

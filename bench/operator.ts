@@ -96,10 +96,7 @@ export class Operator {
     return new Operator(child, { folder, port }, performance.now() - start);
   }
 
-  /**
-   * Waits until it has looked at so many groups. What is outdated at its first look is touched before it is deleted, as a
-   * predecessor may have been at it (D-8): writes that are no part of a rollout.
-   */
+  /** Waits until it has looked at so many groups: what its start still writes is no part of a rollout. */
   async hasLookedAt(groups: number): Promise<void> {
     const deadline = performance.now() + patience;
     while ((await this.#groupsSeen()) < groups) {
