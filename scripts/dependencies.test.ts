@@ -39,7 +39,11 @@ test('a production install holds nothing that only a kubeconfig needs (#14)', ()
 });
 
 test('no package runs a script while it is installed (#14)', () => {
-  const running = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
-  assert.deepEqual(running, []);
+  const having = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
+  // esbuild's looks whether its program for the platform is there, and fetches it otherwise; ours comes by the lockfile.
+  assert.deepEqual(
+    having.map(([path]) => path),
+    ['node_modules/esbuild'],
+  );
   assert.match(readFileSync(join(root, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m);
 });

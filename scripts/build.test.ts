@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type Bundle, bundleInto } from './build.ts';
+
+/** Bytes of the program without its source map (issue 15). */
+const most = 3_000_000;
+
+describe('bundleInto()', () => {
+  let folder: string;
+  let bundle: Bundle;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'bundle-'));
+    bundle = await bundleInto(join(folder, 'one'));
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  function textOf(name: string, of = 'one'): string {
+    return readFileSync(join(folder, of, name), 'utf8');
+  }
+
+  function run(...args: readonly string[]): {
+    readonly status: number | null;
+    readonly stderr: string;
+  } {
+    const program = join(folder, 'one', 'rollout-operator.mjs');
+    return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
+  }
+
+  test('writes one program, its source map, and licences', () => {
+    assert.deepEqual(readdirSync(join(folder, 'one')).toSorted(), [
+      'LICENSES.txt',
+      'rollout-operator.mjs',
+      'rollout-operator.mjs.map',
+    ]);
+    assert.ok(bundle.size <= most, `${bundle.size} bytes`);
+  });
+
+  test('writes the same bytes again, wherever it writes them', async () => {
+    await bundleInto(join(folder, 'deeper', 'another'));
+    for (const name of readdirSync(join(folder, 'one'))) {
+      const isSame = textOf(name, join('deeper', 'another')) === textOf(name);
+      assert.ok(isSame, `${name} differs`);
+    }
+  });
+
+  test('keeps the licence of each package that parts of the program are from', () => {
+    assert.ok(bundle.packages.includes('node_modules/undici'), bundle.packages.join(' '));
+    const licences = textOf('LICENSES.txt');
+    for (const path of bundle.packages) {
+      const { name, version } = JSON.parse(
+        readFileSync(join(import.meta.dirname, '..', path, 'package.json'), 'utf8'),
+      ) as Readonly<Record<'name' | 'version', string>>;
+      assert.ok(licences.includes(`\n${name} ${version} (`), name);
+    }
+    assert.equal(licences.split('-'.repeat(80)).length, bundle.packages.length + 1);
+  });
+
+  test('makes a program that runs without what it was made of', () => {
+    const { status, stderr } = run('-kubernetes.namespace=x', '-log.level=nonsense');
+    assert.equal(status, 1);
+    assert.match(stderr, /-log\.level must be one of debug, info, warn, error: got "nonsense"/);
+  });
+
+  test('makes a program that says what an image does not have', () => {
+    const { status, stderr } = run('demo');
+    assert.equal(status, 2);
+    assert.match(stderr, /There is no command "demo" here/);
+    const kubeconfig = join(folder, 'kubeconfig');
+    writeFileSync(kubeconfig, '{}');
+    const flags = ['-kubernetes.namespace=x', '-server.port=0'];
+    const outside = run(...flags, `-kubernetes.config-file=${kubeconfig}`);
+    assert.equal(outside.status, 1);
+    assert.match(
+      outside.stderr,
+      /made without the package @kubernetes\/client-node, .* or run in a pod of the cluster/,
+    );
+  });
+});
