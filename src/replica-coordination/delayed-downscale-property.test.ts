@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { type Instant, minutes, seconds } from '#base/units.ts';
-import { type BedPatch, DelayedDownscaleBed } from '#testing/delayed-downscale-bed.ts';
+import {
+  type BedAnswer,
+  type BedPatch,
+  DelayedDownscaleBed,
+} from '#testing/delayed-downscale-bed.ts';
 import type { PodBehaviour } from '#testing/pod-fleet.ts';
 import { preparedAnswer } from './prepare-pods-answer.ts';
 
@@ -99,9 +103,18 @@ function letGoTooEarly(bed: DelayedDownscaleBed, patch: BedPatch): readonly numb
 
 function mayGo(bed: DelayedDownscaleBed, name: string, at: Instant): boolean {
   const last = bed.answers.filter((each) => each.pod === name && each.at <= at).at(-1);
-  if (last === undefined || last.method !== 'POST' || at - last.at > 10_000) return false;
-  const said = preparedAnswer(last.answer);
-  return said.kind === 'prepared' && at - said.since >= delay;
+  if (last === undefined || at - last.at > 10_000) return false;
+  const since = sinceOf(last);
+  if (since === undefined) return false;
+  // A time to come counts as the moment in which it was said first (D-55).
+  const first = bed.answers.find((each) => each.pod === name && sinceOf(each) === since) ?? last;
+  return at - Math.min(since, first.at) >= delay;
+}
+
+/** Since when the pod says that it is prepared; undefined where it does not. */
+function sinceOf({ method, answer }: BedAnswer): Instant | undefined {
+  const said = method === 'POST' ? preparedAnswer(answer) : undefined;
+  return said?.kind === 'prepared' ? said.since : undefined;
 }
 
 test('planDelayedDownscale() lets no pod go before its delay has passed since its own answer, whatever happens', async () => {
