@@ -59,8 +59,13 @@ export async function measureHostile(size: Size): Promise<Findings> {
 
 /** As `npm run operator` starts the program, with its compiled sources kept. */
 function shippedEnvironment(): Readonly<Record<string, string>> {
-  const { NODE_COMPILE_CACHE = '', MALLOC_ARENA_MAX = '' } = process.env;
-  return { NODE_OPTIONS: shippedNodeFlags().join(' '), NODE_COMPILE_CACHE, MALLOC_ARENA_MAX };
+  const {
+    NODE_COMPILE_CACHE = '',
+    MALLOC_ARENA_MAX = '',
+    MALLOC_TRIM_THRESHOLD_ = '',
+  } = process.env;
+  const shipped = { NODE_COMPILE_CACHE, MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_ };
+  return { NODE_OPTIONS: shippedNodeFlags().join(' '), ...shipped };
 }
 
 async function harmOf(
