@@ -16,6 +16,7 @@ const issue6 = 'issue 6, "Figures"';
 const issue12 = 'issue 12';
 const issue13 = 'issue 13';
 const issue14 = 'issue 14';
+const issue15 = 'issue 15';
 const safety = 'reliability.md EXCL-1, MAXU-1';
 
 /** Every bound of every bench, in one place. */
@@ -73,6 +74,11 @@ export const bounds = {
   'pod Ready → next delete, p99': { unit: 'ms', atMost: 50, from: goal, isSpeed: true },
   'process start → ready': { unit: 's', atMost: 1.5, from: goal, isSpeed: true },
   'peak RSS': { unit: 'MB', atMost: 180, from: `${goal}, D-2`, isSpeed: true },
+  'CPU of a start, bundle ÷ sources': { unit: '×', atMost: 0.85, from: issue15, isSpeed: true },
+  'RSS with 12 pods': { unit: 'MB', atMost: 80, from: issue15, isSpeed: true },
+  'RSS with 900 pods': { unit: 'MB', atMost: 90, from: issue15, isSpeed: true },
+  'RSS after a rollout of 900 pods': { unit: 'MB', atMost: 120, from: issue15, isSpeed: true },
+  'RSS with 10,000 pods of 8 KB': { unit: 'MB', atMost: 125, from: issue15, isSpeed: true },
   'peak RSS with webhooks': { unit: 'MiB', atMost: 130, from: issue14, isSpeed: true },
   'writes while nothing changes': { unit: '/min', atMost: 0, from: goal, isSpeed: false },
   'CPU of a follower while nothing changes': {

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { errorOf } from '#base/error-of.ts';
 import { admission } from './admission.ts';
 import type { Bench } from './bench.ts';
+import { bundle } from './bundle.ts';
 import { type Findings, formatFindings, type Size } from './figures.ts';
 import { idle } from './idle.ts';
 import { reaction } from './reaction.ts';
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, Bench>> = {
   server,
   admission,
   rotation,
+  bundle,
 };
 
 interface Choice {

@@ -41,6 +41,9 @@ const seen = /^rollout_operator_last_successful_group_reconcile_timestamp_second
 interface StartOptions {
   /** Variables that lead calls of pods elsewhere. */
   readonly proxy?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A program that was bundled before, in place of the sources. */
+  readonly program?: string;
   readonly flags?: readonly string[];
 }
 
@@ -68,7 +71,7 @@ export class Operator {
   static async start(
     access: Access,
     way: Way = 'in-cluster',
-    { proxy = {}, flags: more = [] }: StartOptions = {},
+    { proxy = {}, env = {}, flags: more = [], program = programs[way] }: StartOptions = {},
   ): Promise<Operator> {
     const port = await freePort();
     const folder = mkdtempSync(join(tmpdir(), 'bench-operator-'));
@@ -79,10 +82,16 @@ export class Operator {
     const start = performance.now();
     const child = spawn(
       process.execPath,
-      [...shippedNodeFlags(), ...nodeOptions(), programs[way], ...flags],
+      [...shippedNodeFlags(), ...nodeOptions(), program, ...flags],
       {
         stdio: ['ignore', 'ignore', 'pipe'],
-        env: { ...process.env, ...proxy, BENCH_API_URL: access.url, BENCH_API_TOKEN: access.token },
+        env: {
+          ...process.env,
+          ...proxy,
+          ...env,
+          BENCH_API_URL: access.url,
+          BENCH_API_TOKEN: access.token,
+        },
       },
     );
     const lines = tailOf(child);

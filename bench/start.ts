@@ -90,7 +90,11 @@ interface Manner {
 }
 
 /** The webhooks as they are shipped, at any port. */
-const webhooks = ['-server-tls.enabled=true', '-server-tls.port=0', '-use-zone-tracker=true'];
+export const webhooks = [
+  '-server-tls.enabled=true',
+  '-server-tls.port=0',
+  '-use-zone-tracker=true',
+];
 
 async function startOften(
   access: Access,

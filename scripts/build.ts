@@ -28,11 +28,18 @@ export interface Bundle {
   readonly packages: readonly string[];
 }
 
-/** Bundles into `folder`, which is emptied before. @throws where a package has no licence to keep */
-export async function bundleInto(folder: string): Promise<Bundle> {
+/**
+ * Bundles into `folder`, which is emptied before.
+ *
+ * @param entry what the program begins with; another one for measurements @throws where a package has no licence to keep
+ */
+export async function bundleInto(
+  folder: string,
+  entry: string = 'src/command/image.ts',
+): Promise<Bundle> {
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { [programName]: 'src/command/image.ts' },
+    entryPoints: { [programName]: entry },
     // Written by us: source maps name sources as seen from here, so that every folder gets the same bytes.
     outdir: 'build',
     write: false,

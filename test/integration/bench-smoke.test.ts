@@ -48,6 +48,13 @@ const figuresOf: Readonly<Record<string, readonly string[]>> = {
     'peak memory under hostile reviews',
     'longest wait of an honest review',
   ],
+  bundle: [
+    'CPU of a start, bundle ÷ sources',
+    'RSS with 12 pods',
+    'RSS with 900 pods',
+    'RSS after a rollout of 900 pods',
+    'RSS with 10,000 pods of 8 KB',
+  ],
   rotation: ['reviews failed during rotations', 'certificates taken into use'],
 };
 
