@@ -6,6 +6,7 @@ import { createClient } from '#kubernetes/http-client.ts';
 import { updateRequest } from '#testing/admission-requests.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { startDeadline } from './deadline.ts';
 import { budgetsNotAccepted, podEvictionWithoutBudgets } from './not-built.ts';
 import type { AdmissionRequest, Decision } from './review.ts';
@@ -226,4 +227,23 @@ test('budgetsNotAccepted() denies with 403 (D-13)', async () => {
     deadline: () => assert.fail('there is nothing to wait for'),
   });
   assert.deepEqual([decision.isAllowed, 'code' in decision && decision.code], [false, 403]);
+});
+
+test('podEvictionWithoutBudgets() looks after as many evictions as come, one after the other', async () => {
+  const clock = new FakeClock();
+  const answers: Readonly<Record<string, FakeAnswer>> = {
+    allowed: budgets(),
+    denied: new Error('no connection'),
+  };
+  for (const [fact, list] of Object.entries(answers)) {
+    const transport = new FakeTransport(() => list);
+    const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
+    const webhook = podEvictionWithoutBudgets(client, new ConcurrencyLimit(1));
+    for (let eviction = 0; eviction < 3; eviction += 1) {
+      const deadline = startDeadline(clock, clock.monotonic(), millis(1_000));
+      await webhook.judge(request, { deadline: () => deadline });
+      deadline.release();
+    }
+    assert.equal(transport.requests.length, 3, fact);
+  }
 });

@@ -161,3 +161,34 @@ test('BodyRoom drops a body of which too little came for a second, but only wher
   await clock.settle();
   assert.deepEqual(told[2]?.reads, [{ kind: 'no-room' }]);
 });
+
+test('BodyRoom forgets bodies that are read, refused or broken off', async () => {
+  const bodies = new Set<unknown>();
+  class WatchedRoom extends BodyRoom {
+    override add(body: Parameters<BodyRoom['add']>[0]): void {
+      bodies.add(body);
+      super.add(body);
+    }
+    override remove(body: Parameters<BodyRoom['remove']>[0]): void {
+      bodies.delete(body);
+      super.remove(body);
+    }
+  }
+  const room = new WatchedRoom(10, new FakeClock());
+  const ends: readonly ((request: PassThrough) => void)[] = [
+    (request) => request.end('abc'),
+    (request) => request.write('much too long for it'),
+    (request) => request.destroy(),
+  ];
+  for (const end of ends) {
+    const request = requestOf();
+    const told = reading(request, room);
+    assert.equal(bodies.size, 1);
+    end(request);
+    await new Promise(setImmediate);
+    assert.equal(told.reads.length, 1);
+    assert.equal(bodies.size, 0);
+  }
+  reading(requestOf({ 'content-length': String(maxBody + 1) }), room);
+  assert.equal(bodies.size, 0);
+});

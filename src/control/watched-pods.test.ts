@@ -11,8 +11,13 @@ import { WatchedPods } from './watched-pods.ts';
 const uid = 'ingester-zone-a-0-uid';
 
 class Bench {
-  readonly world = new GroupWorld(ingesterGroup({ zones: ['a'], minReadySeconds: 30 }));
-  readonly watched = new WatchedPods(this.world.pods, this.world.clock);
+  readonly world: GroupWorld;
+  readonly watched: WatchedPods;
+
+  constructor(minReadySeconds = 30) {
+    this.world = new GroupWorld(ingesterGroup({ zones: ['a'], minReadySeconds }));
+    this.watched = new WatchedPods(this.world.pods, this.world.clock);
+  }
 
   /** Shows the first pod as `options` say. */
   show(options: RawPodOptions): void {
@@ -51,13 +56,15 @@ test('WatchedPods.of() tells nothing of pods that are available', () => {
   assert.equal(new Bench().seen(), undefined);
 });
 
-test('WatchedPods.of() tells since when a pod is seen as not ready, also while it changes otherwise', async () => {
-  const bench = new Bench();
-  bench.show(notReady(0));
-  await bench.world.clock.advance(40_000);
-  bench.show(notReady(0, { revision: 'other' }));
-  assert.equal(bench.seen(), 40_000);
-});
+for (const minReadySeconds of [30, 0]) {
+  test(`WatchedPods.of() tells since when a pod is seen as not ready, also while it changes otherwise, with minReadySeconds ${minReadySeconds}`, async () => {
+    const bench = new Bench(minReadySeconds);
+    bench.show(notReady(0));
+    await bench.world.clock.advance(40_000);
+    bench.show(notReady(0, { revision: 'other' }));
+    assert.equal(bench.seen(), 40_000);
+  });
+}
 
 test('WatchedPods.of() begins anew when the condition changed, even where nobody saw it True in between', async () => {
   const bench = new Bench();

@@ -29,11 +29,10 @@ export type PreparationState =
       readonly kind: 'prepared';
       readonly uid: string;
       readonly since: Instant;
-      /** When this process first heard of that time, and how long ago it was then: a time to come is now. */
-      readonly heardAt: Monotonic;
-      readonly elapsedThen: Millis;
       /** When the last answer came. */
       readonly answeredAt: Monotonic;
+      /** How long the pod had been prepared by then; a time to come is now. */
+      readonly elapsedThen: Millis;
     }
   /** The pod answered a DELETE with 2xx or 409. */
   | {

@@ -419,6 +419,27 @@ test('planDelayedDownscale() cancels once more when a POST without an answer may
   );
 });
 
+test('planDelayedDownscale() cancels once more after a POST without an answer, whatever came of the first DELETE', async () => {
+  const bed = new DelayedDownscaleBed({ wanted: 4 });
+  bed.fleet.behave({ kind: 'never' }, 'ingester-zone-b-4');
+  await bed.run();
+  bed.want(5);
+  await bed.run(4_999);
+  bed.fleet.behave({ kind: 'answer', status: 500 }, 'ingester-zone-b-4');
+  await bed.run(1);
+  bed.fleet.behave({ kind: 'application' }, 'ingester-zone-b-4');
+  await bed.run(minutes(10));
+  const cancels = bed.fleet.calls.filter(({ pod }) => pod === 'ingester-zone-b-4').slice(1);
+  assert.deepEqual(
+    cancels.map(({ method, at }) => [method, (at - 1_767_225_600_000) / 1_000]),
+    [
+      ['DELETE', 5],
+      ['DELETE', 6],
+      ['DELETE', 65],
+    ],
+  );
+});
+
 test('planDelayedDownscale() goes on from the pods own word when its write was refused', async () => {
   const bed = new DelayedDownscaleBed({ wanted: 4 }).prepared({ 4: 70 });
   bed.isRefusing = true;

@@ -71,7 +71,7 @@ export class CoordinationObserver {
       leaving,
       references: references.statesOf(sets),
       zoneTracker,
-      seenDownscales: this.#seen.of({ sets, zoneTracker }, takenAt),
+      seenDownscales: this.#seen.of({ sets, zoneTracker }, { now: clock.now(), takenAt }),
       preparations: byUid<Preparations>(sets, (uid) => preparations.of(uid)),
       paces: byUid<Pace>(sets, (uid) => paces.of(uid, takenAt)),
       unanswered: writes.open(sets.map(({ set }) => set)),

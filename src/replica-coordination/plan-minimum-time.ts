@@ -26,8 +26,8 @@ interface Wait {
  * undefined when it may. A mirrored set asks for it only by the label (KW-23); a follower must carry the label once any
  * zone has been scaled down. A time that cannot be read holds every other set (D-21).
  *
- * The stored times count by the wall clock, one to come as if it were now; no wait lasts longer than this process has
- * watched the minimum time pass since it first saw that stored time (D-55).
+ * How long ago a stored time was the wall clock says when this process first sees it, one to come as if it were now; from
+ * then on no clock counts that anybody sets (D-55).
  */
 export function waitForMinimumTime(
   set: StatefulSetView,
@@ -90,16 +90,15 @@ function longestWait(
   return longest;
 }
 
-/** What is left of `minimum` since the time `at`, by the clock that asks for less; negative once more has passed. */
+/** What is left of `minimum` since the time `at`; negative once more has passed. */
 function leftOf(
   { set, at }: { readonly set: string; readonly at: Instant },
   minimum: Millis,
   { group, now }: Moment,
 ): Millis {
-  const elapsed = Math.max(0, now - at);
   const seen = group.seenDownscales.get(set)?.find((each) => each.at === at);
-  const watched = seen === undefined ? 0 : group.takenAt - seen.since;
-  return millis(minimum - Math.max(elapsed, watched));
+  if (seen === undefined) return millis(minimum - Math.max(0, now - at));
+  return millis(minimum - seen.elapsedThen - (group.takenAt - seen.since));
 }
 
 function holdForUnreadable(set: StatefulSetView, { set: other, at }: Downscale): Wish {

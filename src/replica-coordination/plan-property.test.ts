@@ -198,7 +198,7 @@ class Model {
     const uid = `ingester-zone-d-${ordinal}-uid`;
     const since = after(T0, millis(-10 * HOUR));
     const answeredAt = monotonic(this.#takenAt() - 3_000);
-    const heard = { heardAt: answeredAt, elapsedThen: millis(10 * HOUR) };
+    const heard = { elapsedThen: millis(10 * HOUR) };
     return { calling: undefined, state: { kind: 'prepared', uid, since, ...heard, answeredAt } };
   }
 }

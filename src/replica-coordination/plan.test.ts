@@ -747,8 +747,9 @@ function timed(at: Instant, known: number): CoordinationSnapshot {
     b: { replicas: 3, annotations: follows('a'), labels: minimum },
   };
   const since = monotonic(TAKEN_AT - known);
+  const elapsedThen = millis(Math.max(0, T0 - known - at));
   return coordination(zones, {
-    seenDownscales: new Map([['ingester-zone-a', [{ at, since }]]]),
+    seenDownscales: new Map([['ingester-zone-a', [{ at, since, elapsedThen }]]]),
   });
 }
 

@@ -85,7 +85,7 @@ test('PodPreparations.start() returns at once, and shows the calls as under way'
   );
   await clock.settle();
   const { calling, state } = preparations.of(set.uid)?.slots.get(4) ?? {};
-  const heard = { heardAt: T0, elapsedThen: 0, answeredAt: T0 };
+  const heard = { answeredAt: T0, elapsedThen: 0 };
   assert.deepEqual(
     { calling, state },
     { calling: undefined, state: { kind: 'prepared', uid: 'uid-4', since: T0, ...heard } },

@@ -182,7 +182,8 @@ export class PodPreparations {
     const { url, answer } = await this.#answer(ongoing, signal);
     const state =
       answer.kind === 'aborted' ? unknown : this.#stateAfter(ongoing, answer, startedAt);
-    const watched = watchedAfter(ongoing, answer, { state, startedAt });
+    const endedAt = this.#ports.clock.monotonic();
+    const watched = watchedAfter(ongoing, answer, { state, endedAt });
     const doubtUntil = this.#doubtAfter(ongoing, answer);
     keep(memory, call.ordinal, { calling: undefined, state, watched, doubtUntil });
     memory.underWay[method] -= 1;
@@ -276,15 +277,14 @@ function slotOf({ memory, call }: Ongoing): SlotMemory {
   return memory.slots.get(call.ordinal) ?? unheardOf;
 }
 
+/** A call that failed, or a DELETE that the pod did not follow, says nothing against what the pod said before. */
 function watchedAfter(
   ongoing: Ongoing,
   answer: PodAnswer,
-  { state, startedAt }: { readonly state: PreparationState; readonly startedAt: Monotonic },
+  { state, endedAt }: { readonly state: PreparationState; readonly endedAt: Monotonic },
 ): WatchedPreparation {
   const { watched } = slotOf(ongoing);
   if (state.kind === 'prepared') return { ...watched, prepared: state };
-  const { method, podUid: uid } = ongoing.call;
-  if (method === 'POST') return watched;
-  const isOut = cancelledAnswer(answer).kind === 'cancelled';
-  return { prepared: undefined, cancelled: isOut ? { uid, startedAt } : watched.cancelled };
+  const isOut = ongoing.call.method === 'DELETE' && cancelledAnswer(answer).kind === 'cancelled';
+  return isOut ? { prepared: undefined, cancelledAt: endedAt } : watched;
 }

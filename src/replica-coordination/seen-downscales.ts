@@ -1,4 +1,4 @@
-import type { Instant, Monotonic } from '#base/units.ts';
+import { type Instant, type Monotonic, millis } from '#base/units.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import { lastDownscaleOf } from './api.ts';
 import type { SeenTime, ZoneTracker } from './snapshot.ts';
@@ -9,16 +9,22 @@ interface Stored {
   readonly zoneTracker: ZoneTracker;
 }
 
+/** One moment on both clocks. */
+interface SeenMoment {
+  readonly now: Instant;
+  readonly takenAt: Monotonic;
+}
+
 /**
- * Since when this process has known the times that others stored, so that a wait that counts from one ends at the latest
- * when this process has watched it pass, whatever the wall clock does meanwhile (D-55).
+ * Since when this process has known the times that others stored, so that a wait that counts from one goes on as it was
+ * when this process first saw it, whatever the wall clock does meanwhile (D-55).
  */
 export class SeenDownscales {
   /** By uid of the set. */
   readonly #seen = new Map<string, readonly SeenTime[]>();
 
-  /** The times that `stored` has for each set, by its name; one that is new is known since `now`. */
-  of({ sets, zoneTracker }: Stored, now: Monotonic): ReadonlyMap<string, readonly SeenTime[]> {
+  /** The times that `stored` has for each set, by its name; one that is new is known since `moment`. */
+  of({ sets, zoneTracker }: Stored, moment: SeenMoment): ReadonlyMap<string, readonly SeenTime[]> {
     const found = new Map<string, readonly SeenTime[]>();
     for (const { set } of sets) {
       const tracked = zoneTracker.kind === 'read' ? zoneTracker.times.get(set.name) : undefined;
@@ -29,7 +35,7 @@ export class SeenDownscales {
       // An unread ConfigMap says nothing of what it had: that stays known.
       const isWhole = zoneTracker.kind === 'read' || zoneTracker.kind === 'off';
       const kept = isWhole ? [] : before;
-      const seen = merged([...kept, ...times.map((at) => seenSince(at, before, now))]);
+      const seen = merged([...kept, ...times.map((at) => seenSince(at, before, moment))]);
       if (seen.length === 0 && before.length === 0) continue;
       this.#seen.set(set.uid, seen);
       found.set(set.name, seen);
@@ -43,8 +49,10 @@ export class SeenDownscales {
   }
 }
 
-function seenSince(at: Instant, before: readonly SeenTime[], now: Monotonic): SeenTime {
-  return before.find((each) => each.at === at) ?? { at, since: now };
+function seenSince(at: Instant, before: readonly SeenTime[], moment: SeenMoment): SeenTime {
+  const known = before.find((each) => each.at === at);
+  if (known !== undefined) return known;
+  return { at, since: moment.takenAt, elapsedThen: millis(Math.max(0, moment.now - at)) };
 }
 
 /** Each time once. */

@@ -69,6 +69,8 @@ export interface Preparations {
 export interface SeenTime {
   readonly at: Instant;
   readonly since: Monotonic;
+  /** How long ago it was by the wall clock when this process first saw it; a time to come was then. */
+  readonly elapsedThen: Millis;
 }
 
 /** All that one decision about the replicas of a group needs to know: plain immutable data, nothing that acts. */

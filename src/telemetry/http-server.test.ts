@@ -439,4 +439,6 @@ test('startHttpServer() gives all who ask for metrics at once the same expositio
   assert.equal(expositions, 1);
   await get(served, '/metrics');
   assert.equal(expositions, 2);
+  await get(served, '/metrics', { headers: { 'accept-encoding': 'gzip' } });
+  assert.equal(expositions, 3);
 });

@@ -143,9 +143,8 @@ export function heard(
             kind: 'prepared',
             uid: `${name}-${ordinal}-uid`,
             since: instant(since),
-            heardAt: TAKEN_AT,
-            elapsedThen: millis(Math.max(0, T0 - since)),
             answeredAt: monotonic(answeredAt),
+            elapsedThen: millis(Math.max(0, T0 - since - (TAKEN_AT - answeredAt))),
           } as const);
     return [Number(ordinal), { calling: undefined, state }] as const;
   });

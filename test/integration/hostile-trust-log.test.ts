@@ -11,9 +11,10 @@ import { sharedReads } from '#admission/shared-reads.ts';
 import type { JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import { createClient } from '#kubernetes/http-client.ts';
+import { TransportError } from '#kubernetes/transport.ts';
 import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
-import { FakeTransport } from '#testing/fake-transport.ts';
+import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
 import { deployFiles, programVersion } from '../../scripts/generate-deploy.ts';
 import { clock } from './hostile-trust-stage.ts';
 
@@ -23,26 +24,37 @@ const scale = (replicas: number): JsonObject => ({
   metadata: { name: 'n'.repeat(253), namespace: 'kube-system', uid: 'u' },
   spec: { replicas },
 });
-const forged = Buffer.from(
-  JSON.stringify(
-    reviewDocument({
-      name: 'n'.repeat(253),
-      namespace: 'kube-system',
-      kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
-      subResource: 'scale',
-      object: scale(1),
-      oldObject: scale(3),
-    }),
-  ),
+const status = { kind: 'Status', code: 403, reason: 'Forbidden', message: 'forbidden' };
+const failures: Readonly<Record<string, () => FakeAnswer>> = {
+  'of a namespace that the Role does not cover': () => ({ status: 403, body: status }),
+  'while the API server cannot be reached': () => new TransportError('broken', 'connection'),
+};
+
+function forged(name: string): Buffer {
+  return Buffer.from(
+    JSON.stringify(
+      reviewDocument({
+        name,
+        namespace: 'kube-system',
+        kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+        subResource: 'scale',
+        object: scale(1),
+        oldObject: scale(3),
+      }),
+    ),
+  );
+}
+
+const floods = ['no-downscale', 'prepare-downscale'].flatMap((which) =>
+  Object.entries(failures).map(([fact, answer]) => ({ which, fact, answer })),
 );
 
-for (const which of ['no-downscale', 'prepare-downscale']) {
-  test(`1,000 equal reviews of a namespace that the Role does not cover leave at most 20 lines of ${which}`, async () => {
+for (const { which, fact, answer } of floods) {
+  test(`1,000 reviews ${fact}, half of them equal, leave at most 20 lines of ${which}`, async () => {
     const lines: string[] = [];
     const sink = unbuffered((line) => lines.push(line));
     const log = createLogger({ format: 'logfmt', level: 'info', clock, sink });
-    const status = { kind: 'Status', code: 403, reason: 'Forbidden', message: 'forbidden' };
-    const transport = new FakeTransport(() => ({ status: 403, body: status }));
+    const transport = new FakeTransport(answer);
     const plain = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
     const client = sharedReads(plain, clock);
     const limit = new ConcurrencyLimit(200);
@@ -64,7 +76,8 @@ for (const which of ['no-downscale', 'prepare-downscale']) {
     const handlers = handlersOf(webhooks, { clock, log, requestTimeout: seconds(10) });
     const caller = { query: '', begun: clock.monotonic(), onLeave: () => undefined };
     for (let at = 0; at < 1_000; at += 1) {
-      const posted = { contentType: 'application/json', body: forged, caller };
+      const body = forged(at % 2 === 0 ? 'n'.repeat(253) : `n-${at}`);
+      const posted = { contentType: 'application/json', body, caller };
       await handlers.get(`/admission/${which}`)?.(posted);
     }
     const bytes = lines.reduce((sum, line) => sum + line.length, 0);

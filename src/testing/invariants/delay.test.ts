@@ -39,6 +39,12 @@ function violations(
   { to = 2, annotations = delayed, user = 'us' } = {},
 ): readonly string[] {
   const invariant = new KeptDelay({ ours: (each) => each === 'us', podCalls });
+  invariant.onCommit(shrinking({ to, annotations, user }));
+  return invariant.violations.map(({ message }) => message);
+}
+
+/** The replicas of a are lowered from 3 to `to`. */
+function shrinking({ to = 2, annotations = delayed, user = 'us' }): Commit {
   const commit = {
     revision: 7,
     at: after(T0, seconds(0)),
@@ -52,8 +58,7 @@ function violations(
     before: rawStatefulSet({ name: 'a', annotations }),
     after: rawStatefulSet({ name: 'a', annotations, replicas: to }),
   };
-  invariant.onCommit(commit as unknown as Commit);
-  return invariant.violations.map(({ message }) => message);
+  return commit as unknown as Commit;
 }
 
 test('SCAL-1 passes a pod that said to be prepared for the delay', () => {
@@ -79,6 +84,39 @@ test('SCAL-1 flags a pod that was cancelled since', () => {
     'We took pod test/a-2, which does not say that it is prepared: it was last called with DELETE',
   ]);
 });
+
+for (const [fact, age, expected] of [
+  [
+    'flags a pod that was made anew after it was asked',
+    11,
+    [
+      'We took pod test/a-2, which does not say that it is prepared: it was last called with POST before it was made',
+    ],
+  ],
+  ['passes a pod that was made anew too late to be known', 9, []],
+] as const) {
+  test(`SCAL-1 ${fact}`, () => {
+    const asked = { ...call('a-2', 'POST', preparedFor(90)), at: instant(T0 - age * 1_000 - 500) };
+    const invariant = new KeptDelay({ ours: (each) => each === 'us', podCalls: [asked] });
+    const made = {
+      at: instant(T0 - age * 1_000),
+      resource: 'pods',
+      namespace: 'test',
+      name: 'a-2',
+    };
+    invariant.onCommit({
+      ...made,
+      before: undefined,
+      after: {},
+      user: 'controller',
+    } as unknown as Commit);
+    invariant.onCommit(shrinking({}));
+    assert.deepEqual(
+      invariant.violations.map(({ message }) => message),
+      expected,
+    );
+  });
+}
 
 for (const [what, reply] of Object.entries({
   'says nothing': never,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { parsePrometheusDuration } from '#base/prometheus-duration.ts';
-import { instant, type Millis, millis } from '#base/units.ts';
+import { type Instant, instant, type Millis, millis, seconds } from '#base/units.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import { setFacts } from '../facts.ts';
 import { numberAt, textAt } from '../json-path.ts';
@@ -16,14 +16,19 @@ export interface DelayOptions {
 
 const NAME = 'rollout-mirror-replicas-from-resource-name';
 const KIND = 'rollout-mirror-replicas-from-resource-kind';
+/** For so long nobody can be expected to know that a pod was made anew (A of reliability §2). */
+const mostViewAge = seconds(10);
 
 /**
  * The delay rule of SCAL-1: a pod that a write of ours takes away from a mirrored set with a delay has said last, by its
- * own word, that it is prepared for that long, and was not told otherwise since.
+ * own word, that it is prepared for that long, and was not told otherwise since. The word of the pod before it in its slot
+ * is not its own.
  */
 export class KeptDelay implements Invariant {
   readonly #options: DelayOptions;
   readonly #findings = new Findings();
+  /** When the newest pod of each name was made, by namespace and name. */
+  readonly #madeAt = new Map<string, Instant>();
 
   constructor(options: DelayOptions) {
     this.#options = options;
@@ -35,8 +40,12 @@ export class KeptDelay implements Invariant {
 
   onCommit(commit: Commit): void {
     const { before, after, resource, user } = commit;
-    if (resource !== 'statefulsets.apps' || !this.#options.ours(user)) return;
-    if (before === undefined || after === undefined) return;
+    if (resource === 'pods' && before === undefined) this.#madeAt.set(keyOf(commit), commit.at);
+    if (resource !== 'statefulsets.apps' || before === undefined || after === undefined) return;
+    if (this.#options.ours(user)) this.#judgeSet(commit, before, after);
+  }
+
+  #judgeSet(commit: Commit, before: JsonObject, after: JsonObject): void {
     const delay = delayOf(before);
     if (delay === undefined) return;
     const { ordinalsStart, name } = setFacts(before);
@@ -48,18 +57,16 @@ export class KeptDelay implements Invariant {
   }
 
   #judge(commit: Commit, pod: string, delay: Millis): void {
+    const { namespace } = commit;
     const last = this.#options.podCalls.findLast(
-      (call) => call.pod === pod && call.namespace === commit.namespace && call.at <= commit.at,
+      (call) => call.pod === pod && call.namespace === namespace && call.at <= commit.at,
     );
-    const deed = `We took pod ${commit.namespace}/${pod}`;
+    const madeAt = this.#madeAt.get(keyOf({ namespace, name: pod }));
+    const deed = `We took pod ${namespace}/${pod}`;
     const since = last === undefined ? undefined : preparedSince(last);
-    if (since === undefined) {
-      const word = last === undefined ? 'was never called' : `was last called with ${last.method}`;
-      this.#findings.add(
-        'SCAL-1',
-        commit,
-        `${deed}, which does not say that it is prepared: it ${word}`,
-      );
+    if (since === undefined || isOfAnother(last, madeAt, commit)) {
+      const message = `${deed}, which does not say that it is prepared: it ${wordOf(last, madeAt)}`;
+      this.#findings.add('SCAL-1', commit, message);
       return;
     }
     const prepared = commit.at - since;
@@ -67,6 +74,26 @@ export class KeptDelay implements Invariant {
     const message = `${deed} after it was prepared for ${prepared} ms; ${delay} ms are the delay`;
     this.#findings.add('SCAL-1', commit, message);
   }
+}
+
+function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${namespace}/${name}`;
+}
+
+/** Whether `last` was a call of another pod than the one made at `madeAt`, long enough ago to be known at `commit`. */
+function isOfAnother(
+  last: FleetCall | undefined,
+  madeAt: Instant | undefined,
+  commit: Commit,
+): boolean {
+  if (last === undefined || madeAt === undefined) return false;
+  return last.at < madeAt && commit.at - madeAt > mostViewAge;
+}
+
+function wordOf(last: FleetCall | undefined, madeAt: Instant | undefined): string {
+  if (last === undefined) return 'was never called';
+  const isAnother = madeAt !== undefined && last.at < madeAt;
+  return `was last called with ${last.method}${isAnother ? ' before it was made' : ''}`;
 }
 
 /** The delay that `set` asks for; undefined where it asks for none. */
