@@ -166,6 +166,12 @@ for (const [what, [body, want]] of Object.entries(refusedTexts)) {
   });
 }
 
+test('handlersOf() reads a review whose label is longer than the API server stores', async () => {
+  const metadata = { name: 'x', labels: { 'grafana.com/no-downscale': 'x'.repeat(300) } };
+  const odd = review({ object: { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata } });
+  assert.equal((await post(JSON.stringify(odd))).status, 200);
+});
+
 test('handlersOf() serves on after a review without request [admission 10]', async () => {
   assert.equal(
     (await post('{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}')).status,

@@ -247,3 +247,18 @@ test('podEvictionWithoutBudgets() looks after as many evictions as come, one aft
     assert.equal(transport.requests.length, 3, fact);
   }
 });
+
+test('podEvictionWithoutBudgets() asks who evicts to try again when too many ask at once', async () => {
+  const clock = new FakeClock();
+  const transport = new FakeTransport(() => assert.fail('asked the API server'));
+  const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
+  const deadline = startDeadline(clock, clock.monotonic(), millis(1_000));
+  const webhook = podEvictionWithoutBudgets(client, new ConcurrencyLimit(0));
+  assert.deepEqual(await webhook.judge(request, { deadline: () => deadline }), {
+    isAllowed: false,
+    code: 429,
+    message:
+      'eviction of pod test/x-0 is not allowed because too many admission reviews are under way, try again',
+  });
+  deadline.release();
+});
