@@ -96,13 +96,6 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
     covers: haveSameCauses,
   },
   {
-    id: 'empty-details',
-    rule: 'a Status about no object has details {}',
-    reason: 'absent and empty details read alike',
-    covers: ({ path, embedded, real }) =>
-      path === 'body.details' && embedded === undefined && JSON.stringify(real) === '{}',
-  },
-  {
     id: 'query-texts',
     rule: 'a list or watch with a bad parameter is refused with the words of its parser, and some with 500',
     reason: 'the operator sends none; a client error is a client error',
