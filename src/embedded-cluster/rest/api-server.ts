@@ -123,7 +123,7 @@ export class ApiServer {
       request,
       form,
       shownRow: undefined,
-      warnings: [],
+      warnings: route.row.warning === undefined ? [] : [route.row.warning],
       isDryRun: false,
       viewRevision: this.faults.viewOf(request.client),
       preconditions: undefined,
