@@ -84,3 +84,14 @@ export function nextImage(image: string): string {
 export function withTag(image: string, tag: string): string {
   return `${image.replace(/:[^/:]*$/, '')}:${tag}`;
 }
+
+/** `object` with the annotation by which `kubectl apply` knows the next time what has gone from the manifest. */
+export function asApplied(object: JsonObject): JsonObject {
+  const metadata = objectAt(object, 'metadata');
+  const annotations = objectAt(metadata, 'annotations');
+  const last = { ...object, metadata: { ...metadata, annotations } };
+  const lastApplied = {
+    'kubectl.kubernetes.io/last-applied-configuration': `${JSON.stringify(last)}\n`,
+  };
+  return { ...object, metadata: { ...metadata, annotations: { ...annotations, ...lastApplied } } };
+}
