@@ -5,6 +5,7 @@ import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { refusals } from '#embedded-cluster/refusals.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { connect } from '#kubernetes/connection.ts';
 import { createClient } from '#kubernetes/http-client.ts';
@@ -95,7 +96,8 @@ function introduction(
   set: JsonObject | undefined,
 ): readonly string[] {
   const lines = ['', `cluster at ${url}`, `export KUBECONFIG=${kubeconfig}`];
-  if (set === undefined) return [...lines, 'Ctrl-C ends it and removes the kubeconfig.', ''];
+  const end = [...refusedCommands(), 'Ctrl-C ends the cluster and removes the kubeconfig.', ''];
+  if (set === undefined) return [...lines, '', ...end];
   const namespace = namespaceOf(set);
   return [
     ...lines,
@@ -105,8 +107,16 @@ function introduction(
     'A new image for every zone, from a third one; the first way needs nothing but this checkout:',
     `  npm run cluster -- --kubeconfig=${kubeconfig} --roll=next`,
     `  kubectl -n ${namespace} set image statefulset -l ${GROUP_LABEL} ${setContainer(set)}=${nextImage(setImage(set))}`,
-    'Ctrl-C ends the cluster and removes the kubeconfig.',
     '',
+    ...end,
+  ];
+}
+
+/** What kubectl is refused here, whatever the manifests. */
+function refusedCommands(): readonly string[] {
+  return [
+    'Pods are played, and no Role is enforced. What that leaves nothing to answer with is refused, with the reason:',
+    ...refusals.map(({ commands, instead }) => `  kubectl ${commands.join(', ')}: ${instead}`),
   ];
 }
 

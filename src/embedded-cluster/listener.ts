@@ -6,9 +6,12 @@ import { errorOf } from '#base/error-of.ts';
 import { requestsOf } from './activity.ts';
 import { ADMINISTRATOR } from './administrator.ts';
 import type { Listener, User } from './cluster.ts';
+import { impersonated } from './impersonation.ts';
+import { errorAnswer } from './rest/answers.ts';
 import { type ApiAnswer, PROTOBUF_TYPE, type WholeAnswer } from './rest/api-request.ts';
 import type { ApiServer } from './rest/api-server.ts';
 import type { KeyAndCertificate } from './self-signed.ts';
+import { StatusError } from './status-error.ts';
 import type { WatchSession } from './watch/watch-session.ts';
 import { WriteBuffers } from './write-buffers.ts';
 
@@ -119,9 +122,14 @@ export class HttpListener implements Listener {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
-    const user = this.#users.get(request.headers.authorization ?? '');
-    if (user === undefined) {
+    const known = this.#users.get(request.headers.authorization ?? '');
+    if (known === undefined) {
       sendWhole(response, unauthorized());
+      return;
+    }
+    const user = impersonated(known, request);
+    if (user instanceof StatusError) {
+      sendWhole(response, errorAnswer(user));
       return;
     }
     const { client, owner } = this.#connectionOf(request.socket);

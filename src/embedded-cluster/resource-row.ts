@@ -80,6 +80,8 @@ export interface ResourceRow {
   readonly subresources: readonly SubresourceRow[];
   /** The columns of the Table form. */
   readonly columns: readonly Column[];
+  /** What the server warns of with each answer, such as that the kind is deprecated. */
+  readonly warning?: string;
   /** The shape of a built-in kind; absent for custom resources. */
   readonly schema?: ObjectSchema;
   /** Where a custom resource keeps what its Scale shows; built-in kinds have it at the usual places (SU-2). */
@@ -90,6 +92,8 @@ export interface ResourceRow {
   readonly openApi?: JsonObject;
   /** Whether `metadata.generation` is kept (OB-5). */
   readonly hasGeneration: boolean;
+  /** Whether the generation counts changes of labels too. @default false */
+  readonly countsLabels?: boolean;
   /** Whether PUT and apply may create (OB-4). */
   readonly allowsCreateOnUpdate: boolean;
   /** Whether PUT without resourceVersion is allowed (OB-3). */

@@ -22,7 +22,8 @@ export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly code: number;
   readonly reason: string;
-  readonly details: StatusDetails;
+  /** Absent in a Status that has none; `{}` is told from that by kubectl, which crashes where it is missing. */
+  readonly details: StatusDetails | undefined;
 
   constructor(
     status: { readonly code: number; readonly reason: string; readonly details?: StatusDetails },
@@ -31,6 +32,6 @@ export class StatusError extends Error {
     super(message);
     this.code = status.code;
     this.reason = status.reason;
-    this.details = status.details ?? {};
+    this.details = status.details;
   }
 }

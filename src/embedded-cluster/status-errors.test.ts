@@ -78,7 +78,6 @@ const cases: Record<string, Want> = {
     reason: 'BadRequest',
     message:
       'StatefulSet in version "v1" cannot be handled as a StatefulSet: strict decoding error: unknown field "spec.foo", unknown field "spec.bar"',
-    details: {},
   },
   '[T24] patchRejected() has a generic text': {
     error: errors.patchRejected('testing value /a failed'),

@@ -198,10 +198,13 @@ export function patchRejected(why: string): StatusError {
 }
 
 /** 415: the body or patch has a type that is not read here (ER-1). */
-export function unsupportedMediaType(accepted: readonly string[]): StatusError {
+export function unsupportedMediaType(
+  accepted: readonly string[],
+  why = 'the body of the request was in an unknown format',
+): StatusError {
   return new StatusError(
-    { code: 415, reason: 'UnsupportedMediaType' },
-    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+    { code: 415, reason: 'UnsupportedMediaType', details: {} },
+    `${why} - accepted media types include: ${accepted.join(', ')}`,
   );
 }
 

@@ -141,9 +141,10 @@ function beingDeleted(zone: Zone): Answer | undefined {
     : { kind: 'done', decisions: [] };
 }
 
-/** A status without revisions cannot be acted on (RC-41). */
+/** A status without revisions cannot be acted on (RC-41); one that is yet to be written, as of a new set, is awaited. */
 function revisionMissing(zone: Zone): Answer | undefined {
-  const { currentRevision, updateRevision } = zone.set.status;
+  const { currentRevision, observedGeneration, updateRevision } = zone.set.status;
+  if (observedGeneration < zone.set.generation) return undefined;
   const missing = [
     ...(currentRevision === '' ? ['status.currentRevision'] : []),
     ...(updateRevision === '' ? ['status.updateRevision'] : []),

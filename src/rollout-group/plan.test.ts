@@ -218,6 +218,16 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
     given: group([zone('a', { status: { updateRevision: '' } })]),
     want: ['hold a RevisionMissing'],
   },
+  'waits for the status of a set that its controller has not looked at yet': {
+    given: group([
+      zone('a', {
+        status: { observedGeneration: 0, currentRevision: '', updateRevision: '', replicas: 0 },
+        pods: ['missing', 'missing', 'missing'],
+      }),
+      zone('b'),
+    ]),
+    want: ['hold a RevisionUnknown'],
+  },
   '[scenario 28] does not mind an empty revision of a paused set': {
     given: group([zone('a', { status: { currentRevision: '' }, annotations: paused })]),
     want: [],

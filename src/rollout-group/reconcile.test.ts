@@ -230,6 +230,11 @@ test('the status is written once, and nothing is written while nothing changes [
   await bench.pass();
   const written = bench.world.taken().filter((request) => request.startsWith('replace'));
   assert.deepEqual(written, ['replace ingester-zone-a']);
+  const lines = bench.log.lines.filter(({ message }) => message.includes('current revision'));
+  assert.deepEqual(
+    lines.map(({ level, message }) => `${level} ${message}`),
+    ['info updated the current revision'],
+  );
   bench.world.show();
   const said = bench.events.notes.length;
   for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await bench.pass(), ended);

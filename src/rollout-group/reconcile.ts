@@ -93,7 +93,6 @@ export class RolloutGroups implements GroupCapability {
     const { log, client, clock } = this.#ports;
     const { set, from, to } = decision;
     const fields = { statefulset: set.name, old_current_revision: from, new_current_revision: to };
-    log.debug('updating the current revision', fields);
     const outcome = await applyCurrentRevision(decision, client, { signal });
     if (outcome.kind === 'outdated') return this.#lostRace(decision);
     this.#races.delete(set.uid);

@@ -57,6 +57,15 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
     covers: ({ conversation }) => conversation.startsWith('persistentvolumeclaims:'),
   },
   {
+    id: 'storage-protection',
+    rule: 'as claim-protection, also for a PersistentVolume',
+    reason: 'as claim-protection',
+    covers: ({ path, embedded, real }) =>
+      path.endsWith('metadata.finalizers') &&
+      embedded === undefined &&
+      /^\["kubernetes\.io\/pvc?-protection"\]$/.test(textOf(real)),
+  },
+  {
     id: 'bookmark-zero-values',
     rule: "a bookmark's object carries the zero values of its Go type, such as spec.replicas 0",
     reason: 'clients read resourceVersion and annotations of a bookmark, nothing else',
@@ -94,13 +103,6 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
     rule: 'validation of metadata runs twice and lists the same cause twice',
     reason: 'the message, which clients show, has each once in both',
     covers: haveSameCauses,
-  },
-  {
-    id: 'empty-details',
-    rule: 'a Status about no object has details {}',
-    reason: 'absent and empty details read alike',
-    covers: ({ path, embedded, real }) =>
-      path === 'body.details' && embedded === undefined && JSON.stringify(real) === '{}',
   },
   {
     id: 'query-texts',
@@ -157,10 +159,11 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
   },
   {
     id: 'service-storage-key',
-    rule: 'Services are stored below services/specs, which the message of a failed precondition shows',
+    rule: 'Services are stored below services/specs, Endpoints below services/endpoints, which the message of a failed precondition shows',
     reason: 'as go-words',
     covers: (difference) =>
-      isMessage(difference) && textOf(difference.real).includes('/registry/services/specs/'),
+      isMessage(difference) &&
+      /\/registry\/services\/(?:specs|endpoints)\//.test(textOf(difference.real)),
   },
   {
     id: 'budget-name',

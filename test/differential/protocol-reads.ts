@@ -58,6 +58,14 @@ export const protocolReads: Readonly<Record<string, Conversation>> = {
     await talk.send('GET', `/api/v1/namespaces/${talk.namespace}/nonsense`);
     await talk.send('GET', `${sets(talk)}/a/nonsense`);
   },
+  'parts that only a real cluster has, of objects that neither has': async (talk) => {
+    await talk.send('GET', `${pods(talk)}/none/log`);
+    await talk.send('POST', `${pods(talk)}/none/exec?command=ls`);
+    await talk.send('POST', `${pods(talk)}/none/attach`);
+    await talk.send('POST', `${pods(talk)}/none/portforward`);
+    await talk.send('PATCH', `${pods(talk)}/none/ephemeralcontainers`, { spec: {} });
+    await talk.send('POST', `/api/v1/namespaces/${talk.namespace}/serviceaccounts/none/token`, {});
+  },
   '[T06] a list is no older than what was written': async (talk) => {
     await talk.send('POST', configMaps(talk), configMap('a'));
     await talk.send('POST', pods(talk), podBody('b'));

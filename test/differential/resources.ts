@@ -70,6 +70,24 @@ export const resources: Readonly<Record<string, ResourceCase>> = {
     body: (name) => ({ metadata: { name } }),
     change: { automountServiceAccountToken: false },
   },
+  endpoints: {
+    path: inCore('endpoints'),
+    body: (name) => ({
+      metadata: { name },
+      subsets: [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 80 }] }],
+    }),
+    change: { metadata: { labels: { a: 'b' } } },
+  },
+  endpointslices: {
+    path: inGroup('discovery.k8s.io/v1', 'endpointslices'),
+    body: (name) => ({
+      metadata: { name },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['10.0.0.1'], nodeName: 'a' }],
+      ports: [{ port: 80 }],
+    }),
+    change: { ports: [{ port: 81, name: 'a' }] },
+  },
   persistentvolumeclaims: {
     path: inCore('persistentvolumeclaims'),
     body: (name) => ({

@@ -226,8 +226,26 @@ test('apply finds fieldValidation on the PATCH operation of the kind', async () 
     version: 'v1',
   });
   assert.ok(patch.parameters.some((parameter: any) => parameter.name === 'fieldValidation'));
-  assert.equal((await env.send('GET', '/openapi/v2')).status, 404);
   assert.equal((await env.send('GET', '/openapi/v3/apis/none/v1')).status, 404);
+});
+
+test('apply is answered for a kind without a schema, so that it goes on to look for the kind', async () => {
+  const env = await newEnv();
+  const path = '/openapi/v2';
+  const text = await env.send('GET', path);
+  assert.deepEqual([text.body.swagger, text.body.paths], ['2.0', {}]);
+  const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+  const { headers, body } = await env.transport.request({
+    method: 'GET',
+    path,
+    headers: { accept },
+  });
+  assert.equal(
+    headers['content-type'],
+    'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+  );
+  // Field 1 with the 3 bytes of its text, then field 2.
+  assert.deepEqual([...Buffer.from(body).subarray(0, 6)], [10, 3, ...Buffer.from('2.0'), 18]);
 });
 
 test('[T28] the second apply is a strategic merge that changes one container and stores nothing twice', async () => {

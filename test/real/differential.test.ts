@@ -11,6 +11,7 @@ import { admission } from '../differential/admission.ts';
 import { compare, type Difference } from '../differential/compare.ts';
 import { everyResource } from '../differential/every-resource.ts';
 import { protocol } from '../differential/protocol.ts';
+import { storage } from '../differential/storage.ts';
 import { type Conversation, hold } from '../differential/talk.ts';
 import { WebhookServer } from '../differential/webhook-server.ts';
 import { findBinaries } from '../real-cluster/binaries.ts';
@@ -37,6 +38,7 @@ describe('one conversation, two servers', { skip }, () => {
   const conversations: Readonly<Record<string, Conversation>> = {
     ...protocol,
     ...everyResource,
+    ...storage,
     ...admission(() => hooks),
   };
   let plane: OwnControlPlane;

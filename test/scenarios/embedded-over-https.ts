@@ -2,6 +2,7 @@ import { millis } from '#base/units.ts';
 import {
   type ControllersOptions,
   startControllers,
+  usualControllers,
 } from '#embedded-cluster/controllers/start-controllers.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import { startKubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
@@ -32,8 +33,10 @@ export async function serveEmbedded(): Promise<ServedCluster> {
   const cluster = await createCluster({ clock, seed });
   const transportFor: ControllersOptions['transportFor'] = (user) =>
     cluster.transport({ user, client: user.name });
-  const controllers = startControllers({ transportFor, clock, seed, log });
-  const kubelet = startKubelet({ transportFor, clock, seed, log, delays: shortDelays });
+  const common = { transportFor, clock, seed, log };
+  // As `npm run cluster` does.
+  const controllers = startControllers({ ...common, only: [...usualControllers, 'endpoints'] });
+  const kubelet = startKubelet({ ...common, delays: shortDelays, areVolumesMade: true });
   await Promise.all([controllers.ready, kubelet.ready]);
   const listener = await cluster.listen({ isTls: true });
   return {

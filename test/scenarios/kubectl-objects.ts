@@ -35,12 +35,14 @@ const kinds = [
   'events',
   'serviceaccounts',
   'persistentvolumeclaims',
+  'persistentvolumes',
+  'storageclasses',
+  'endpoints',
+  'endpointslices',
   'statefulsets',
   'controllerrevisions',
   'poddisruptionbudgets',
   'leases',
-  'deployments',
-  'replicasets',
   'roles',
   'clusterroles',
   'rolebindings',
@@ -221,6 +223,18 @@ dta: {a: b}
     'auth whoami names the user, and can-i what he may do': async ({ kubectl }) => {
       assert.match(await kubectl(['auth', 'whoami']), /^Username +\S+\n(?:.*\n)*Groups +\[/m);
       assert.equal(await kubectl(['auth', 'can-i', 'create', 'pods/eviction']), 'yes\n');
+    },
+    'whoami names whom an administrator acts as': async ({ kubectl }) => {
+      const whoami = async (...as: readonly string[]): Promise<string> => {
+        const groups = '{.status.userInfo.username} {.status.userInfo.groups[*]}';
+        return kubectl(['auth', 'whoami', ...as, '-o', `jsonpath=${groups}`]);
+      };
+      const all = 'system:authenticated';
+      assert.equal(await whoami('--as=jane'), `jane ${all}`);
+      assert.equal(await whoami('--as=jane', '--as-group=dev'), `jane dev ${all}`);
+      const account = 'system:serviceaccount:demo:robot';
+      const own = 'system:serviceaccounts system:serviceaccounts:demo';
+      assert.equal(await whoami(`--as=${account}`), `${account} ${own} ${all}`);
     },
   },
 };

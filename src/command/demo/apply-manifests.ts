@@ -7,7 +7,7 @@ import { discoverTypes } from '#embedded-cluster/controllers/discover-types.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
-import { inOrderOfCreation, parseManifests } from './manifest.ts';
+import { asApplied, inOrderOfCreation, parseManifests } from './manifest.ts';
 
 const examples = join(import.meta.dirname, '../../../examples');
 
@@ -33,7 +33,7 @@ export async function readManifests(folder: string): Promise<readonly JsonObject
   return inOrderOfCreation(files.flat());
 }
 
-/** Creates `objects` one after the other. @throws {ApiError} for the first that the server refuses */
+/** Creates `objects` one after the other, as `kubectl apply` would. @throws {ApiError} for the first that the server refuses */
 export async function createAll(client: Client, objects: readonly JsonObject[]): Promise<void> {
   const served = await discoverTypes(client);
   for (const object of objects) {
@@ -43,10 +43,13 @@ export async function createAll(client: Client, objects: readonly JsonObject[]):
       ({ type }) => type.kind === kind && apiVersionOf(type) === apiVersion,
     )?.type;
     if (type === undefined) {
-      throw new Error(`Cannot create ${kind} of ${apiVersion}: the cluster does not serve it`);
+      const name = textAt(object, 'metadata', 'name');
+      throw new Error(
+        `Cannot create ${kind} "${name}": no matches for kind "${kind}" in version "${apiVersion}", as the cluster does not serve what nothing on it would act on`,
+      );
     }
     const namespace = textAt(object, 'metadata', 'namespace') || 'default';
-    await client.create(type, type.isNamespaced ? { namespace } : {}, { body: object });
+    await client.create(type, type.isNamespaced ? { namespace } : {}, { body: asApplied(object) });
   }
 }
 

@@ -8,7 +8,10 @@ import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { millis } from '#base/units.ts';
 import type { Listener, User } from '#embedded-cluster/cluster.ts';
-import { startControllers } from '#embedded-cluster/controllers/start-controllers.ts';
+import {
+  startControllers,
+  usualControllers,
+} from '#embedded-cluster/controllers/start-controllers.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Behaviours } from '#embedded-cluster/kubelet/behaviours.ts';
 import type { Delays } from '#embedded-cluster/kubelet/delays.ts';
@@ -63,9 +66,10 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     const listener = await cluster.listen({ isTls: true, ...(port !== undefined && { port }) });
     const transportFor = (user: User): Transport => cluster.transport({ user, client: user.name });
     const common = { transportFor, clock, seed, log };
-    const controllers = startControllers(common);
+    const only = [...usualControllers, 'endpoints'] as const;
+    const controllers = startControllers({ ...common, only });
     ends.push(() => controllers.stop());
-    const kubelet = startKubelet({ ...common, delays });
+    const kubelet = startKubelet({ ...common, delays, areVolumesMade: true });
     ends.push(() => kubelet.stop());
     kubelet.behaviours.add({ match: { image: '*:broken' }, behave: 'imagePullBackOff' });
     await Promise.all([controllers.ready, kubelet.ready]);

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changed, inOrderOfCreation, nextImage, parseManifests, withTag } from './manifest.ts';
+import { textMapAt } from '#embedded-cluster/controllers/read-json.ts';
+import {
+  asApplied,
+  changed,
+  inOrderOfCreation,
+  nextImage,
+  parseManifests,
+  withTag,
+} from './manifest.ts';
 
 test('parseManifests() reads every document and skips empty ones', () => {
   const text = 'apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\n---\n# none\n';
@@ -53,4 +61,23 @@ for (const [fact, { image, want }] of Object.entries(images)) {
 
 test('withTag() keeps the port of a registry', () => {
   assert.equal(withTag('reg.example:5000/db:1', 'broken'), 'reg.example:5000/db:broken');
+});
+
+test('asApplied() keeps what was applied, and the annotations of the manifest', () => {
+  const object = {
+    kind: 'ConfigMap',
+    metadata: { name: 'a', annotations: { b: 'c' } },
+    data: { d: 'e' },
+  };
+  const { metadata, ...rest } = asApplied(object);
+  assert.deepEqual(rest, { kind: 'ConfigMap', data: { d: 'e' } });
+  const { 'kubectl.kubernetes.io/last-applied-configuration': last, ...annotations } = textMapAt(
+    metadata,
+    'annotations',
+  );
+  assert.deepEqual(annotations, { b: 'c' });
+  assert.equal(
+    last,
+    '{"data":{"d":"e"},"kind":"ConfigMap","metadata":{"annotations":{"b":"c"},"name":"a"}}\n',
+  );
 });

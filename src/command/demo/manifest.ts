@@ -1,6 +1,11 @@
 import { parseAllDocuments } from 'yaml';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import {
+  canonicalJson,
+  objectAt,
+  objectsAt,
+  textAt,
+} from '#embedded-cluster/controllers/read-json.ts';
 import { imageOf } from './pod-state.ts';
 
 /** What the demo changes in the StatefulSets of the examples. */
@@ -83,4 +88,15 @@ export function nextImage(image: string): string {
 /** `image` with another tag; a port of the registry is not taken for one. */
 export function withTag(image: string, tag: string): string {
   return `${image.replace(/:[^/:]*$/, '')}:${tag}`;
+}
+
+/** `object` with the annotation, in the order in which kubectl writes it, by which `kubectl apply` knows the next time what has gone from the manifest. */
+export function asApplied(object: JsonObject): JsonObject {
+  const metadata = objectAt(object, 'metadata');
+  const annotations = objectAt(metadata, 'annotations');
+  const last = { ...object, metadata: { ...metadata, annotations } };
+  const lastApplied = {
+    'kubectl.kubernetes.io/last-applied-configuration': `${canonicalJson(last)}\n`,
+  };
+  return { ...object, metadata: { ...metadata, annotations: { ...annotations, ...lastApplied } } };
 }

@@ -10,14 +10,15 @@ export function deniedBy(webhook: string, status: JsonObject | undefined): Statu
   const because = textField(given, 'message') || reason;
   const denied = `admission webhook ${JSON.stringify(webhook)} denied the request`;
   const message = because === '' ? `${denied} without explanation` : `${denied}: ${because}`;
-  return new StatusError({ code, reason, details: detailsOf(given) }, message);
+  return new StatusError({ code, reason, ...detailsOf(given) }, message);
 }
 
-function detailsOf(status: JsonObject): StatusDetails {
+function detailsOf(status: JsonObject): { readonly details?: StatusDetails } {
+  if (status['details'] === undefined) return {};
   const details = objectField(status, 'details');
   const retryAfterSeconds = numberField(details, 'retryAfterSeconds');
   const causes = arrayField(details, 'causes').filter(isJsonObject).map(causeOf);
-  return {
+  const members: StatusDetails = {
     ...Object.fromEntries(
       ['name', 'group', 'kind', 'uid'].flatMap((member) => {
         const value = textField(details, member);
@@ -27,6 +28,7 @@ function detailsOf(status: JsonObject): StatusDetails {
     ...(causes.length === 0 ? {} : { causes }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   };
+  return { details: members };
 }
 
 function causeOf(cause: JsonObject): Partial<Cause> {

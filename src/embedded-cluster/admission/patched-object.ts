@@ -36,7 +36,7 @@ function applied(object: JsonObject, patch: readonly JsonValue[]): JsonObject {
     if (isJsonObject(patched)) return patched;
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    const [cause] = error.details.causes ?? [];
+    const [cause] = error.details?.causes ?? [];
     throw internalError(cause?.message ?? error.message);
   }
   throw internalError('the patch of a webhook left no object');

@@ -13,6 +13,8 @@ import {
   type DisruptionDelay,
 } from './disruption/disruption-controller.ts';
 import { parseBudget, parseBudgetPod, parseScaledSet } from './disruption/parse-views.ts';
+import { EndpointsController, namespaceIndexers } from './endpoints/endpoints-controller.ts';
+import { parseEndpointPod, parseService } from './endpoints/views.ts';
 import { TypeFollower } from './garbage-collector/follow-types.ts';
 import { GarbageCollector } from './garbage-collector/garbage-collector.ts';
 import { type OwnedObject, parseOwned } from './garbage-collector/owner-graph.ts';
@@ -33,6 +35,7 @@ import type { SetSwitches } from './statefulset/views.ts';
 /** The controllers that can be started. */
 export type ControllerName =
   | 'disruption'
+  | 'endpoints'
   | 'garbage-collector'
   | 'namespace'
   | 'serviceaccount'
@@ -41,7 +44,7 @@ export type ControllerName =
 /** Options of {@link startControllers}. */
 export interface ControllersOptions extends ControllerPartsOptions {
   readonly seed: number;
-  /** Which controllers run. @default all */
+  /** Which controllers run. @default all but `endpoints`, whose objects only people read */
   readonly only?: readonly ControllerName[];
   /** @default maxUnavailable off: a beta feature of 1.35 and 1.36 that is not on by default */
   readonly switches?: Partial<SetSwitches>;
@@ -62,7 +65,8 @@ export function startControllers(options: ControllersOptions): Controllers {
   return new ControllerHost(options);
 }
 
-const everyController: readonly ControllerName[] = [
+/** Those that a rollout depends on. */
+export const usualControllers: readonly ControllerName[] = [
   'statefulset',
   'disruption',
   'garbage-collector',
@@ -83,7 +87,7 @@ class ControllerHost implements Controllers {
   constructor(options: ControllersOptions) {
     this.#options = options;
     this.#parts = new ControllerParts(options);
-    this.ready = this.#start(new Set(options.only ?? everyController));
+    this.ready = this.#start(new Set(options.only ?? usualControllers));
     // Whoever awaits `ready` gets the failure; it is no unhandled one when nobody does.
     this.ready.catch((error: unknown) => {
       options.log.error('controllers did not start', {
@@ -100,6 +104,7 @@ class ControllerHost implements Controllers {
     const starts: Promise<void>[] = [];
     if (wanted.has('statefulset')) starts.push(this.#startStatefulSet());
     if (wanted.has('disruption')) starts.push(this.#startDisruption());
+    if (wanted.has('endpoints')) starts.push(this.#startEndpoints());
     if (wanted.has('namespace')) starts.push(this.#startNamespace());
     if (wanted.has('serviceaccount')) starts.push(this.#startServiceAccount());
     if (wanted.has('garbage-collector')) starts.push(this.#startGarbageCollector());
@@ -169,6 +174,22 @@ class ControllerHost implements Controllers {
     });
     this.#parts.running(controller.run());
     await this.#parts.sync(Object.values(caches));
+  }
+
+  async #startEndpoints(): Promise<void> {
+    const client = this.#parts.connect('endpoints-controller');
+    const services = this.#parts.informer(client, resourceTypes.services, {
+      project: parseService,
+      indexers: namespaceIndexers,
+    });
+    const pods = this.#parts.informer(client, resourceTypes.pods, {
+      project: parseEndpointPod,
+      indexers: namespaceIndexers,
+    });
+    const queue = this.#parts.queue('endpoints');
+    const { log } = this.#options;
+    this.#parts.running(new EndpointsController({ client, services, pods, queue, log }).run());
+    await this.#parts.sync([services, pods]);
   }
 
   async #startNamespace(): Promise<void> {

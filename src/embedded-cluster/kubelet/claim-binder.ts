@@ -6,31 +6,43 @@ import type { Client } from '#kubernetes/client.ts';
 import type { Change } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { ClaimView } from './views.ts';
+import type { VolumeProvisioner } from './volume-provisioner.ts';
 import type { WriteLimit } from './write-limit.ts';
 
-/** Binds every PersistentVolumeClaim at once, without a volume object (SS-8). */
+/** Binds every PersistentVolumeClaim at once (SS-8): without a volume object, or to one that it provisions. */
 export class ClaimBinder {
   readonly #client: Client;
   readonly #limit: WriteLimit;
   readonly #log: Logger;
+  readonly #volumes: VolumeProvisioner | undefined;
 
   constructor(options: {
     readonly client: Client;
     readonly limit: WriteLimit;
     readonly log: Logger;
+    /** @default no claim gets a volume object */
+    readonly volumes: VolumeProvisioner | undefined;
   }) {
     this.#client = options.client;
     this.#limit = options.limit;
     this.#log = options.log;
+    this.#volumes = options.volumes;
   }
 
   /** A change of the claim cache. */
   claimChanged(change: Change<ClaimView>): void {
-    if (change.kind === 'deleted' || change.object.isBound) return;
-    void this.#bind(change.object);
+    if (change.kind === 'deleted')
+      void this.#guard(change.object, () => this.#release(change.object));
+    else if (!change.object.isBound)
+      void this.#guard(change.object, () => this.#bind(change.object));
+  }
+
+  async #release(claim: ClaimView): Promise<void> {
+    await this.#limit.run(async () => this.#volumes?.remove(claim));
   }
 
   async #bind(claim: ClaimView): Promise<void> {
+    await this.#limit.run(async () => this.#volumes?.provide(claim));
     const key = { namespace: claim.namespace, name: claim.name };
     const document = {
       metadata: { uid: claim.uid },
@@ -41,13 +53,17 @@ export class ClaimBinder {
       },
     };
     const body = { kind: 'merge', document } as const;
+    await this.#limit.run(() =>
+      this.#client.patch(resourceTypes.persistentVolumeClaims, key, {
+        body,
+        subresource: 'status',
+      }),
+    );
+  }
+
+  async #guard(claim: ClaimView, act: () => Promise<void>): Promise<void> {
     try {
-      await this.#limit.run(() =>
-        this.#client.patch(resourceTypes.persistentVolumeClaims, key, {
-          body,
-          subresource: 'status',
-        }),
-      );
+      await act();
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return;
       this.#log.warn('claim was not bound', {

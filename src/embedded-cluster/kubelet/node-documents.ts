@@ -36,8 +36,27 @@ export function nodeReady(status: 'True' | 'Unknown', now: Instant): JsonObject 
   };
 }
 
-/** The merge document of a node's first status: capacity, address, Ready. */
-export function nodeStatus(node: NodeConfig, address: string, now: Instant): JsonObject {
+/** What a node says of itself, as far as anybody here knows; all members are required. */
+function nodeInfo(version: string): JsonObject {
+  return {
+    architecture: 'amd64',
+    bootID: '',
+    containerRuntimeVersion: 'played://0',
+    kernelVersion: 'none',
+    kubeProxyVersion: '',
+    kubeletVersion: version,
+    machineID: '',
+    operatingSystem: 'linux',
+    osImage: 'embedded cluster',
+    systemUUID: '',
+  };
+}
+
+/** The merge document of a node's first status: capacity, address, Ready. `version`: that of its kubelet. */
+export function nodeStatus(
+  node: NodeConfig,
+  { address, version, now }: { address: string; version: string; now: Instant },
+): JsonObject {
   const capacity = { cpu: '1000', memory: '4Ti', pods: String(node.podCapacity ?? 10_000) };
   return {
     status: {
@@ -48,6 +67,7 @@ export function nodeStatus(node: NodeConfig, address: string, now: Instant): Jso
         { type: 'Hostname', address: node.name },
       ],
       conditions: [nodeReady('True', now)],
+      nodeInfo: nodeInfo(version),
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Clock, Timer } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, minutes, seconds } from '#base/units.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { microTimestamp, timestamp } from '#embedded-cluster/controllers/timestamp.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -42,6 +43,8 @@ const collectAfter = seconds(20);
 export class NodeFleet {
   readonly #options: NodeFleetOptions;
   readonly #states = new Map<string, NodeState>();
+  /** Of the API server: the kubelets are of its age. */
+  #version = '';
 
   constructor(options: NodeFleetOptions) {
     this.#options = options;
@@ -75,6 +78,8 @@ export class NodeFleet {
 
   /** Creates the Node objects and their leases; those that exist stay. */
   async start(): Promise<void> {
+    const answer = await this.#options.controller.raw({ method: 'GET', path: '/version' });
+    this.#version = textAt(answer, 'gitVersion');
     await Promise.all([...this.#states.values()].map((state) => this.#join(state)));
   }
 
@@ -155,7 +160,7 @@ export class NodeFleet {
     // A real API server taints new nodes until a controller, which the real lane does not run, clears that.
     const untainted = { kind: 'merge', document: { spec: { taints: null } } } as const;
     await client.patch(resourceTypes.nodes, key, { body: untainted });
-    const document = nodeStatus(config, address, clock.now());
+    const document = nodeStatus(config, { address, version: this.#version, now: clock.now() });
     const status = { body: { kind: 'merge', document }, subresource: 'status' } as const;
     await client.patch(resourceTypes.nodes, key, status);
     await this.#renew(state);

@@ -18,6 +18,7 @@ import { type NodeConfig, type NodeCount, nodesOf } from './node-fleet-options.t
 import { parseClaim, parseKubeletPod, parseNode } from './parse-views.ts';
 import { PodAgent } from './pod-agent.ts';
 import { Scheduler } from './scheduler.ts';
+import { VolumeProvisioner } from './volume-provisioner.ts';
 import { WriteLimit } from './write-limit.ts';
 
 /** Options of {@link startKubelet}. */
@@ -33,6 +34,8 @@ export interface KubeletOptions {
   readonly delays?: Partial<Delays>;
   /** Delays for some pods; later ones win. */
   readonly overrides?: readonly DelayOverride[];
+  /** Whether claims get volumes, of a class `standard`; else they are bound without one. @default false */
+  readonly areVolumesMade?: boolean;
   /** Writes under way at the same time. @default 64 */
   readonly maxInFlight?: number;
 }
@@ -118,11 +121,12 @@ class KubeletStandIn implements Kubelet {
       podsOn: (node) => this.#agent.podsOn(node),
       changed: (node, hasLostReady) => this.#agent.nodeChanged(node, hasLostReady),
     });
-    const claimBinder = new ClaimBinder({ client: binder, limit, log });
+    const volumes = options.areVolumesMade === true ? new VolumeProvisioner(binder) : undefined;
+    const claimBinder = new ClaimBinder({ client: binder, limit, log, volumes });
     nodes.onChange(() => schedule.wakeWaiting());
     pods.onChange((change) => this.#agent.podChanged(change));
     claims.onChange((change) => claimBinder.claimChanged(change));
-    this.ready = this.#start([nodes, pods, claims]);
+    this.ready = this.#start([nodes, pods, claims], volumes);
     // Whoever awaits `ready` gets the failure; it is no unhandled one when nobody does.
     this.ready.catch((error: unknown) => {
       log.error('kubelet stand-in did not start', {
@@ -155,8 +159,11 @@ class KubeletStandIn implements Kubelet {
     await Promise.all(this.#transports.map((transport) => transport.close()));
   }
 
-  async #start(informers: readonly Informer<Cached>[]): Promise<void> {
-    await this.#fleet.start();
+  async #start(
+    informers: readonly Informer<Cached>[],
+    volumes: VolumeProvisioner | undefined,
+  ): Promise<void> {
+    await Promise.all([this.#fleet.start(), volumes?.start()]);
     for (const informer of informers) this.#runs.push(informer.run(this.#stop.signal));
     await Promise.all(informers.map((informer) => informer.synced));
   }

@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
+import { refusalText, serverSideApply } from '#embedded-cluster/refusals.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
+import type { StatusError } from '#embedded-cluster/status-error.ts';
 import { badRequest, unsupportedMediaType } from '#embedded-cluster/status-errors.ts';
 import { applyJsonMergePatch } from './json-merge-patch.ts';
 import { applyJsonPatch } from './json-patch.ts';
@@ -43,7 +45,14 @@ export function applyPatch({ contentType, body, object, row }: PatchRequest): Js
 /** @throws {StatusError} 415 when `row` does not accept patches of this type, whatever the object and the patch */
 export function checkPatchType(contentType: string, row: ResourceRow): void {
   const accepted = acceptedPatchTypes(row);
-  if (!accepted.includes(typeOf(contentType))) throw unsupportedMediaType(accepted);
+  const type = typeOf(contentType);
+  if (!accepted.includes(type)) throw refusedType(type, accepted);
+}
+
+function refusedType(type: string, accepted: readonly string[]): StatusError {
+  return type.startsWith('application/apply-patch+')
+    ? unsupportedMediaType(accepted, refusalText(serverSideApply))
+    : unsupportedMediaType(accepted);
 }
 
 function typeOf(contentType: string): string {
@@ -52,7 +61,8 @@ function typeOf(contentType: string): string {
 }
 
 function patchedBy({ contentType, body, object, row }: PatchRequest): JsonValue {
-  switch (typeOf(contentType)) {
+  const type = typeOf(contentType);
+  switch (type) {
     case jsonPatch:
       return applyJsonPatch(object, body);
     case mergePatch:
@@ -61,7 +71,7 @@ function patchedBy({ contentType, body, object, row }: PatchRequest): JsonValue 
       if (row.listMerge === undefined) throw unsupportedMediaType(acceptedPatchTypes(row));
       return applyStrategicMergePatch(object, objectBody(body), row.listMerge);
     default:
-      throw unsupportedMediaType(acceptedPatchTypes(row));
+      throw refusedType(type, acceptedPatchTypes(row));
   }
 }
 

@@ -11,14 +11,12 @@ import {
   service,
   serviceAccount,
 } from '#embedded-cluster/schema/core-kinds.ts';
-import { persistentVolumeClaim } from '#embedded-cluster/schema/persistent-volume-claim.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import {
   configMapColumns,
   eventColumns,
   leaseColumns,
   namespaceColumns,
-  persistentVolumeClaimColumns,
   secretColumns,
   serviceAccountColumns,
   serviceColumns,
@@ -32,16 +30,10 @@ import {
   terminatingNamespace,
 } from './default-core.ts';
 import { defaultService, prepareChangedService, prepareNewService } from './default-service.ts';
-import { defaultClaimSpec } from './default-volume.ts';
 import { allVerbs, defineRow, statusSubresource } from './define-row.ts';
 import { fieldLabels } from './field-labels.ts';
-import { mapObjectAt, objectAt, textAt } from './members.ts';
-import {
-  validateConfigMap,
-  validatePersistentVolumeClaim,
-  validateSecret,
-  validateService,
-} from './validate-core.ts';
+import { objectAt, textAt } from './members.ts';
+import { validateConfigMap, validateSecret, validateService } from './validate-core.ts';
 import { labelName, subdomainName, validateMetadata } from './validate-metadata.ts';
 import { validateEvent, validateLease } from './validate-workload.ts';
 
@@ -149,19 +141,6 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     schema: serviceAccount,
     columns: serviceAccountColumns,
     validate: (object) => validateMetadata(object, subdomainName),
-    allowsUnconditionalUpdate: true,
-    answersDeleted: true,
-  }),
-  defineRow({
-    type: resourceTypes.persistentVolumeClaims,
-    singular: 'persistentvolumeclaim',
-    shortNames: ['pvc'],
-    schema: persistentVolumeClaim,
-    columns: persistentVolumeClaimColumns,
-    withDefaults: (object) => mapObjectAt(object, 'spec', defaultClaimSpec),
-    prepareForCreate: (object) => ({ ...object, status: { phase: 'Pending' } }),
-    validate: validatePersistentVolumeClaim,
-    subresources: [statusSubresource('PersistentVolumeClaim')],
     allowsUnconditionalUpdate: true,
     answersDeleted: true,
   }),

@@ -21,10 +21,13 @@ export interface RowDefinition {
   /** @default every verb */
   readonly verbs?: readonly Verb[];
   readonly subresources?: readonly SubresourceRow[];
+  /** What the server warns of with each answer. @default nothing */
+  readonly warning?: string;
   /** @default name and age */
   readonly columns?: readonly Column[];
   /** All of these are false unless given. */
   readonly hasGeneration?: boolean;
+  readonly countsLabels?: boolean;
   readonly allowsCreateOnUpdate?: boolean;
   readonly allowsUnconditionalUpdate?: boolean;
   readonly isGraceful?: boolean;
@@ -80,6 +83,7 @@ export function defineRow(definition: RowDefinition): ResourceRow {
     schema,
     ...discoveryOf(definition),
     columns: definition.columns ?? [nameColumn, ageColumn],
+    ...(definition.warning === undefined ? {} : { warning: definition.warning }),
     ...switchesOf(definition),
     decode: decoderOf(type, schema),
     prepareForCreate: (object: JsonObject) => prepareForCreate(withDefaults(object)),
@@ -114,6 +118,7 @@ type Switches = Pick<
   | 'allowsCreateOnUpdate'
   | 'allowsUnconditionalUpdate'
   | 'answersDeleted'
+  | 'countsLabels'
   | 'hasGeneration'
   | 'isGraceful'
 >;
@@ -121,6 +126,7 @@ type Switches = Pick<
 function switchesOf(definition: RowDefinition): Switches {
   return {
     hasGeneration: definition.hasGeneration === true,
+    countsLabels: definition.countsLabels === true,
     allowsCreateOnUpdate: definition.allowsCreateOnUpdate === true,
     allowsUnconditionalUpdate: definition.allowsUnconditionalUpdate === true,
     isGraceful: definition.isGraceful === true,

@@ -42,7 +42,7 @@ export function errorAnswer(error: unknown, warnings: readonly string[] = []): W
     error instanceof ExpiredTokenError
       ? { ...status, metadata: { continue: error.fresh } }
       : status;
-  const { retryAfterSeconds } = error.details;
+  const { retryAfterSeconds } = error.details ?? {};
   const warning = warningHeader(warnings);
   return {
     kind: 'whole',

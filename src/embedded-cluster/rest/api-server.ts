@@ -17,7 +17,9 @@ import {
 } from './faulted-call.ts';
 import { type AnswerForm, negotiate, OBJECT_FORM } from './negotiation.ts';
 import { openApi } from './openapi.ts';
+import { emptyOpenApiV2 } from './openapi-v2.ts';
 import { isDryRun } from './query.ts';
+import { refusalOf } from './refused-request.ts';
 import { type ResourceRoute, type Route, routeOf } from './router.ts';
 import { type ApiCall, type ServerContext, WRITE_VERBS } from './server-context.ts';
 import { throughView } from './through-view.ts';
@@ -56,7 +58,7 @@ export class ApiServer {
     }
     switch (route.kind) {
       case 'fixed':
-        return this.#fixed(route.path);
+        return this.#fixed(route.path, request.headers['accept']);
       case 'discovery':
         return this.#discovery(route.segments, request.headers['accept']);
       case 'openapi': {
@@ -65,6 +67,8 @@ export class ApiServer {
       }
       case 'resource':
         return this.#resource(this.#newCall(request, route, form));
+      case 'refused':
+        return errorAnswer(refusalOf(this.context, route));
       default:
         return notFoundPage();
     }
@@ -82,7 +86,8 @@ export class ApiServer {
     return document === undefined ? notFoundPage() : documentAnswer(document);
   }
 
-  #fixed(path: string): ApiAnswer {
+  #fixed(path: string, accept: string | undefined): ApiAnswer {
+    if (path === '/openapi/v2') return emptyOpenApiV2(accept);
     if (path !== '/version') return textAnswer(200, 'ok');
     return documentAnswer(versionDocument(this.context.version));
   }
@@ -118,7 +123,7 @@ export class ApiServer {
       request,
       form,
       shownRow: undefined,
-      warnings: [],
+      warnings: route.row.warning === undefined ? [] : [route.row.warning],
       isDryRun: false,
       viewRevision: this.faults.viewOf(request.client),
       preconditions: undefined,

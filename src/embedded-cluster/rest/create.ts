@@ -11,6 +11,7 @@ import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
 import { decodeObject } from './decode-body.ts';
+import { withDefaultClass } from './default-storage-class.ts';
 import { assemble, clientMetadata, generateName, hasStatus, newMetadata } from './metadata.ts';
 import { checkNamespaceForCreate } from './namespace-lifecycle.ts';
 import { ownerCauses, withoutDuplicateOwners } from './owner-references.ts';
@@ -42,7 +43,7 @@ export async function createObject(
     call,
     textField(given, 'name') || textField(given, 'generateName'),
   );
-  const complete = placed(context, call, object);
+  const complete = withDefaultClass(context, call, placed(context, call, object));
   const { admission } = context;
   const admitted = admission === undefined ? complete : await mutated(admission, call, complete);
   const { row } = call.route;

@@ -61,7 +61,7 @@ function checkMediaType(call: ApiCall): void {
   if (type === JSON_TYPE) return;
   const hint =
     type === PROTOBUF_TYPE
-      ? ' for this kind: set the ContentType of the client to application/json'
+      ? ' for this kind: set the ContentType of the client to application/json, or give kubectl a manifest'
       : '';
   throw unsupportedMediaType(`${type}${hint}`, [JSON_TYPE, 'application/yaml']);
 }

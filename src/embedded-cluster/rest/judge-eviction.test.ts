@@ -93,7 +93,7 @@ const cases: Readonly<Record<string, Case>> = {
 function textOf(verdict: ReturnType<typeof judgeEviction>): string {
   if (verdict.kind === 'delete') return verdict.isGuarded ? 'delete guarded' : 'delete';
   if (verdict.kind !== 'refuse') return verdict.kind;
-  const { code, details } = verdict.error;
+  const { code, details = {} } = verdict.error;
   const retry = details.retryAfterSeconds === undefined ? '' : ` (${details.retryAfterSeconds} s)`;
   return `${code} ${details.causes?.[0]?.message ?? ''}${retry}`;
 }

@@ -1,5 +1,6 @@
 import type { ResourceRow, SubresourceRow, Verb } from '#embedded-cluster/resource-row.ts';
 import { methodNotAllowed, pathNotFound } from '#embedded-cluster/status-errors.ts';
+import { type RefusedRoute, refusedRoute } from './refused-request.ts';
 import type { RowIndex } from './row-index.ts';
 
 /** A request for a served resource. */
@@ -22,9 +23,16 @@ export type Route =
   /** `segments` are those behind `/openapi/v3`. */
   | { readonly kind: 'openapi'; readonly segments: readonly string[] }
   | { readonly kind: 'fixed'; readonly path: string }
+  | RefusedRoute
   | { readonly kind: 'unknown' };
 
-const FIXED_PATHS: ReadonlySet<string> = new Set(['/version', '/livez', '/readyz', '/healthz']);
+const FIXED_PATHS: ReadonlySet<string> = new Set([
+  '/version',
+  '/livez',
+  '/readyz',
+  '/healthz',
+  '/openapi/v2',
+]);
 
 interface Target {
   readonly row: ResourceRow;
@@ -46,14 +54,19 @@ export function routeOf(rows: RowIndex, method: string, url: string): Route {
   if (groupSegments === 0) return { kind: 'unknown' };
   if (segments.length <= groupSegments) return { kind: 'discovery', segments };
   const apiVersion = segments.slice(1, groupSegments).join('/');
-  const target = targetOf(rows, apiVersion, segments.slice(groupSegments));
-  if (target === undefined) {
-    // A version that is served answers for what it does not have.
-    if (rows.ofVersion(apiVersion).length > 0) throw pathNotFound();
-    return { kind: 'unknown' };
-  }
+  const rest = segments.slice(groupSegments);
+  const target = targetOf(rows, apiVersion, rest);
+  if (target === undefined) return unservedRoute(rows, apiVersion, rest);
   const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
   return { ...target, kind: 'resource', verb: verbOf(method, target, query), query };
+}
+
+/** @throws {StatusError} 404: a version that is served answers for what it does not have */
+function unservedRoute(rows: RowIndex, apiVersion: string, rest: readonly string[]): Route {
+  const refused = refusedRoute(rows, apiVersion, rest);
+  if (refused !== undefined) return refused;
+  if (rows.ofVersion(apiVersion).length > 0) throw pathNotFound();
+  return { kind: 'unknown' };
 }
 
 function segmentsOf(path: string): readonly string[] {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
-import { type Cause, StatusError } from '#embedded-cluster/status-error.ts';
+import { type Cause, type StatusDetails, StatusError } from '#embedded-cluster/status-error.ts';
 
 function about(row: ResourceRow, name: string): { name: string; group?: string; kind: string } {
   const { group, plural } = row.type;
@@ -25,14 +25,6 @@ export function unsupportedMediaType(seen: string, accepted: readonly string[]):
 
 /** The Status body of a refused request (ER-1). */
 export function statusOf(error: StatusError): JsonObject {
-  const { name, group, kind, uid, causes, retryAfterSeconds } = error.details;
-  const members = Object.entries({ name, group, kind, uid, retryAfterSeconds }).filter(
-    ([, value]) => value !== undefined,
-  );
-  const details: JsonObject = {
-    ...Object.fromEntries(members),
-    ...(causes === undefined ? {} : { causes: causes.map((cause) => ({ ...cause })) }),
-  };
   return {
     kind: 'Status',
     apiVersion: 'v1',
@@ -40,8 +32,19 @@ export function statusOf(error: StatusError): JsonObject {
     status: 'Failure',
     message: error.message,
     ...(error.reason === '' ? {} : { reason: error.reason }),
-    ...(Object.keys(details).length === 0 ? {} : { details }),
+    ...(error.details === undefined ? {} : { details: detailsOf(error.details) }),
     code: error.code,
+  };
+}
+
+function detailsOf(details: StatusDetails): JsonObject {
+  const { name, group, kind, uid, causes, retryAfterSeconds } = details;
+  const members = Object.entries({ name, group, kind, uid, retryAfterSeconds }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return {
+    ...Object.fromEntries(members),
+    ...(causes === undefined ? {} : { causes: causes.map((cause) => ({ ...cause })) }),
   };
 }
 

@@ -3,6 +3,7 @@ import {
   isSameJson,
   metadataOf,
   numberField,
+  objectField,
   textsField,
   without,
 } from '#embedded-cluster/json-fields.ts';
@@ -54,9 +55,11 @@ function updatedStatus(row: ResourceRow, old: JsonObject, wanted: JsonObject): J
   return assemble(row, metadata, content);
 }
 
-/** What the generation counts changes of: everything but metadata and, with /status, the status (OB-5). */
+/** What the generation counts changes of: everything but metadata and, with /status, the status (OB-5); of some, labels. */
 function generationBase(row: ResourceRow, object: JsonObject): JsonObject {
-  const bare = without(object, 'metadata', 'kind', 'apiVersion');
+  const content = without(object, 'metadata', 'kind', 'apiVersion');
+  const labels = objectField(metadataOf(object), 'labels');
+  const bare = row.countsLabels === true ? { ...content, labels } : content;
   return hasStatus(row) ? without(bare, 'status') : bare;
 }
 

@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as admission from './admission-kinds.ts';
 import * as core from './core-kinds.ts';
+import * as addresses from './endpoint-kinds.ts';
 import type { FieldSchema } from './field-schema.ts';
 import { persistentVolumeClaim } from './persistent-volume-claim.ts';
+import * as storage from './storage-kinds.ts';
 import * as workloads from './workload-kinds.ts';
 
 /** Interfaces of the published type definitions (one minor older): member names with the text of their types. */
@@ -27,6 +29,8 @@ const published = new Map([
   ...interfacesOf('policy/v1.d.ts'),
   ...interfacesOf('coordination/v1.d.ts'),
   ...interfacesOf('authorization/v1.d.ts'),
+  ...interfacesOf('discovery/v1.d.ts'),
+  ...interfacesOf('storage/v1.d.ts'),
   ...interfacesOf('admissionregistration/v1.d.ts'),
 ]);
 
@@ -50,6 +54,10 @@ const kinds: Record<string, FieldSchema> = {
   ControllerRevision: workloads.controllerRevision,
   PodDisruptionBudget: workloads.podDisruptionBudget,
   PersistentVolumeClaim: persistentVolumeClaim,
+  PersistentVolume: storage.persistentVolume,
+  StorageClass: storage.storageClass,
+  Endpoints: addresses.endpoints,
+  EndpointSlice: addresses.endpointSlice,
   ConfigMap: core.configMap,
   Secret: core.secret,
   ServiceAccount: core.serviceAccount,

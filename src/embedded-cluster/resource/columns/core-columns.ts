@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 import type { Column } from '#embedded-cluster/resource-row.ts';
 import { listAt, numberAt, objectAt, textAt } from '../members.ts';
-import { ageColumn, count, integer, metadataOf, nameColumn, orNone, text } from './column.ts';
+import { ageColumn, count, integer, nameColumn, orNone, text } from './column.ts';
 import { humanAge } from './human-age.ts';
 
 function specOf(object: JsonObject): JsonObject | undefined {
@@ -82,37 +82,6 @@ export const serviceColumns: readonly Column[] = Object.freeze([
   text('Port(s)', portsCell),
   ageColumn,
   text('Selector', serviceSelectorCell, 1),
-]);
-
-const ACCESS_MODES: Readonly<Record<string, string>> = {
-  ReadWriteOnce: 'RWO',
-  ReadOnlyMany: 'ROX',
-  ReadWriteMany: 'RWX',
-  ReadWriteOncePod: 'RWOP',
-};
-
-function claimStatusCell(claim: JsonObject): string {
-  if (metadataOf(claim)?.['deletionTimestamp'] !== undefined) return 'Terminating';
-  return textAt(statusOf(claim), 'phase');
-}
-
-function accessModesCell(claim: JsonObject): string {
-  return listAt(statusOf(claim), 'accessModes')
-    .map((mode) => (typeof mode === 'string' ? (ACCESS_MODES[mode] ?? mode) : ''))
-    .join(',');
-}
-
-/** Columns of PersistentVolumeClaims. */
-export const persistentVolumeClaimColumns: readonly Column[] = Object.freeze([
-  nameColumn,
-  text('Status', claimStatusCell),
-  text('Volume', (claim) => textAt(specOf(claim), 'volumeName')),
-  text('Capacity', (claim) => textAt(objectAt(statusOf(claim), 'capacity'), 'storage')),
-  text('Access Modes', accessModesCell),
-  text('StorageClass', (claim) => textAt(specOf(claim), 'storageClassName')),
-  text('VolumeAttributesClass', () => '<unset>'),
-  ageColumn,
-  text('VolumeMode', (claim) => textAt(specOf(claim), 'volumeMode') || '<unset>', 1),
 ]);
 
 function lastSeenCell(event: JsonObject, now: number): string {

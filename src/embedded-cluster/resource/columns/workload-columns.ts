@@ -1,10 +1,9 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 import type { Column } from '#embedded-cluster/resource-row.ts';
-import { selectorText } from '#embedded-cluster/selector/selector-text.ts';
 import { splitApiVersion } from '#kubernetes/resource-type.ts';
 import { listAt, numberAt, objectAt, textAt } from '../members.ts';
-import { ageColumn, integer, metadataOf, nameColumn, orNone, text } from './column.ts';
+import { ageColumn, integer, metadataOf, nameColumn, text } from './column.ts';
 
 function specOf(object: JsonObject): JsonObject | undefined {
   return objectAt(object, 'spec');
@@ -28,12 +27,6 @@ function templateContainers(object: JsonObject, member: string): string {
 
 const containersColumn = text('Containers', (object) => templateContainers(object, 'name'), 1);
 const imagesColumn = text('Images', (object) => templateContainers(object, 'image'), 1);
-const selectorColumn = text(
-  'Selector',
-  (object) => orNone(selectorText(objectAt(specOf(object), 'selector') ?? {})),
-  1,
-);
-
 /** Columns of StatefulSets (TB-2). */
 export const statefulSetColumns: readonly Column[] = Object.freeze([
   nameColumn,
@@ -49,30 +42,6 @@ export const scaleColumns: readonly Column[] = Object.freeze([
   integer('Desired', (object) => numberAt(specOf(object), 'replicas')),
   integer('Available', statusCount('replicas')),
   ageColumn,
-]);
-
-/** Columns of Deployments. */
-export const deploymentColumns: readonly Column[] = Object.freeze([
-  nameColumn,
-  text('Ready', readyCell),
-  text('Up-to-date', statusCount('updatedReplicas')),
-  text('Available', statusCount('availableReplicas')),
-  ageColumn,
-  containersColumn,
-  imagesColumn,
-  selectorColumn,
-]);
-
-/** Columns of ReplicaSets. */
-export const replicaSetColumns: readonly Column[] = Object.freeze([
-  nameColumn,
-  integer('Desired', (object) => numberAt(specOf(object), 'replicas')),
-  integer('Current', statusCount('replicas')),
-  integer('Ready', statusCount('readyReplicas')),
-  ageColumn,
-  containersColumn,
-  imagesColumn,
-  selectorColumn,
 ]);
 
 function orNotApplicable(value: JsonValue | undefined): string {
