@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type Millis, seconds } from '#base/units.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { RealEnv } from '../real-cluster/namespace-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { NO_PEER } from '../real-cluster/skip-reasons.ts';
 import { features } from '../scenarios/env.ts';
 import { images, isComplete, podsOn, setImage } from '../scenarios/group.ts';
+import { kubectlMissing, pointKubectl } from '../scenarios/kubectl-env.ts';
 import { disruption } from './disruption.ts';
 import { Peer } from './peer.ts';
 
@@ -101,4 +103,73 @@ describe('a move from the peer to this program and back', { concurrency: 2 }, ()
       await env.close();
     });
   }
+
+  test("what a start under the peer's Role tells is missing makes it whole when it is pasted into a Role (#15)", {
+    timeout: 120_000,
+  }, async (context) => {
+    const { own } = lane;
+    const noKubectl = kubectlMissing();
+    if (own === undefined) return context.skip(features.disturbance);
+    if (noKubectl !== false) return context.skip(noKubectl);
+    const env = await lane.env({ role: 'peer', replicas: 1, maxUnavailable: 1 });
+    const tool = await pointKubectl({
+      kubeconfig: own.adminKubeconfig,
+      namespace: env.namespace,
+      history: () => env.history(),
+      close: () => env.close(),
+    });
+    const lacking = (): readonly string[] =>
+      env.log
+        .filter((line) => textAt(line, 'msg') === 'the Role lacks rules')
+        .map((line) => textAt(line, 'rules'));
+    const first = await env.startOperatorWith([]);
+    await env.until('the missing rules are told', () => lacking().length > 0, limit);
+    await first.stop();
+    const [rules = '', ...more] = lacking();
+    context.diagnostic(rules);
+    assert.deepEqual(more, []);
+
+    const [, , account = '', name = ''] = env.user.split(':');
+    await tool.kubectl(['apply', '--filename=-'], additions({ rules, account, name }));
+    const from = env.log.length;
+    const second = await env.startOperatorWith([]);
+    await setImage(env, images.new);
+    await env.until('the rollout is complete', () => isComplete(env, images.new), limit);
+    await second.stop();
+    const warnings = env.log.slice(from).filter((line) => textAt(line, 'level') === 'warn');
+    assert.deepEqual(warnings, []);
+    const shown = await tool.kubectl([
+      'get',
+      'events',
+      '--field-selector=reason=PodOutdated',
+      '--output=jsonpath={.items[*].involvedObject.name}',
+    ]);
+    assert.deepEqual(
+      new Set(shown.split(' ')),
+      new Set(['ingester-zone-a', 'ingester-zone-b', 'ingester-zone-c']),
+    );
+    const holder = '--output=jsonpath={.spec.holderIdentity}';
+    assert.equal(await tool.kubectl(['get', 'lease', 'rollout-operator', holder]), '');
+    await tool.close();
+  });
 });
+
+/** A Role of its own beside the peer's, bound to the same account, as docs/moving.md has it. */
+function additions(parts: {
+  readonly rules: string;
+  readonly account: string;
+  readonly name: string;
+}): string {
+  return `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: { name: rollout-operator-additions }
+rules: ${parts.rules}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: rollout-operator-additions }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: Role, name: rollout-operator-additions }
+subjects: [{ kind: ServiceAccount, namespace: ${parts.account}, name: ${parts.name} }]
+`;
+}
