@@ -13,6 +13,11 @@ export function reasonsPage(): string {
     'What holds a set is told as an Event and in the log when it begins, when its message changes (at most once a minute),',
     'and every 10 minutes while it lasts. Kind `hold, asked for` is told once, as somebody asked for it.',
     '',
+    "Where the Role permits no Events, as the peer's does not, the log has the same: what holds or warns as `msg=rollout` or",
+    '`msg="rollout needs attention"` with `statefulset`, `reason` and `because`, what is done in lines of its own, such as',
+    '`msg="deleting pod"`. The gauges are as here. A line at the start, `the Role lacks rules`, has the rule to add; see',
+    '[where to look without Events](moving.md#where-to-look-without-events).',
+    '',
     '| Reason | Kind | True when | What to do | Shown as |',
     '|---|---|---|---|---|',
   ];

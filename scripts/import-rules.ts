@@ -7,15 +7,17 @@
 export const rows: readonly (readonly string[])[] = [
   ['main'],
   ['command'],
-  ['operator', 'operator-permissions'],
+  ['operator'],
   [
     'operator-admission',
     'operator-caches',
     'operator-capabilities',
     'operator-client',
     'operator-election',
+    'operator-role',
   ],
-  ['operator-certificate'],
+  ['operator-certificate', 'operator-missing-rules'],
+  ['operator-permissions'],
   ['embedded-cluster'],
   ['dashboard', 'admission'],
   [

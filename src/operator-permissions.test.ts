@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { roleRules, webhookPermissions } from './operator-permissions.ts';
+import { readConfig } from '#config/read-config.ts';
+import {
+  operatorPermissions,
+  permissionsOf,
+  roleRules,
+  webhookPermissions,
+} from './operator-permissions.ts';
 
 const because = 'a test asks for it';
 
@@ -121,5 +127,45 @@ describe('roleRules()', () => {
       },
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'list'] },
     ]);
+  });
+});
+
+describe('permissionsOf()', () => {
+  /** The rules that flags take, as one word each. */
+  function rulesWith(...flags: readonly string[]): readonly string[] {
+    const outcome = readConfig(['-kubernetes.namespace=cells', ...flags]);
+    assert.ok(outcome.kind === 'run');
+    return words(permissionsOf(outcome.config));
+  }
+
+  function words(permissions: Parameters<typeof roleRules>[0]): readonly string[] {
+    return roleRules(permissions)
+      .map((rule) => JSON.stringify(rule))
+      .sort();
+  }
+
+  test('takes under the flags of the shipped set-ups what the shipped Roles grant, and nothing else', () => {
+    assert.deepEqual(rulesWith(), words(operatorPermissions));
+    const { webhooks, certificate, cluster } = webhookPermissions('cells');
+    assert.deepEqual(
+      rulesWith('-server-tls.enabled=true', '-use-zone-tracker=true'),
+      words([...operatorPermissions, ...webhooks, ...certificate, ...cluster]),
+    );
+  });
+
+  test('takes nothing for what flags switch off', () => {
+    const rules = rulesWith(
+      '-leader-election.enabled=false',
+      '-server-tls.enabled=true',
+      '-server-tls.self-signed-cert.enabled=false',
+      '-server-tls.cert-file=tls.crt',
+      '-server-tls.key-file=tls.key',
+      '-webhooks.update-ca-bundle=false',
+    ).join();
+    for (const word of ['leases', 'secrets', 'zone-tracker']) {
+      assert.ok(!rules.includes(word), word);
+    }
+    assert.ok(!/webhookconfigurations[^}]*patch/.test(rules), rules);
+    assert.match(rules, /rollout-operator-claims/);
   });
 });

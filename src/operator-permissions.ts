@@ -1,6 +1,7 @@
 import { admissionClusterPermissions, admissionPermissions } from '#admission/permissions.ts';
 import { webhookConfigurationNames } from '#admission/webhook-configurations.ts';
 import { certificatePermissions } from '#certificate/permissions.ts';
+import type { Config } from '#config/config.ts';
 import { leasePermissions } from '#kubernetes/lease-permissions.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import {
@@ -42,6 +43,32 @@ export function webhookPermissions(namespace: string): WebhookPermissions {
     certificate: certificate.filter((each) => !isForCluster(each)),
     cluster: [...certificate.filter(isForCluster), ...admissionClusterPermissions],
   };
+}
+
+/** All that an operator with the flags of `config` takes; what is for the cluster says so itself. */
+export function permissionsOf(config: Config): readonly Permission[] {
+  const { leaderElection, zoneTracker } = config;
+  return [
+    ...rolloutGroupPermissions,
+    ...replicaCoordinationPermissions,
+    ...(leaderElection.isEnabled ? leasePermissions(leaderElection.resourceName) : []),
+    ...(zoneTracker.isEnabled ? zoneTrackerPermissions(zoneTracker.configMapName) : []),
+    ...(config.tls.isEnabled ? webhookPermissionsOf(config) : []),
+  ];
+}
+
+function webhookPermissionsOf({ kubernetes, tls, zoneTracker }: Config): readonly Permission[] {
+  const { isEnabled, configMapName } = zoneTracker;
+  const configurations = webhookConfigurationNames(kubernetes.namespace);
+  const secret = tls.selfSigned.secretName;
+  const ofCertificate = certificatePermissions({ secret, configurations });
+  return [
+    ...admissionPermissions(isEnabled ? { zoneTracker: configMapName } : {}),
+    ...ofCertificate.filter(({ isClusterScoped = false }) =>
+      isClusterScoped ? tls.updatesCaBundle : tls.selfSigned.isEnabled,
+    ),
+    ...admissionClusterPermissions,
+  ];
 }
 
 /** One rule of a Role, as RBAC has it. */

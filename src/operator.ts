@@ -26,6 +26,7 @@ import {
 import { capabilitiesOf, referencesOf } from '#operator-capabilities.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { electionOf, runElection } from '#operator-election.ts';
+import { tellMissingRules } from '#operator-role.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
 import { ForeignBudgets } from '#rollout-group/foreign-budget.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -128,11 +129,12 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
   const election = electionOf(options, leaseClient);
   const closed = new AbortController();
   const electing = runElection(election, options, { client: leaseClient, signal: closed.signal });
+  const telling = tellMissingRules(options, { client, permitted, election }, closed.signal);
   try {
     await lead(options, { ...parts, client, events, permitted, election }, signal);
   } finally {
     closed.abort();
-    await electing;
+    await Promise.all([electing, telling]);
     await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
   }
 }

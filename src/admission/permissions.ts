@@ -3,8 +3,8 @@ import { CLAIMS_NAME } from './claim.ts';
 
 /** Names of objects that flags may change. */
 export interface AdmissionNames {
-  /** `-zone-tracker.config-map-name`; the mode is on. */
-  readonly zoneTracker: string;
+  /** `-zone-tracker.config-map-name`; absent where the mode is off. */
+  readonly zoneTracker?: string;
 }
 
 /**
@@ -34,13 +34,17 @@ export function admissionPermissions({ zoneTracker }: AdmissionNames): readonly 
       because:
         'one zone of a group is let shrink at a time, which all replicas agree on; without, there must be one replica only',
     },
-    {
-      group: '',
-      resource: 'configmaps',
-      verbs: ['get', 'update'],
-      resourceNames: [zoneTracker],
-      because: 'the times of the last down-scales are kept',
-    },
+    ...(zoneTracker === undefined
+      ? []
+      : [
+          {
+            group: '',
+            resource: 'configmaps',
+            verbs: ['get', 'update'],
+            resourceNames: [zoneTracker],
+            because: 'the times of the last down-scales are kept',
+          },
+        ]),
   ];
 }
 
@@ -50,12 +54,14 @@ export const admissionClusterPermissions: readonly Permission[] = Object.freeze(
     group: 'admissionregistration.k8s.io',
     resource: 'validatingwebhookconfigurations',
     verbs: ['list', 'watch'],
+    isClusterScoped: true,
     because: 'the failure policies of our webhooks are shown as a metric',
   },
   {
     group: 'admissionregistration.k8s.io',
     resource: 'mutatingwebhookconfigurations',
     verbs: ['list', 'watch'],
+    isClusterScoped: true,
     because: 'the failure policies of our webhooks are shown as a metric',
   },
 ]);

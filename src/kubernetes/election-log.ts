@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { changedAfter, unchangedAfter } from '#base/told-again.ts';
 import type { Monotonic } from '#base/units.ts';
-import { type Leading, leaseRule } from './leader-election.ts';
+import type { Leading } from './leader-election.ts';
 
 interface Told {
   readonly message: string;
@@ -37,7 +37,6 @@ export class ElectionLog {
     this.#log.warn('no lease, leading without: every start waits for its predecessor', {
       verb,
       err: error,
-      missingRule: leaseRule,
     });
   }
 

@@ -68,7 +68,3 @@ export interface LeaderElection {
    */
   end(options: EndOptions): Promise<void>;
 }
-
-/** The rule that a Role lacks which permits no Leases, as it stands in the manifest. */
-export const leaseRule =
-  'apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "create", "update"]';

@@ -401,7 +401,7 @@ describe('createLeaderElection() on a Lease that is changed in mid-term', () => 
 
 describe('createLeaderElection() under a Role that does not permit', () => {
   for (const verb of ['get', 'create', 'update'] as const) {
-    test(`to ${verb} Leases leads without one, says so once and names the missing rule`, async () => {
+    test(`to ${verb} Leases leads without one, and says so once with the verb`, async () => {
       const world = new LeaseWorld();
       world.server.forbidden.add(verb);
       if (verb === 'update') world.server.add('rollout-operator', held());
@@ -419,7 +419,9 @@ describe('createLeaderElection() under a Role that does not permit', () => {
       assert.equal(warnings.length, 1);
       assert.match(
         warnings[0] ?? '',
-        /^warn no lease, leading without: every start waits for its predecessor verb=\w+ err=.* missingRule=apiGroups: \["coordination\.k8s\.io"\], resources: \["leases"\], verbs: \["get", "create", "update"\]$/,
+        new RegExp(
+          `^warn no lease, leading without: every start waits for its predecessor verb=${verb} err=`,
+        ),
       );
     });
   }

@@ -12,7 +12,7 @@ const allInvalidInKey = /[\p{Cc} ="\u2028\u2029\ufffd]/gu;
  * Longest text that a line shows as a value, in UTF-16 code units: whoever posts a review, annotates a set or answers for a pod
  * could else write a log of any size.
  */
-const longestValue = 1_024;
+export const longestValue = 1_024;
 
 /**
  * Both formats print a value in this shape; an `Error` is its text, a list is joined with blanks, and of a long text the begin is

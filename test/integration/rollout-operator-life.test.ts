@@ -161,12 +161,26 @@ function isOurs(world: World, event: string): boolean {
   return JSON.stringify(stored).includes('"rollout-operator"');
 }
 
-test('without a Lease in the Role every start waits 120 s, and one line of the log names the rule that would spare it', async () => {
+test('under a Role that lacks nothing two permissions are asked for at the start, and no missing rule is told (#15)', async () => {
+  const world = await World.create(small);
+  const lines: string[] = [];
+  world.onLog.add(({ message }) => lines.push(message));
+  await world.readyOperator();
+  await world.clock.advance(minutes(1));
+  const reviews = world.cluster.eventLog.calls.filter(({ resource }) =>
+    resource.startsWith('selfsubjectaccessreviews'),
+  );
+  assert.equal(reviews.length, 2);
+  assert.ok(!lines.includes('the Role lacks rules'));
+  await world.close();
+});
+
+test('without a Lease in the Role every start waits 120 s, and one line of the log has the rules that would spare it, and all others that are missing (#15)', async () => {
   const world = await World.create(small);
   restrict(world, peerRole);
   const lines: unknown[] = [];
   world.onLog.add(({ message, fields }) => {
-    if (message.startsWith('no lease')) lines.push(fields['missingRule']);
+    if (message === 'the Role lacks rules') lines.push(fields['rules']);
   });
   const operator = await world.readyOperator();
   const startedAt = world.clock.now();
@@ -178,7 +192,14 @@ test('without a Lease in the Role every start waits 120 s, and one line of the l
   await world.untilRolled(images.new);
   await assertAtRest(world);
   assert.deepEqual(lines, [
-    'apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "create", "update"]',
+    `[${[
+      "{apiGroups: [''], resources: [events], verbs: [create, patch]}",
+      '{apiGroups: [rollout-operator.grafana.com], resources: [replicatemplates/scale], verbs: [get]}',
+      '{apiGroups: [rollout-operator.grafana.com], resources: [replicatemplates/status], verbs: [patch]}',
+      '{apiGroups: [rollout-operator.grafana.com], resources: [replicatemplates], verbs: [list, watch]}',
+      "{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: ['rollout-operator'], verbs: [get, update]}",
+      '{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create, list]}',
+    ].join(', ')}]`,
   ]);
   await world.close();
 });

@@ -11,7 +11,7 @@ export interface Binaries {
   readonly etcd: string;
   readonly apiServer: string;
   readonly controllerManager: string;
-  /** The folder of all of them; of kubectl and the manager too, unless it was given without. */
+  /** The folder of all of them; of kubectl and our own programs too, unless it was given without. */
   readonly folder: string;
   /** Where they are from, for the report. */
   readonly source: string;
@@ -39,25 +39,38 @@ export type VersionName = keyof typeof versionsOf;
 
 const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
 
-/** The folder beside this file that has the manager's program. */
-const MANAGER = 'kubebuilder-manager';
+/** The folders beside this file that have Go programs of ours. */
+const ownPrograms = ['kubebuilder-manager', 'peer-stand-in'] as const;
+
+/** A Go program of ours. */
+export type OwnProgram = (typeof ownPrograms)[number];
 
 /**
- * What the manager's program is called once built: its source is ours and changes while the versions stay, so the
- * name carries a digest of it, and an older program that a cache kept is not taken for this one.
+ * What a program of ours is called once built: its source changes while the versions stay, so the name carries a digest
+ * of it, and an older program that a cache kept is not taken for this one.
  */
-export async function managerName(): Promise<string> {
-  const folder = join(import.meta.dirname, MANAGER);
+export async function builtName(program: OwnProgram): Promise<string> {
+  const folder = join(import.meta.dirname, program);
   const digest = createHash('sha256');
   for (const file of (await readdir(folder)).toSorted()) {
     digest.update(`${file}\n`).update(await readFile(join(folder, file)));
   }
-  return `${MANAGER}-${digest.digest('hex').slice(0, 12)}`;
+  return `${program}-${digest.digest('hex').slice(0, 12)}`;
 }
 
 /** What is built: clients too, so that their scenarios run wherever the lane does. */
 export async function builtNames(): Promise<readonly string[]> {
-  return [...names, 'kubectl', await managerName()];
+  return [...names, 'kubectl', ...(await Promise.all(ownPrograms.map(builtName)))];
+}
+
+/** Where a program of ours is; undefined where the binaries were given without it. */
+export async function ownProgramPath(
+  program: OwnProgram,
+  options: BinariesOptions,
+): Promise<string | undefined> {
+  const { folder } = await findBinaries(options);
+  const name = await builtName(program);
+  return (await missingIn(folder, [name])).length === 0 ? join(folder, name) : undefined;
 }
 
 /** The outside, as far as it matters here. */
@@ -146,7 +159,7 @@ async function build(
   const work = await mkdtemp(join(parent, '.building-'));
   try {
     say(`Building for Kubernetes ${versions.kubernetes}, once; all of it takes about 6 minutes`);
-    for (const target of targets(versions, await managerName())) {
+    for (const target of await targets(versions)) {
       if (!missing.includes(target.output)) continue;
       say(`  ${target.output}`);
       await goBuild(target, { env, work });
@@ -165,7 +178,7 @@ interface Target {
   readonly ldflags: string;
 }
 
-function targets(versions: Versions, manager: string): readonly Target[] {
+async function targets(versions: Versions): Promise<readonly Target[]> {
   const [major = '', minor = ''] = versions.kubernetes.split('.');
   const set = (name: string, value: string): string =>
     `-X k8s.io/component-base/version.${name}=${value}`;
@@ -183,12 +196,16 @@ function targets(versions: Versions, manager: string): readonly Target[] {
     package: `k8s.io/kubernetes/cmd/${name}`,
     ldflags: stamped,
   });
+  const ours = ownPrograms.map(async (program): Promise<Target> => {
+    const output = await builtName(program);
+    return { output, module: program, package: '.', ldflags: '-s -w' };
+  });
   return [
     { output: 'etcd', module, package: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w' },
     kubernetes('kube-apiserver'),
     kubernetes('kube-controller-manager'),
     kubernetes('kubectl'),
-    { output: manager, module: MANAGER, package: '.', ldflags: '-s -w' },
+    ...(await Promise.all(ours)),
   ];
 }
 

@@ -28,6 +28,11 @@ export interface LateProxyOptions {
   readonly ca: string;
   readonly clock: Clock;
   readonly random: Pick<SeededRandom, 'fraction' | 'below'>;
+  /**
+   * How long after the kill what was held arrives at most.
+   * @default 5 s: before the successor's wait of {@link predecessorHorizon} ends
+   */
+  readonly longestDelay?: Millis;
   /** Told of each write that may be held, when it has come from the operator, and when the API server has answered it. */
   readonly onWrite?: OnWrite | undefined;
 }
@@ -49,8 +54,6 @@ export interface LateWrite {
 /** How often a write of an operator that lives is held, and how long at most. */
 const heldChance = 1 / 3;
 const longestHold = seconds(2);
-/** How long after the kill what was held arrives at most: before the successor's wait of {@link predecessorHorizon} ends. */
-const longestDelay = seconds(5);
 /** How long operators of the real lane wait for what a predecessor may have sent, instead of 120 s. */
 export const predecessorHorizon: Millis = seconds(6);
 
@@ -79,6 +82,7 @@ export class LateProxy {
   /** When each write that may be held was sent, by the id under which the audit log has it. */
   readonly sentAt = new Map<string, Instant>();
   readonly #options: LateProxyOptions;
+  readonly #longestDelay: Millis;
   readonly #server: Server;
   readonly #agent: HttpAgent;
   readonly #held = new Set<Held>();
@@ -87,6 +91,7 @@ export class LateProxy {
 
   constructor(options: LateProxyOptions) {
     this.#options = options;
+    this.#longestDelay = options.longestDelay ?? seconds(5);
     const { server, ca } = options;
     this.#agent =
       server.protocol === 'https:'
@@ -111,7 +116,15 @@ export class LateProxy {
     this.#isOrphaned = true;
     for (const held of this.#held) {
       held.timer.cancel();
-      held.timer = this.#timer(longestDelay, held.goOn);
+      held.timer = this.#timer(this.#longestDelay, held.goOn);
+    }
+  }
+
+  /** What is held arrives now. */
+  release(): void {
+    for (const { timer, goOn } of this.#held) {
+      timer.cancel();
+      goOn();
     }
   }
 
@@ -161,7 +174,7 @@ export class LateProxy {
     const auditId = randomUUID();
     this.sentAt.set(auditId, sentAt);
     this.#tell(request, 'sent');
-    const longest = this.#isOrphaned ? longestDelay : longestHold;
+    const longest = this.#isOrphaned ? this.#longestDelay : longestHold;
     if (this.#isOrphaned || random.fraction() < heldChance) await this.#hold(longest);
     const isLate = this.#isOrphaned;
     const arrivedAt = clock.now();

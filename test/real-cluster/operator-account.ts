@@ -88,13 +88,20 @@ export interface OperatorAccount {
   readonly token: string;
 }
 
-/** Makes a ServiceAccount for the operator of `namespace`, binds it to `role` there, and asks for its token. */
+/** What an account is made for. */
+export interface AccountOptions {
+  readonly namespace: string;
+  readonly role: RoleName;
+  /** Tells several accounts of one namespace apart. @default operator */
+  readonly who?: string;
+}
+
+/** Makes a ServiceAccount for the operator of a namespace, binds it to a Role there, and asks for its token. */
 export async function createAccount(
   admin: Client,
-  namespace: string,
-  role: RoleName,
+  { namespace, role, who = 'operator' }: AccountOptions,
 ): Promise<OperatorAccount> {
-  const name = `${namespace}-operator`;
+  const name = `${namespace}-${who}`;
   const accounts = `/api/v1/namespaces/${ACCOUNTS_NAMESPACE}/serviceaccounts`;
   const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
   const post = (path: string, body: JsonObject): ReturnType<Client['raw']> =>

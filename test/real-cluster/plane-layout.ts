@@ -7,6 +7,8 @@ import type { ProgramOptions } from './programs.ts';
 
 const controllers = [
   'statefulset-controller',
+  'deployment-controller',
+  'replicaset-controller',
   'disruption-controller',
   'garbage-collector-controller',
   'namespace-controller',

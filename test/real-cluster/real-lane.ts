@@ -141,7 +141,7 @@ class Lane implements RealLane {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata };
     await plane.admin.create(resourceTypes.namespaces, metadata, { body });
     const role = options.role ?? 'ours';
-    const account = await createAccount(plane.admin, namespace, role);
+    const account = await createAccount(plane.admin, { namespace, role });
     if (options.hasWebhooks ?? false) await permitWebhooks(plane.admin, namespace, role);
     const { log } = this.#recorder;
     const env = new NamespaceEnv(

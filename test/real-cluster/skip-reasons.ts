@@ -6,5 +6,9 @@ export const NO_QUIET_SERVER =
 export const NO_MANAGER =
   'KUBEBUILDER_ASSETS has no kubebuilder-manager of this checkout, which is built only where the lane builds everything';
 
+/** Why nothing is moved from the peer and back. */
+export const NO_PEER =
+  'KUBEBUILDER_ASSETS has no peer-stand-in of this checkout, which is built only where the lane builds everything';
+
 /** Why kubectl does not run on an existing cluster. */
 export const NO_DRAINING = 'kubectl cordons and drains nodes, as nobody may do unasked elsewhere';

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
+  builtName,
   builtNames,
   cacheFolder,
   findBinaries,
   folderName,
-  managerName,
+  ownProgramPath,
   versionsOf,
 } from '../real-cluster/binaries.ts';
 
@@ -78,7 +79,16 @@ describe('findBinaries()', () => {
     await fill(join(cache, 'rollout-operator', folderName(versionsOf.baseline)), stale);
     const env = { XDG_CACHE_HOME: cache, PATH: folder };
     await assert.rejects(findBinaries({ env, say }), /install Go/);
-    assert.match(await managerName(), /^kubebuilder-manager-[0-9a-f]{12}$/);
+    assert.match(await builtName('kubebuilder-manager'), /^kubebuilder-manager-[0-9a-f]{12}$/);
+  });
+
+  test('finds no program of ours in a folder that was given without it', async () => {
+    const given = await fill(join(folder, 'given-without'), names);
+    const options = { env: { KUBEBUILDER_ASSETS: given }, say };
+    assert.equal(await ownProgramPath('peer-stand-in', options), undefined);
+    const name = await builtName('peer-stand-in');
+    await fill(given, [name]);
+    assert.equal(await ownProgramPath('peer-stand-in', options), join(given, name));
   });
 
   test('says what to install where there are none and no Go', async () => {

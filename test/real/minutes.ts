@@ -14,7 +14,8 @@ import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { serveEmbedded } from '../scenarios/embedded-over-https.ts';
 import { features } from '../scenarios/env.ts';
 import { images, isComplete, setBody } from '../scenarios/group.ts';
-import { assertGroupRolls, type Place, startManager, type WatchedGroup } from './go-operator.ts';
+import type { WatchedGroup } from './disruption.ts';
+import { assertGroupRolls, type Place, startManager } from './go-operator.ts';
 
 const clock = systemClock();
 

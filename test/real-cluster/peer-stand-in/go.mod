@@ -1,0 +1,3 @@
+module rollout-operator.test/peer-stand-in
+
+go 1.26.0
