@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Bundle, bundleInto } from './build.ts';
 
@@ -32,11 +32,33 @@ describe('bundleInto()', () => {
     return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
   }
 
-  test('writes one program, its source map, and licences', () => {
+  /** The names of the files below the program that a start with `env` loads, which ends at its first look for a cluster. */
+  function loaded(env: Readonly<Record<string, string>>): readonly string[] {
+    const hook = `import { registerHooks } from 'node:module';
+      registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });`;
+    const program = join(folder, 'one', 'rollout-operator.mjs');
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      [
+        `--import=data:text/javascript,${encodeURIComponent(hook)}`,
+        program,
+        '-kubernetes.namespace=x',
+        '-server.port=0',
+      ],
+      { encoding: 'utf8', env: { PATH: process.env['PATH'], ...env } },
+    );
+    assert.match(stderr, /outside of a cluster, name a kubeconfig/);
+    const files = stdout.split('\n').filter((url) => url.startsWith('file:'));
+    return files.map((url) => basename(url));
+  }
+
+  test('writes the program, what tracing loads, source maps, and licences', () => {
     assert.deepEqual(readdirSync(join(folder, 'one')).toSorted(), [
       'LICENSES.txt',
       'rollout-operator.mjs',
       'rollout-operator.mjs.map',
+      'tracing.mjs',
+      'tracing.mjs.map',
     ]);
     assert.ok(bundle.size <= most, `${bundle.size} bytes`);
   });
@@ -59,6 +81,17 @@ describe('bundleInto()', () => {
       assert.ok(licences.includes(`\n${name} ${version} (`), name);
     }
     assert.equal(licences.split('-'.repeat(80)).length, bundle.packages.length + 1);
+  });
+
+  test('keeps the SDK of OpenTelemetry out of a program that does not trace', () => {
+    assert.doesNotMatch(textOf('rollout-operator.mjs'), /BatchSpanProcessor/);
+    assert.match(textOf('tracing.mjs'), /BatchSpanProcessor/);
+    assert.deepEqual(loaded({}), ['rollout-operator.mjs']);
+    assert.deepEqual(loaded({ JAEGER_AGENT_HOST: 'agent' }), ['rollout-operator.mjs']);
+    assert.deepEqual(loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }), [
+      'rollout-operator.mjs',
+      'tracing.mjs',
+    ]);
   });
 
   test('makes a program that runs without what it was made of', () => {

@@ -1,5 +1,6 @@
 /**
- * Bundles the operator into build/: one file of JavaScript, its source map, and the licences of all that is in it.
+ * Bundles the operator into build/: one file of JavaScript, one that only tracing loads, their source maps, and the
+ * licences of all that is in them.
  *
  *     npm run build [-- --out <folder>]
  */
@@ -7,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build, type Metafile } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -15,6 +16,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const kubeconfigReader = '@kubernetes/client-node';
 
 const programName = 'rollout-operator';
+
+/** What only a run with tracing loads: the SDK of OpenTelemetry, in a file of its own beside the program. */
+const tracing = { name: 'tracing', source: 'src/telemetry/open-tracing.ts' } as const;
 
 /** What is CommonJS asks for modules of Node by `require`, which no ES module has. */
 const requireForCommonJs =
@@ -39,7 +43,7 @@ export async function bundleInto(
 ): Promise<Bundle> {
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { [programName]: entry },
+    entryPoints: { [programName]: entry, [tracing.name]: tracing.source },
     // Written by us: source maps name sources as seen from here, so that every folder gets the same bytes.
     outdir: 'build',
     write: false,
@@ -53,6 +57,7 @@ export async function bundleInto(
     sourcemap: 'linked',
     legalComments: 'none',
     external: [kubeconfigReader],
+    plugins: [tracingBeside],
     metafile: true,
     logLevel: 'warning',
     banner: { js: requireForCommonJs },
@@ -66,6 +71,17 @@ export async function bundleInto(
   const programs = outputFiles.filter(({ path }) => !path.endsWith('.map'));
   return { size: programs.reduce((sum, { contents }) => sum + contents.length, 0), packages };
 }
+
+/** Leaves the import of {@link tracing} to the program, which finds it beside itself. */
+const tracingBeside: Plugin = {
+  name: 'tracing-beside',
+  setup: (build) => {
+    build.onResolve({ filter: /^#telemetry\/open-tracing\.ts$/ }, () => ({
+      path: `./${tracing.name}.mjs`,
+      external: true,
+    }));
+  },
+};
 
 /** The innermost package that a file is in. */
 const packageFolder = /^(?<folder>(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//;

@@ -6,6 +6,7 @@ import type { RunningCertificate } from '#certificate/certificate-source.ts';
 import type { Config } from '#config/config.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { Tracing } from '#telemetry/tracing.ts';
 
 /** What serving webhooks needs besides what the operator has anyway. */
 export type AdmissionSettings = Pick<
@@ -29,6 +30,8 @@ interface Settings {
   /** Names this process; new at every start. */
   readonly identity: string;
   readonly admission?: AdmissionSettings;
+  /** Absent while nothing is traced. */
+  readonly tracing?: Tracing;
 }
 
 /** Starts what `settings` ask for. The webhooks stand before readiness, and end with a drain after it is withdrawn (S7). */
@@ -46,7 +49,8 @@ export function startAdmission(
   return { ready, run };
 }
 
-interface Serving extends Required<Settings> {
+interface Serving extends Settings {
+  readonly admission: AdmissionSettings;
   readonly newClient: () => Client;
   readonly onReady: () => void;
 }
@@ -57,7 +61,7 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
     import('#operator-certificate.ts'),
     import('#admission/run-admission.ts'),
   ]);
-  const { admission, config, clock, log, metrics, identity, newClient } = serving;
+  const { admission, config, clock, log, metrics, identity, newClient, tracing } = serving;
   const { registry } = admission;
   const client = newClient();
   let certificate: RunningCertificate;
@@ -80,7 +84,8 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
     configurations: newClient(),
   };
   const { source } = certificate;
-  const ports = { config, clock, log, clients, identity };
+  const traced = tracing === undefined ? {} : { tracing };
+  const ports = { config, clock, log, clients, identity, ...traced };
   const onClaimsRefused = (verb: string, isRefused: boolean): void =>
     metrics.setPermissionRefused(verb, 'configmaps', isRefused);
   const given = { ...admission, ...ports, certificate: source, onListening, onClaimsRefused };

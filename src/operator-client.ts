@@ -6,8 +6,9 @@ import { layeredTransport } from '#kubernetes/api-transport.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { Transport } from '#kubernetes/transport.ts';
-import { groupLabel } from '#telemetry/api-path.ts';
+import { groupLabel, pathLabel } from '#telemetry/api-path.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { Tracing } from '#telemetry/tracing.ts';
 
 /** Identifies the product to the API server (K8-26). */
 const userAgent = 'rollout-operator';
@@ -19,11 +20,13 @@ interface Settings {
   readonly metrics: OperatorMetrics;
   /** The authorised way to the API server, without any decoration. */
   readonly transport: Transport;
+  /** Absent while nothing is traced. */
+  readonly tracing?: Tracing;
 }
 
 /** A client whose requests are counted, checked and, unless `isLimited` is false, limited as the flags say. */
 export function decoratedClient(options: Settings, isLimited = true): Client {
-  const { config, clock, log, metrics, transport } = options;
+  const { config, clock, log, metrics, transport, tracing } = options;
   const { namespace, clientTimeout } = config.kubernetes;
   const limiter = isLimited ? config.kubernetes.limiter : undefined;
   const layered = layeredTransport(transport, {
@@ -52,6 +55,7 @@ export function decoratedClient(options: Settings, isLimited = true): Client {
           duration,
         }),
     },
+    ...(tracing !== undefined && { spans: { tracing, pathOf: pathLabel } }),
   });
   return createClient({
     transport: layered,

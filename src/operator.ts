@@ -31,6 +31,7 @@ import type { PodHttp } from '#pod-http/pod-http.ts';
 import { ForeignBudgets } from '#rollout-group/foreign-budget.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
+import type { Tracing } from '#telemetry/tracing.ts';
 
 /** What one run of the operator is given. */
 export interface OperatorOptions {
@@ -46,6 +47,8 @@ export interface OperatorOptions {
   readonly identity: string;
   /** Serves the admission webhooks; absent while TLS is off. */
   readonly admission?: AdmissionSettings;
+  /** Absent while nothing is traced. */
+  readonly tracing?: Tracing;
   /** Told the plan of every pass over a group. */
   readonly onPlan?: (key: string, plan: Plan) => void;
 }
@@ -171,7 +174,7 @@ async function reconcile(
   parts: LeadingParts & { readonly leading: Leading },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { config, clock, log, metrics, onPlan } = options;
+  const { config, clock, log, metrics, onPlan, tracing } = options;
   const { client, caches, events, leading, permitted, election } = parts;
   const { pods, statefulSets } = caches;
   const queue = createWorkQueue({ clock, name: 'group', maxDelay: longestBackoff });
@@ -200,7 +203,10 @@ async function reconcile(
   const ports = { ...shared, ...term, budgets, writes, predecessor, leads, queue, capabilities };
   const onOtherChange = (wake: () => void): void => whenOthersChange(caches, wake);
   const resync = config.reconcile.resync ?? millis(0);
-  const told = onPlan === undefined ? {} : { onPlan };
+  const told = {
+    ...(onPlan !== undefined && { onPlan }),
+    ...(tracing !== undefined && { tracing }),
+  };
   const { isSettled } = await runGroups({ ...ports, resync, onOtherChange, ...told }, signal);
   await references.ended();
   return isSettled;

@@ -118,8 +118,10 @@ function answerBody(
   if (read.kind !== 'whole') return refuse(outgoing, read.kind);
   const { query } = target;
   const onLeave = (left: () => void): void => void outgoing.once('close', left);
-  const contentType = incoming.headers['content-type'] ?? '';
-  const answered = handler({ contentType, body: read.body, caller: { query, begun, onLeave } });
+  const { headers } = incoming;
+  const contentType = headers['content-type'] ?? '';
+  const caller = { query, begun, onLeave, headers };
+  const answered = handler({ contentType, body: read.body, caller });
   if (answered instanceof Promise) {
     answered.then((answer) => writeResponse(outgoing, answer)).catch(failed);
   } else writeResponse(outgoing, answered);

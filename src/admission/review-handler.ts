@@ -2,10 +2,12 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
+import type { OpenSpan, TraceHeaders, Tracing } from '#telemetry/tracing.ts';
 import { type RunningDeadline, spanOf, startDeadline } from './deadline.ts';
 import { parseReview } from './parse-review.ts';
 import type { AdmissionRequest, Decision, Review, ReviewContext, Webhook } from './review.ts';
 import { reviewAnswer } from './review-answer.ts';
+import { decisionAttributes, reviewAttributes, reviewStart } from './review-span.ts';
 
 /** What {@link ReviewHandler} works with. */
 export interface ReviewHandlerOptions {
@@ -13,9 +15,11 @@ export interface ReviewHandlerOptions {
   readonly log: Logger;
   /** `-server-tls.request-timeout`. */
   readonly requestTimeout: Millis;
+  /** Absent while nothing is traced. */
+  readonly tracing?: Tracing;
 }
 
-/** Who posted a review, as far as its deadline depends on it. */
+/** Who posted a review, as far as its deadline and its trace depend on it. */
 export interface Caller {
   /** Of the request, without `?`. */
   readonly query: string;
@@ -23,6 +27,7 @@ export interface Caller {
   readonly begun: Monotonic;
   /** Registers what is to be done when the caller leaves. */
   readonly onLeave: (left: () => void) => void;
+  readonly headers?: TraceHeaders;
 }
 
 /** A request that was posted to a webhook, its body read. */
@@ -48,22 +53,35 @@ export function handlersOf(
   webhooks: readonly Webhook[],
   options: ReviewHandlerOptions,
 ): ReadonlyMap<string, Handler> {
-  return new Map(
-    webhooks.map((webhook) => [webhook.path, (posted) => handle(webhook, posted, options)]),
-  );
+  return new Map(webhooks.map((webhook) => [webhook.path, handlerOf(webhook, options)]));
+}
+
+function handlerOf(webhook: Webhook, options: ReviewHandlerOptions): Handler {
+  const { tracing } = options;
+  if (tracing === undefined) return (posted) => handle(webhook, posted, options);
+  const { path } = webhook;
+  return (posted) =>
+    tracing.within(reviewStart(path, posted.caller.headers), (span) =>
+      handle(webhook, posted, { ...options, span }),
+    );
+}
+
+interface HandlingOptions extends ReviewHandlerOptions {
+  /** Of this review; undefined while nothing is traced. */
+  readonly span?: OpenSpan;
 }
 
 /** Takes one review from HTTP to its webhook and back. */
 function handle(
   webhook: Webhook,
   { contentType, body, caller }: PostedReview,
-  options: ReviewHandlerOptions,
+  options: HandlingOptions,
 ): PostedAnswer | Promise<PostedAnswer> {
-  if (!isJson(contentType)) return refusal('wrong content type');
+  if (!isJson(contentType)) return refusal('wrong content type', options);
   const parsed = parseReview(body);
   if (parsed.kind === 'unreadable') {
     options.log.debug('admission review cannot be read', { path: webhook.path, why: parsed.text });
-    return refusal(parsed.text);
+    return refusal(parsed.text, options);
   }
   // From here on nothing holds the body, however long the webhook asks others.
   return new Judgement({ webhook, review: parsed.review, caller }, options).answer();
@@ -76,7 +94,9 @@ function isJson(contentType: string): boolean {
   return type.trim().toLowerCase() === 'application/json';
 }
 
-function refusal(text: string): PostedAnswer {
+function refusal(text: string, { span }: HandlingOptions): PostedAnswer {
+  span?.set({ 'http.response.status_code': 400 });
+  span?.fail(new Error(text));
   return { status: 400, contentType: 'text/plain; charset=utf-8', body: `${text}\n` };
 }
 
@@ -91,10 +111,10 @@ class Judgement implements ReviewContext {
   readonly #webhook: Webhook;
   readonly #review: Review;
   readonly #caller: Caller;
-  readonly #options: ReviewHandlerOptions;
+  readonly #options: HandlingOptions;
   #deadline: RunningDeadline | undefined;
 
-  constructor({ webhook, review, caller }: Case, options: ReviewHandlerOptions) {
+  constructor({ webhook, review, caller }: Case, options: HandlingOptions) {
     this.#webhook = webhook;
     this.#review = review;
     this.#caller = caller;
@@ -114,6 +134,7 @@ class Judgement implements ReviewContext {
 
   answer(): PostedAnswer | Promise<PostedAnswer> {
     const { request } = this.#review;
+    this.#options.span?.set(reviewAttributes(request));
     this.#logReview(request);
     try {
       const said = this.#webhook.judge(request, this);
@@ -131,6 +152,7 @@ class Judgement implements ReviewContext {
     const { message } = errorOf(error);
     const { path } = this.#webhook;
     const { uid } = this.#review.request;
+    this.#options.span?.fail(error);
     this.#options.log.error('admission webhook failed', { path, uid, err: errorOf(error) });
     const causes = [{ reason: 'InternalError', message }];
     return { isAllowed: false, message: 'the admission webhook failed', code: 429, causes };
@@ -138,6 +160,7 @@ class Judgement implements ReviewContext {
 
   #answered(decision: Decision): PostedAnswer {
     this.#deadline?.release();
+    this.#options.span?.set(decisionAttributes(decision));
     this.#logDecision(decision);
     const body = reviewAnswer(this.#review, decision);
     return { status: 200, contentType: 'application/json', body };

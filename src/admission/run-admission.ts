@@ -8,6 +8,7 @@ import type { Client } from '#kubernetes/client.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
+import type { Tracing } from '#telemetry/tracing.ts';
 import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
@@ -48,6 +49,8 @@ export interface AdmissionOptions {
   readonly onClaimsRefused?: (verb: string, isRefused: boolean) => void;
   /** Told the port as soon as reviews are answered. */
   readonly onListening?: (port: number) => void;
+  /** Absent while nothing is traced. */
+  readonly tracing?: Tracing;
 }
 
 /** Reviews of one webhook that may call anybody, at once (D-30). */
@@ -84,7 +87,7 @@ async function startServer(
   options: AdmissionOptions,
   background: Set<Promise<void>>,
 ): Promise<AdmissionServer> {
-  const { config, clock, log, httpMetrics, certificate, host } = options;
+  const { config, clock, log, httpMetrics, certificate, host, tracing } = options;
   const { tls, server, kubernetes } = config;
   const { requestTimeout } = tls;
   const webhooks = webhooksOf(options, background);
@@ -96,7 +99,12 @@ async function startServer(
     log,
     metrics: httpMetrics,
     clusterValidation: { ...server.clusterValidation, cluster: kubernetes.namespace },
-    handlers: handlersOf(webhooks, { clock, log, requestTimeout }),
+    handlers: handlersOf(webhooks, {
+      clock,
+      log,
+      requestTimeout,
+      ...(tracing !== undefined && { tracing }),
+    }),
     requestTimeout,
     background: () => Promise.all(background),
   };

@@ -5,6 +5,7 @@ import type { Config } from '#config/config.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import type { PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { Tracing } from '#telemetry/tracing.ts';
 
 /** HTTP to pods as `config` has it, measured and logged (ME-7, ME-8). */
 export function podHttpOf(config: Config, parts: PodHttpParts): PodHttp {
@@ -16,10 +17,12 @@ interface PodHttpParts {
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
   readonly env: Environment;
+  /** Absent while nothing is traced. */
+  readonly tracing?: Tracing;
 }
 
 async function openPodHttp({ kubernetes, pods }: Config, parts: PodHttpParts): Promise<PodHttp> {
-  const { clock, log, metrics, env } = parts;
+  const { clock, log, metrics, env, tracing } = parts;
   // The pods of one set may be a thousand, and each call that failed is told of where it was made, too.
   const rejections = new SparseLog(log, clock);
   const { createPodHttp } = await import('#pod-http/undici-pod-http.ts');
@@ -29,6 +32,7 @@ async function openPodHttp({ kubernetes, pods }: Config, parts: PodHttpParts): P
     cluster: kubernetes.namespace,
     timeout: pods.clientTimeout,
     observe: (trip) => metrics.observePodRequest(trip),
+    ...(tracing !== undefined && { tracing }),
     onRejected: (rejection) => {
       const { route, message } = rejection;
       rejections.warn('', 'cluster check refused a request', { route, message });

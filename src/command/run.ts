@@ -18,11 +18,12 @@ import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { tracingSetup } from '#telemetry/tracing.ts';
+import { tracedLogger } from '#telemetry/traced-logger.ts';
 import { admissionOf } from './admission.ts';
 import { standardErrorSink } from './log-sink.ts';
 import { podHttpOf } from './pod-http.ts';
 import { signalled } from './signals.ts';
+import { tracingOf } from './tracing.ts';
 
 /** Finds out how to reach the API server. */
 export type FindCluster = (config: Config, clock: Clock) => Promise<ConnectionSettings>;
@@ -56,8 +57,10 @@ export async function runCommand(
 async function serve(config: Config, findCluster: FindCluster): Promise<void> {
   const clock = systemClock();
   const sink = standardErrorSink();
-  const log = createLogger({ ...config.log, clock, sink });
-  reportTracing(log);
+  const plainLog = createLogger({ ...config.log, clock, sink });
+  const tracer = await tracingOf({ env: process.env, clock, log: plainLog });
+  const log = tracer === undefined ? plainLog : tracedLogger(plainLog, tracer.tracing);
+  const traced = tracer === undefined ? {} : { tracing: tracer.tracing };
   const registry = createMetricsRegistry();
   const readiness = createReadiness();
   const httpMetrics = createHttpServerMetrics(registry);
@@ -69,22 +72,20 @@ async function serve(config: Config, findCluster: FindCluster): Promise<void> {
     opened.push(transport);
     const metrics = createOperatorMetrics(registry);
     const identity = `${process.env['HOSTNAME'] ?? 'rollout-operator'}-${randomUUID()}`;
-    const podPorts = { clock, log, metrics, env: process.env };
+    const podPorts = { clock, log, metrics, env: process.env, ...traced };
     const podHttp = podHttpOf(config, podPorts);
     const admission = admissionOf(config, { ...podPorts, registry, httpMetrics });
     opened.push(podHttp, ...(admission === undefined ? [] : [admission.podHttp]));
     const ports = { config, clock, log, metrics, readiness, transport, podHttp, identity };
-    await runOperator({ ...ports, ...(admission !== undefined && { admission }) }, stop.signal);
+    const given = { ...ports, ...(admission !== undefined && { admission }), ...traced };
+    await runOperator(given, stop.signal);
   } finally {
-    stop.release();
     await Promise.all(opened.map((each) => each.close()));
+    // Last: nobody waits for this process any more, and all that was asked of others has ended.
+    await tracer?.close();
+    stop.release();
     sink.flush();
   }
-}
-
-function reportTracing(log: Logger): void {
-  const { event } = tracingSetup(process.env);
-  if (event !== undefined) log[event.level](event.message, event.fields);
 }
 
 function listen(

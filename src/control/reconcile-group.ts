@@ -8,6 +8,7 @@ import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { OpenSpan, Tracing } from '#telemetry/tracing.ts';
 import { AwaitedRequests } from './awaited-requests.ts';
 import type { BudgetSight } from './budget-sight.ts';
 import { ConsistentReads } from './consistent-reads.ts';
@@ -17,6 +18,7 @@ import { momentOf } from './group-moment.ts';
 import { GroupPass, type GroupPassEnd, type PassPorts } from './group-pass.ts';
 import { idlePlan, sooner } from './group-plan.ts';
 import { OpenDisruptions } from './open-disruptions.ts';
+import { passStart, tellPass } from './pass-span.ts';
 import { type EndedDeletion, PodDeletions } from './pod-deletions.ts';
 import type { PredecessorWait } from './predecessor-wait.ts';
 import { primaryHold } from './primary-hold.ts';
@@ -49,6 +51,8 @@ export interface GroupReconcilerPorts {
   readonly capabilities: readonly GroupCapability[];
   /** Told what came of every pass; for the terminal and the dashboard. */
   onPlan?(key: string, plan: Plan): void;
+  /** Absent while nothing is traced. */
+  readonly tracing?: Tracing;
 }
 
 /** Passes over groups, and all that is told of them: series, Events, log lines. */
@@ -97,7 +101,13 @@ export class GroupReconciler {
   }
 
   /** One pass over the group `key`. */
-  async reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
+  reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
+    const { tracing } = this.#ports;
+    if (tracing === undefined) return this.#reconcile(key, signal);
+    return tracing.within(passStart(key), (span) => this.#reconcile(key, signal, span));
+  }
+
+  async #reconcile(key: string, signal: AbortSignal, span?: OpenSpan): Promise<PassResult> {
     const { clock, metrics } = this.#ports;
     const pass = new GroupPass(key, this.#pass);
     if (momentOf(key, this.#pass).sets.length === 0) return this.#forget(key);
@@ -111,6 +121,7 @@ export class GroupReconciler {
     const failure = this.#failureOf(key, end);
     const duration = millis(clock.monotonic() - startedAt);
     const isFailed = failure !== undefined;
+    if (span !== undefined) tellPass(span, end, failure);
     metrics.endGroupReconcile(group, { isFailed, duration, endedAt: clock.now() });
     if (isFailed) this.#failing.add(key);
     else this.#failing.delete(key);

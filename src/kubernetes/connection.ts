@@ -3,6 +3,7 @@ import { type Credentials, withCredentials } from './bearer-token.ts';
 import { type Environment, proxyFor } from './proxy.ts';
 import type { Transport } from './transport.ts';
 import {
+  type ByteTransport,
   createUndiciTransport,
   type TlsSettings,
   type UndiciTransportOptions,
@@ -30,10 +31,16 @@ export async function connect(
   settings: ConnectionSettings,
   context: { readonly clock: Clock; readonly env: Environment },
 ): Promise<Transport> {
-  const { server, tls, credentials } = settings;
-  const proxy = settings.proxy ?? proxyFor(server, context.env);
-  const options = { server, tls, clock: context.clock, ...(await proxied(proxy)) };
-  return withCredentials(createUndiciTransport(options), credentials);
+  return withCredentials(await openTransport(settings, context), settings.credentials);
+}
+
+/** The transport to any HTTP server, without credentials; proxy variables of `env` are honoured. */
+export async function openTransport(
+  { server, tls, proxy }: Pick<ConnectionSettings, 'server' | 'tls' | 'proxy'>,
+  { clock, env }: { readonly clock: Clock; readonly env: Environment },
+): Promise<ByteTransport> {
+  const through = await proxied(proxy ?? proxyFor(server, env));
+  return createUndiciTransport({ server, tls, clock, ...through });
 }
 
 async function proxied(

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '#base/clock.ts';
-import { TransportError, type TransportFailure, type TransportRequest } from './transport.ts';
+import { type ByteRequest, TransportError, type TransportFailure } from './transport.ts';
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
@@ -24,7 +24,7 @@ interface ExchangeContext {
  * and exactly one settlement. Knows whether anything can have left the process (`not-sent`).
  */
 export class Exchange {
-  readonly request: TransportRequest;
+  readonly request: ByteRequest;
   readonly #server: string;
   readonly #signals: readonly AbortSignal[];
   readonly #onAbort: () => void;
@@ -35,7 +35,7 @@ export class Exchange {
   #head: AnswerHead = { status: 0, headers: {} };
   #isSettled = false;
 
-  constructor(request: TransportRequest, context: ExchangeContext) {
+  constructor(request: ByteRequest, context: ExchangeContext) {
     this.request = request;
     this.#server = context.server;
     this.#reject = context.reject;
@@ -158,7 +158,7 @@ export class Exchange {
   }
 }
 
-function explain(failure: TransportFailure, cause: unknown, request: TransportRequest): string {
+function explain(failure: TransportFailure, cause: unknown, request: ByteRequest): string {
   switch (failure) {
     case 'timeout':
       return `no whole answer within ${request.timeout ?? 0} ms`;

@@ -27,6 +27,11 @@ export interface TransportRequest {
   readonly beforeSend?: () => void;
 }
 
+/** A request whose body need not be text. */
+export interface ByteRequest extends Omit<TransportRequest, 'body'> {
+  readonly body?: string | Uint8Array;
+}
+
 /** A whole answer. */
 export interface TransportResponse {
   readonly status: number;

@@ -6,12 +6,7 @@ import type { Clock } from '#base/clock.ts';
 import { seconds } from '#base/units.ts';
 import { ChunkQueue } from './chunk-queue.ts';
 import { Exchange } from './exchange.ts';
-import type {
-  Transport,
-  TransportRequest,
-  TransportResponse,
-  TransportStream,
-} from './transport.ts';
+import type { ByteRequest, Transport, TransportResponse, TransportStream } from './transport.ts';
 
 /** How an HTTPS connection is made; PEM texts, not paths. */
 export interface TlsSettings extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> {
@@ -57,6 +52,11 @@ export interface UndiciTransportOptions {
   readonly connections?: number;
 }
 
+/** A transport that sends bodies which are no text, too; the API server is never sent any. */
+export interface ByteTransport extends Transport {
+  request(request: ByteRequest): Promise<TransportResponse>;
+}
+
 /**
  * The transport over HTTP(S), with connections kept alive.
  *
@@ -68,7 +68,7 @@ export interface UndiciTransportOptions {
  * No compression is asked for: it applies to no watch, and a list of 10,000 pods would gain a fifth of its
  * time at the price of as much work for the server.
  */
-export function createUndiciTransport(options: UndiciTransportOptions): Transport {
+export function createUndiciTransport(options: UndiciTransportOptions): ByteTransport {
   return new UndiciTransport(options);
 }
 
@@ -77,7 +77,7 @@ type ConnectSettings = Pick<
   'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'
 >;
 
-class UndiciTransport implements Transport {
+class UndiciTransport implements ByteTransport {
   readonly #origin: string;
   readonly #prefix: string;
   readonly #clock: Clock;
@@ -96,7 +96,7 @@ class UndiciTransport implements Transport {
     this.#streams = dispatcherOf(options, null);
   }
 
-  request(request: TransportRequest): Promise<TransportResponse> {
+  request(request: ByteRequest): Promise<TransportResponse> {
     return new Promise<TransportResponse>((resolve, reject) => {
       const exchange = this.#begin(request, reject);
       const chunks: Uint8Array[] = [];
@@ -110,7 +110,7 @@ class UndiciTransport implements Transport {
     });
   }
 
-  stream(request: TransportRequest): Promise<TransportStream> {
+  stream(request: ByteRequest): Promise<TransportStream> {
     return new Promise<TransportStream>((resolve, reject) => {
       const exchange = this.#begin(request, reject);
       const chunks = new ChunkQueue({
@@ -153,7 +153,7 @@ class UndiciTransport implements Transport {
     }
   }
 
-  #begin(request: TransportRequest, reject: (error: unknown) => void): Exchange {
+  #begin(request: ByteRequest, reject: (error: unknown) => void): Exchange {
     return new Exchange(request, {
       clock: this.#clock,
       server: this.#origin,

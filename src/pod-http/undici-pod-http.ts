@@ -3,9 +3,11 @@ import { quoted } from '#base/quoted.ts';
 import { type Millis, millis } from '#base/units.ts';
 import { type ClusterRejection, clusterRejectionOf } from '#kubernetes/cluster-header.ts';
 import { type Environment, proxyFor } from '#kubernetes/proxy.ts';
+import type { Tracing } from '#telemetry/tracing.ts';
 import { CallLanes } from './call-lanes.ts';
 import type { PodAnswer, PodCall, PodHttp, PodRoundTrip } from './pod-http.ts';
 import { type HopAnswer, roundTrip } from './pod-round-trip.ts';
+import { tracedHop } from './pod-span.ts';
 import { shownUrl } from './pod-url.ts';
 import { firstHop, type Hop, maxHops, redirectOf } from './redirect.ts';
 
@@ -26,6 +28,8 @@ export interface PodHttpOptions {
   readonly observe?: (trip: PodRoundTrip) => void;
   /** Told of every call that a cluster check turned away (ME-8). */
   readonly onRejected?: (rejection: ClusterRejection) => void;
+  /** Absent while nothing is traced. */
+  readonly tracing?: Tracing;
 }
 
 /** HTTP to pods over the network: a connection per request, open no longer than it. */
@@ -118,10 +122,13 @@ class UndiciPodHttp implements PodHttp {
   }
 
   async #send(hop: Hop, call: PodCall, ending: AbortSignal): Promise<HopAnswer> {
-    const { clock, cluster, env, observe, timeout, maxBody = 65_536 } = this.#options;
+    const { clock, cluster, env, observe, timeout, tracing, maxBody = 65_536 } = this.#options;
     const startedAt = clock.monotonic();
     const headers = { 'user-agent': 'rollout-operator', ...call.headers, 'x-cluster': cluster };
-    const answer = await roundTrip(hop, { headers, proxy: proxyOf(hop.url, env), maxBody, ending });
+    const context = { headers, proxy: proxyOf(hop.url, env), maxBody, ending };
+    const answer = await (tracing === undefined
+      ? roundTrip(hop, context)
+      : tracedHop(tracing, { hop, set: call.set }, context));
     observe?.({
       path: hop.url.pathname,
       method: hop.method,

@@ -1,58 +1,44 @@
-import type { LogFields, LogLevel } from '#base/logger.ts';
+import type { Attributes } from '@opentelemetry/api';
 
-/** What the environment says about tracing, and what the operator says about that. */
-export interface TracingSetup {
-  /** `OTEL_SERVICE_NAME`, else `JAEGER_SERVICE_NAME`, else `rollout-operator` (EN-3). */
-  readonly serviceName: string;
-  readonly backend: 'none' | 'jaeger' | 'opentelemetry';
-  /** The event to log at the start; undefined when no back-end is configured. */
-  readonly event:
-    | { readonly level: LogLevel; readonly message: string; readonly fields: LogFields }
-    | undefined;
+/** What a span says: names, words of closed sets, counts; nothing secret, and nothing without a bound. */
+export type SpanAttributes = Readonly<Attributes>;
+
+/** Headers of a request, names in lower case. */
+export type TraceHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** How a span begins. */
+export interface SpanStart {
+  /** One of few. */
+  readonly name: string;
+  /** `server`: something that was asked of this program; `client`: something that it asks of others. */
+  readonly kind: 'internal' | 'client' | 'server';
+  readonly attributes?: SpanAttributes;
+  /** Headers of the request that is served: its trace goes on here. */
+  readonly caller?: TraceHeaders;
 }
 
-const jaegerVariables = [
-  'JAEGER_AGENT_HOST',
-  'JAEGER_ENDPOINT',
-  'JAEGER_SAMPLER_MANAGER_HOST_PORT',
-] as const;
-
-const openTelemetryVariables = [
-  'OTEL_TRACES_EXPORTER',
-  'OTEL_EXPORTER_OTLP_ENDPOINT',
-  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-] as const;
+/** A span while its work lasts. */
+export interface OpenSpan {
+  set(attributes: SpanAttributes): void;
+  /** Marks it as failed. */
+  fail(error: unknown): void;
+  /** Headers by which whoever is asked goes on with the trace; empty where `OTEL_PROPAGATORS` names none. */
+  headers(): Readonly<Record<string, string>>;
+}
 
 /**
- * Which tracing back-end `env` configures (EN-4). Tracing is not built in this version: a configured back-end
- * is named in one warning and never keeps the operator from becoming ready. Endpoints are not logged, as they
- * may hold credentials.
+ * Where spans are made. Whoever makes some is given one, or none while tracing is off: then there is nothing to do, and no
+ * global provider that tests could share.
  */
-export function tracingSetup(env: Readonly<Record<string, string | undefined>>): TracingSetup {
-  const serviceName = env['OTEL_SERVICE_NAME'] || env['JAEGER_SERVICE_NAME'] || 'rollout-operator';
-  const jaeger = jaegerVariables.filter((name) => isSet(env[name]));
-  if (jaeger.length > 0) return configured(serviceName, 'jaeger', jaeger);
-  const openTelemetry = openTelemetryVariables.filter((name) => isSet(env[name]));
-  if (openTelemetry.length > 0) return configured(serviceName, 'opentelemetry', openTelemetry);
-  return { serviceName, backend: 'none', event: undefined };
-}
-
-function isSet(value: string | undefined): boolean {
-  return value !== undefined && value !== '';
-}
-
-function configured(
-  serviceName: string,
-  backend: 'jaeger' | 'opentelemetry',
-  variables: readonly string[],
-): TracingSetup {
-  return {
-    serviceName,
-    backend,
-    event: {
-      level: 'warn',
-      message: 'tracing is configured but not built in this version, no traces are sent',
-      fields: { backend, service: serviceName, variables },
-    },
-  };
+export interface Tracing {
+  /**
+   * Runs `work` in a new span, whose end is that of the promise, or of the call where there is none. What it throws fails
+   * the span, and is the caller's.
+   *
+   * Spans that begin in the meantime are its children. What goes on after its end, such as the requests that a pass
+   * began, begins a trace of its own that links to it: a trace never outlives its first span.
+   */
+  within<T>(start: SpanStart, work: (span: OpenSpan) => T): T;
+  /** The trace that is recorded here and now, in 32 hexadecimal digits; undefined where none is. */
+  traceId(): string | undefined;
 }

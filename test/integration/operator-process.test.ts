@@ -59,7 +59,7 @@ describe('the operator as a process', () => {
     await operator.line(/msg="caches synced"/);
     operator.kill('SIGTERM');
     assert.equal(await operator.exitCode(), 0);
-    assert.match(await operator.line(/tracing/), /level=warn/);
+    assert.match(await operator.line(/msg=tracing /), /collector=127.0.0.1:9 .*sampler=none/);
   });
 
   const refusals: Record<

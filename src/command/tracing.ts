@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
+import type { Logger } from '#base/logger.ts';
+import { openTransport } from '#kubernetes/connection.ts';
+import type { Environment } from '#kubernetes/proxy.ts';
+import type { ByteTransport } from '#kubernetes/undici-transport.ts';
+import type { RunningTracing } from '#telemetry/open-tracing.ts';
+import type { PostSpans } from '#telemetry/otlp-exporter.ts';
+import type { OtlpSettings, TracingFile } from '#telemetry/otlp-settings.ts';
+import { readTracing } from '#telemetry/tracing-settings.ts';
+
+/** What tracing is opened with. */
+interface TracingPorts {
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Begins to trace if the environment asks for it, and says so, or why not. Only then is the SDK loaded.
+ *
+ * @returns undefined where nothing is traced
+ * @throws {Error} one sentence, where the environment asks for it in a way that cannot be read
+ */
+export async function tracingOf({
+  env,
+  clock,
+  log,
+}: TracingPorts): Promise<RunningTracing | undefined> {
+  const choice = readTracing(env);
+  for (const { level, message, fields } of choice.notes) log[level](message, fields);
+  if (choice.kind === 'off') return undefined;
+  const { otlp, sampler } = choice.settings;
+  const transport = await openTransport({ server: otlp.url, tls: tlsOf(otlp) }, { clock, env });
+  const { openTracing } = await import('#telemetry/open-tracing.ts');
+  const running = openTracing(choice.settings, { clock, log, post: poster(transport, otlp) });
+  log.info('tracing', {
+    collector: otlp.url.host,
+    protocol: `http/${otlp.encoding}`,
+    sampler: `${sampler.isParentBased ? 'parent, else ' : ''}${sampler.root}`,
+  });
+  return {
+    tracing: running.tracing,
+    close: async () => {
+      await running.close();
+      await transport.close();
+    },
+  };
+}
+
+/** The server of `transport` is without the path: its requests have it, with its query. */
+function poster(transport: ByteTransport, { url }: OtlpSettings): PostSpans {
+  return (post) => transport.request({ ...post, method: 'POST', path: url.search });
+}
+
+function tlsOf({
+  files,
+}: OtlpSettings): () => Readonly<Partial<Record<'ca' | 'cert' | 'key', string>>> {
+  const [ca, cert, key] = [files.ca, files.cert, files.key].map(textOf);
+  const tls = {
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
+  return () => tls;
+}
+
+function textOf(file: TracingFile | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file.path, 'utf8');
+  } catch (error) {
+    const { message } = errorOf(error);
+    throw new Error(`Cannot set up tracing: ${file.variable} must name a PEM file: ${message}`, {
+      cause: error,
+    });
+  }
+}

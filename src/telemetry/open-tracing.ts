@@ -1,0 +1,83 @@
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { atMost } from '#base/at-most.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { type Millis, seconds } from '#base/units.ts';
+import { OtlpExporter, type PostSpans } from './otlp-exporter.ts';
+import type { SamplerSettings } from './sampler-settings.ts';
+import { SdkTracing } from './sdk-tracing.ts';
+import type { Tracing } from './tracing.ts';
+import type { TracingSettings } from './tracing-settings.ts';
+
+/** Tracing that runs. */
+export interface RunningTracing {
+  readonly tracing: Tracing;
+  /** Sends what has ended, for a short while at most, and ends all that it holds. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** What {@link openTracing} works with. */
+export interface TracingParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly post: PostSpans;
+  /** How long the end waits for the collector. @default 2 s */
+  readonly patience?: Millis;
+}
+
+const defaultPatience = seconds(2);
+
+/** Begins to trace. This module brings the SDK of OpenTelemetry with it: whoever does not trace never loads it. */
+export function openTracing(settings: TracingSettings, parts: TracingParts): RunningTracing {
+  const { clock, log, post, patience = defaultPatience } = parts;
+  const exporter = new OtlpExporter({ settings: settings.otlp, post, clock, log });
+  const provider = new TracerProvider({
+    resource: defaultResource().merge(resourceFromAttributes({ ...settings.resource })),
+    sampler: samplerOf(settings.sampler),
+    spanLimits: stated(settings.limits),
+    spanProcessors: [new BatchSpanProcessor({ exporter, ...stated(settings.batch) })],
+  });
+  const propagator = settings.isPropagated ? new W3CTraceContextPropagator() : undefined;
+  return {
+    tracing: new SdkTracing(provider.getTracer('rollout-operator'), propagator),
+    close: async () => {
+      // What could not be sent was told by the exporter.
+      const sent = provider.shutdown().catch(() => undefined);
+      await atMost(patience, sent, { clock, signal: new AbortController().signal });
+      exporter.end();
+      await sent;
+    },
+  };
+}
+
+function samplerOf({ root, isParentBased }: SamplerSettings): Sampler {
+  const sampler = rootSampler(root);
+  return isParentBased ? new ParentBasedSampler({ root: sampler }) : sampler;
+}
+
+function rootSampler(root: SamplerSettings['root']): Sampler {
+  if (root === 'all') return new AlwaysOnSampler();
+  return root === 'none' ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(root);
+}
+
+/** The members that are not undefined. */
+function stated<Name extends string>(
+  numbers: Readonly<Record<Name, number | undefined>>,
+): Partial<Record<Name, number>> {
+  const given: Partial<Record<Name, number>> = {};
+  for (const name in numbers) {
+    const number = numbers[name];
+    if (number !== undefined) given[name] = number;
+  }
+  return given;
+}
