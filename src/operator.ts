@@ -23,7 +23,7 @@ import {
   runCaches,
   whenOthersChange,
 } from '#operator-caches.ts';
-import { capabilitiesOf, referencesOf } from '#operator-capabilities.ts';
+import { capabilitiesOf, referencesOf, showCapabilities } from '#operator-capabilities.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { electionOf, runElection } from '#operator-election.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
@@ -64,6 +64,7 @@ const flushPatience = seconds(2);
  */
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
   const { log, readiness } = options;
+  showCapabilities(options);
   const ending = new AbortController();
   const stop = (): void => {
     readiness.withdraw();

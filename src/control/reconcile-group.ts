@@ -7,7 +7,7 @@ import type { Informer } from '#kubernetes/informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { OperatorMetrics, SetWarning } from '#telemetry/operator-metrics.ts';
 import { AwaitedRequests } from './awaited-requests.ts';
 import type { BudgetSight } from './budget-sight.ts';
 import { ConsistentReads } from './consistent-reads.ts';
@@ -49,6 +49,12 @@ export interface GroupReconcilerPorts {
   readonly capabilities: readonly GroupCapability[];
   /** Told what came of every pass; for the terminal and the dashboard. */
   onPlan?(key: string, plan: Plan): void;
+}
+
+function warningsOf({ decisions }: Plan): readonly SetWarning[] {
+  return decisions
+    .filter(({ kind }) => kind === 'warn')
+    .map(({ set, because: { reason } }) => ({ statefulSet: set.name, reason }));
 }
 
 /** Passes over groups, and all that is told of them: series, Events, log lines. */
@@ -144,8 +150,10 @@ export class GroupReconciler {
     const { group } = parseGroupKey(key);
     const due = this.#reporter.report(key, plan.decisions);
     metrics.setGroupBlocked(group, primaryHold(plan.decisions)?.because.reason);
+    // Else not every capability had its turn.
     if (plan.progress.length > 0) {
       metrics.setPods(group, new Map(plan.progress.map((each) => [each.set.name, each])));
+      metrics.setWarnings(group, warningsOf(plan));
     }
     return due;
   }
