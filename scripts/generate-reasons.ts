@@ -11,7 +11,8 @@ export function reasonsPage(): string {
     'Generated from `src/control/reasons.ts` by `scripts/generate-reasons.ts`.',
     '',
     'What holds a set is told as an Event and in the log when it begins, when its message changes (at most once a minute),',
-    'and every 10 minutes while it lasts. Kind `hold, asked for` is told once, as somebody asked for it.',
+    'and every 10 minutes while it lasts. Kind `hold, asked for` is told once, as somebody asked for it. The gauge of a `hold` is',
+    '1 for the one reason that says best what a group waits for; that of a `warn` for each set and reason while it lasts.',
     '',
     "Where the Role permits no Events, as the peer's does not, the log has the same: what holds or warns as `msg=rollout` or",
     '`msg="rollout needs attention"` with `statefulset`, `reason` and `because`, what is done in lines of its own, such as',
@@ -26,7 +27,8 @@ export function reasonsPage(): string {
 
 function row(reason: string, { kind, isTrueWhen, remedy, isWished }: ReasonEntry): string {
   const gauge = `Event; \`rollout_operator_group_blocked{reason="${reason}"}\``;
-  const shown = kind === 'hold' ? gauge : kind === 'warn' ? 'Event (Warning)' : 'Event (Normal)';
+  const warning = `Event (Warning); \`rollout_operator_statefulset_warnings{reason="${reason}"}\``;
+  const shown = kind === 'hold' ? gauge : kind === 'warn' ? warning : 'Event (Normal)';
   const word = isWished === true ? `${kind}, asked for` : kind;
   return `| \`${reason}\` | ${word} | ${isTrueWhen} | ${remedy} | ${shown} |`;
 }

@@ -39,6 +39,20 @@ interface GroupParts {
   budgetOver(sets: readonly SetSnapshot[]): string | undefined;
 }
 
+/** Shows which capabilities run, and why the others do not. */
+export function showCapabilities({ config, metrics }: Pick<Settings, 'config' | 'metrics'>): void {
+  const show = (capability: string, isEnabled: boolean, reason: string): void =>
+    metrics.setCapability({ capability, isEnabled, reason });
+  const { isEnabled: servesTls, selfSigned } = config.tls;
+  const tls = servesTls ? 'TlsEnabled' : 'TlsDisabled';
+  show('rollout-groups', true, 'AlwaysOn');
+  show('replica-coordination', true, 'AlwaysOn');
+  show('admission-webhooks', servesTls, tls);
+  const areOwn = selfSigned.isEnabled;
+  show('certificates', servesTls && areOwn, servesTls && !areOwn ? 'FromFiles' : tls);
+  show('zone-aware-pod-disruption-budgets', false, 'CapabilityNotBuilt');
+}
+
 /** What works on groups. Scaling plans first; a pass that scaled does not roll (D-18). */
 export function capabilitiesOf(
   { config, clock, log, podHttp }: Settings,

@@ -23,7 +23,7 @@ import {
   runCaches,
   whenOthersChange,
 } from '#operator-caches.ts';
-import { capabilitiesOf, referencesOf } from '#operator-capabilities.ts';
+import { capabilitiesOf, referencesOf, showCapabilities } from '#operator-capabilities.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { electionOf, runElection } from '#operator-election.ts';
 import { tellMissingRules } from '#operator-role.ts';
@@ -68,6 +68,7 @@ const flushPatience = seconds(2);
  */
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
   const { log, readiness } = options;
+  showCapabilities(options);
   const ending = new AbortController();
   const stop = (): void => {
     readiness.withdraw();

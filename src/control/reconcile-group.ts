@@ -7,7 +7,7 @@ import type { Informer } from '#kubernetes/informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { OperatorMetrics, SetWarning } from '#telemetry/operator-metrics.ts';
 import type { OpenSpan, Tracing } from '#telemetry/tracing.ts';
 import { AwaitedRequests } from './awaited-requests.ts';
 import type { BudgetSight } from './budget-sight.ts';
@@ -53,6 +53,12 @@ export interface GroupReconcilerPorts {
   onPlan?(key: string, plan: Plan): void;
   /** Absent while nothing is traced. */
   readonly tracing?: Tracing;
+}
+
+function warningsOf({ decisions }: Plan): readonly SetWarning[] {
+  return decisions
+    .filter(({ kind }) => kind === 'warn')
+    .map(({ set, because: { reason } }) => ({ statefulSet: set.name, reason }));
 }
 
 /** Passes over groups, and all that is told of them: series, Events, log lines. */
@@ -155,8 +161,10 @@ export class GroupReconciler {
     const { group } = parseGroupKey(key);
     const due = this.#reporter.report(key, plan.decisions);
     metrics.setGroupBlocked(group, primaryHold(plan.decisions)?.because.reason);
+    // Else not every capability had its turn.
     if (plan.progress.length > 0) {
       metrics.setPods(group, new Map(plan.progress.map((each) => [each.set.name, each])));
+      metrics.setWarnings(group, warningsOf(plan));
     }
     return due;
   }

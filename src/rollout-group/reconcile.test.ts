@@ -56,6 +56,18 @@ test('GroupReconciler shows why a group is blocked, and its pods', async () => {
   ]);
 });
 
+test('GroupReconciler shows what cannot be used of a set for as long as that lasts', async () => {
+  const bench = await new GroupBench({ zones: ['a'], maxUnavailable: 'many' }).proven();
+  await bench.pass();
+  assert.deepEqual(await bench.samples('statefulset_warnings'), [
+    'rollout_operator_statefulset_warnings{rollout_group="ingester",statefulset="ingester-zone-a",reason="InvalidMaxUnavailable"} 1',
+  ]);
+  bench.world.put('statefulsets', rawStatefulSet());
+  bench.world.show();
+  await bench.pass();
+  assert.deepEqual(await bench.samples('statefulset_warnings'), []);
+});
+
 test('[scenario 73] GroupReconciler drops the series of a group that is gone (ME-10)', async () => {
   const bench = await withStoreGateway();
   removeStoreGateway(bench);

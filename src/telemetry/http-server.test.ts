@@ -153,7 +153,7 @@ test('startHttpServer() exposes what was counted (ME-32)', async (context) => {
   assert.match(body, /^rollout_operator_group_reconciles_total\{rollout_group="g"\} 1$/m);
 });
 
-test('startHttpServer() exposes no metrics of the process (ME-9)', async (context) => {
+test('startHttpServer() exposes nothing of the process that its registry has not (ME-9)', async (context) => {
   const served = await serve(context);
   await get(served, '/ready');
   const { body } = await get(served, '/metrics');

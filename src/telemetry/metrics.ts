@@ -41,7 +41,7 @@ export interface HistogramMetric<Label extends string> {
   remove(labels: LabelValues<Label>): void;
 }
 
-/** All metrics of one process, or of one test: there is no global one, and no process metrics (ME-9). */
+/** All metrics of one process, or of one test: there is no global one. */
 export interface MetricsRegistry {
   /** The three constructors throw when the name is taken, which is a bug. */
   counter<Label extends string>(options: MetricOptions<Label>): CounterMetric<Label>;
@@ -67,13 +67,21 @@ export const bucketsB3: readonly number[] = Array.from(
   (_, index) => 4 ** (index + 1),
 );
 
-/** An empty registry. */
-export function createMetricsRegistry(): MetricsRegistry {
-  return new PromClientRegistry();
+/**
+ * A registry of what is declared here.
+ *
+ * @param inner what is exposed besides. @default nothing
+ */
+export function createMetricsRegistry(inner: Registry = new Registry()): MetricsRegistry {
+  return new PromClientRegistry(inner);
 }
 
 class PromClientRegistry implements MetricsRegistry {
-  readonly #registry = new Registry();
+  readonly #registry: Registry;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
 
   get contentType(): string {
     return this.#registry.contentType;
@@ -108,7 +116,7 @@ class PromClientRegistry implements MetricsRegistry {
   async expose(): Promise<string> {
     const blocks = (await this.#registry.metrics()).trimEnd().split('\n\n');
     const observed = blocks.filter(hasSeries);
-    return observed.length === 0 ? '' : `${observed.join('\n')}\n`;
+    return observed.length === 0 ? '' : `${withBoundsOfGo(observed.join('\n'))}\n`;
   }
 
   #configuration(options: MetricOptions<string>): {
@@ -120,6 +128,20 @@ class PromClientRegistry implements MetricsRegistry {
     const { name, help, labels } = options;
     return { name, help, labelNames: [...labels], registers: [this.#registry] };
   }
+}
+
+/** A bound of a bucket from a million on; a quotation mark in the value of a label has a backslash before it. */
+const largeBound = /([{,]le=")(\d{7,})"/g;
+
+/**
+ * `text` with the bounds of buckets as client_golang writes them, with an exponent from a million on: `le` is compared
+ * as text, so that the same bound under another spelling is another series to every query.
+ */
+function withBoundsOfGo(text: string): string {
+  return text.replace(largeBound, (_, before: string, bound: string) => {
+    const [mantissa = '', exponent = ''] = Number(bound).toExponential().split('e+');
+    return `${before}${mantissa}e+${exponent.padStart(2, '0')}"`;
+  });
 }
 
 /** A block is its HELP line, its TYPE line and one line a sample; line breaks in values are escaped. */

@@ -76,11 +76,12 @@ test('createOperatorMetrics() removes every series of a forgotten group and no o
     metrics.endGroupReconcile(group, succeeded);
     metrics.setGroupBlocked(group, 'Paused');
     metrics.setPods(group, new Map([[`${group}-a`, { outdated: 1, updated: 2, unavailable: 0 }]]));
+    metrics.setWarnings(group, [{ statefulSet: `${group}-a`, reason: 'MisplacedKey' }]);
   }
   metrics.forgetGroup('store-gateway');
   const text = await registry.expose();
   assert.doesNotMatch(text, /store-gateway/);
-  assert.equal(text.match(/^[a-z].*ingester/gm)?.length, 21);
+  assert.equal(text.match(/^[a-z].*ingester/gm)?.length, 22);
 });
 
 test('createOperatorMetrics() shows one blocking reason a group, and none once it proceeds', async () => {
@@ -106,6 +107,25 @@ test('createOperatorMetrics() shows the pods of the StatefulSets that are named,
     `${prefix},state="unavailable"} 1`,
   ]);
   metrics.setPods('g', new Map());
+  assert.deepEqual(await samples(registry), []);
+});
+
+test('createOperatorMetrics() shows the warnings of a group that last, and no others', async () => {
+  const { registry, metrics } = setup();
+  metrics.setWarnings('g', [
+    { statefulSet: 'a', reason: 'MisplacedKey' },
+    { statefulSet: 'a', reason: 'MisplacedKey' },
+    { statefulSet: 'b', reason: 'InvalidMaxUnavailable' },
+  ]);
+  metrics.setWarnings('other', [{ statefulSet: 'a', reason: 'MisplacedKey' }]);
+  metrics.setWarnings('g', [{ statefulSet: 'a', reason: 'MisplacedKey' }]);
+  const name = 'rollout_operator_statefulset_warnings';
+  assert.deepEqual(await samples(registry), [
+    `${name}{rollout_group="g",statefulset="a",reason="MisplacedKey"} 1`,
+    `${name}{rollout_group="other",statefulset="a",reason="MisplacedKey"} 1`,
+  ]);
+  metrics.setWarnings('g', []);
+  metrics.forgetGroup('other');
   assert.deepEqual(await samples(registry), []);
 });
 

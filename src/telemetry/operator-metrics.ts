@@ -33,6 +33,13 @@ export interface PodCounts {
   readonly unavailable: number;
 }
 
+/** Input of a StatefulSet that cannot be used as it is. */
+export interface SetWarning {
+  readonly statefulSet: string;
+  /** A reason of kind `warn`. */
+  readonly reason: string;
+}
+
 /** One capability at the start of the program, or when it changes. */
 export interface CapabilityState {
   readonly capability: string;
@@ -50,6 +57,8 @@ export interface OperatorMetrics {
   setGroupBlocked(group: string, reason: string | undefined): void;
   /** Shows the pods of every StatefulSet of `group`, by its name; those of sets that are not named are removed. */
   setPods(group: string, pods: ReadonlyMap<string, PodCounts>): void;
+  /** Shows what cannot be used as it is of `group`, in place of what was shown before; all else of it is removed. */
+  setWarnings(group: string, warnings: readonly SetWarning[]): void;
   /** Removes every series of `group` (ME-10). */
   forgetGroup(group: string): void;
   observeRequest(request: ObservedRequest): void;
@@ -86,6 +95,7 @@ class RegisteredMetrics implements OperatorMetrics {
   /** What is shown now, so that the series can be removed when it no longer holds. */
   readonly #blockedReasons = new Map<string, string>();
   readonly #pods = new Map<string, ReadonlyMap<string, PodCounts>>();
+  readonly #warnings = new Map<string, ReadonlyMap<string, SetWarning>>();
   readonly #capabilityReasons = new Map<string, string>();
   #rivals: readonly string[] = [];
 
@@ -143,6 +153,19 @@ class RegisteredMetrics implements OperatorMetrics {
     }
   }
 
+  setWarnings(group: string, warnings: readonly SetWarning[]): void {
+    const shown = this.#warnings.get(group) ?? new Map<string, SetWarning>();
+    const wanted = new Map(warnings.map((each) => [`${each.statefulSet} ${each.reason}`, each]));
+    const labelsOf = ({ statefulSet, reason }: SetWarning) =>
+      ({ rollout_group: group, statefulset: statefulSet, reason }) as const;
+    for (const [key, gone] of shown)
+      if (!wanted.has(key)) this.#groups.warnings.remove(labelsOf(gone));
+    for (const [key, come] of wanted)
+      if (!shown.has(key)) this.#groups.warnings.set(labelsOf(come), 1);
+    if (wanted.size === 0) this.#warnings.delete(group);
+    else this.#warnings.set(group, wanted);
+  }
+
   forgetGroup(group: string): void {
     this.#begun.delete(group);
     const { begun, failed, duration, lastSuccess } = this.#groups;
@@ -151,6 +174,7 @@ class RegisteredMetrics implements OperatorMetrics {
     }
     this.setGroupBlocked(group, undefined);
     this.setPods(group, new Map());
+    this.setWarnings(group, []);
     this.#pods.delete(group);
   }
 

@@ -10,6 +10,7 @@ export interface GroupVectors {
   readonly lastSuccess: GaugeMetric<'rollout_group'>;
   readonly blocked: GaugeMetric<'rollout_group' | 'reason'>;
   readonly pods: GaugeMetric<'rollout_group' | 'statefulset' | 'state'>;
+  readonly warnings: GaugeMetric<'rollout_group' | 'statefulset' | 'reason'>;
 }
 
 /** What is measured of the process as a whole. */
@@ -55,6 +56,11 @@ export function declareGroupVectors(registry: MetricsRegistry): GroupVectors {
       name: 'rollout_operator_statefulset_pods',
       help: 'Pods of a StatefulSet that are outdated, updated or unavailable.',
       labels: ['rollout_group', 'statefulset', 'state'],
+    }),
+    warnings: registry.gauge({
+      name: 'rollout_operator_statefulset_warnings',
+      help: 'Input of a StatefulSet that cannot be used as it is, while work goes on: 1 with the reason, else absent.',
+      labels: ['rollout_group', 'statefulset', 'reason'],
     }),
   };
 }

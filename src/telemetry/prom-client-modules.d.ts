@@ -20,3 +20,39 @@ declare module 'prom-client/lib/registry.js' {
 
   export default Registry;
 }
+declare module 'prom-client/lib/metrics/heapSizeAndUsed.js' {
+  import type { Registry } from 'prom-client';
+
+  /** Declares its metrics in `registry`, measured at each exposition. */
+  export default function (registry: Registry): void;
+}
+declare module 'prom-client/lib/metrics/osMemoryHeap.js' {
+  import type { Registry } from 'prom-client';
+
+  /** Declares its metrics in `registry`, measured at each exposition. */
+  export default function (registry: Registry): void;
+}
+declare module 'prom-client/lib/metrics/processMaxFileDescriptors.js' {
+  import type { Registry } from 'prom-client';
+
+  /** Declares its metrics in `registry`, measured at each exposition. */
+  export default function (registry: Registry): void;
+}
+declare module 'prom-client/lib/metrics/processOpenFileDescriptors.js' {
+  import type { Registry } from 'prom-client';
+
+  /** Declares its metrics in `registry`, measured at each exposition. */
+  export default function (registry: Registry): void;
+}
+declare module 'prom-client/lib/metrics/processStartTime.js' {
+  import type { Registry } from 'prom-client';
+
+  /** Declares its metrics in `registry`, measured at each exposition. */
+  export default function (registry: Registry): void;
+}
+declare module 'prom-client/lib/metrics/version.js' {
+  import type { Registry } from 'prom-client';
+
+  /** Declares its metrics in `registry`, measured at each exposition. */
+  export default function (registry: Registry): void;
+}

@@ -1,0 +1,67 @@
+// What an installation may want otherwise: `(import 'mixin.libsonnet') + { _config+:: { … } }`.
+{
+  _config+:: {
+    // Which scrapes are of the operator. Also matches the jobs of grafana/rollout-operator's own mixin, "<namespace>/rollout-operator".
+    selector: 'job=~".*rollout-operator.*"',
+    // What tells one installation from another; a label that is not there is no harm.
+    installation: ['cluster', 'namespace', 'job'],
+    // %s is the name of the alert; the pages are in docs/runbooks.
+    runbookUrl: 'https://rollout-operator.example/docs/runbooks/%s.md',
+    // How long before its end a certificate should have been replaced; by default one lives for a year, and is renewed after two thirds.
+    certificateDays: 14,
+    // A pass that does nothing happens at least once in -reconcile.interval, 5 s unless given.
+    staleSeconds: 600,
+    dashboardTags: ['rollout-operator'],
+
+    // Every reason of kind `hold` in docs/reasons.md, by what it asks of people.
+    reasons: {
+      // A rollout stands, and somebody has to do something.
+      rollout: [
+        'AwaitingOwnWrite',
+        'AwaitingRequest',
+        'BudgetUnclear',
+        'CapabilityNotBuilt',
+        'MultipleZonesUnavailable',
+        'PausedZoneUnavailable',
+        'RequestRefused',
+        'RevisionContested',
+        'RevisionMissing',
+        'RevisionUnknown',
+        'SetTooLarge',
+        'StuckPodKept',
+        'WrongUpdateStrategy',
+      ],
+      // The same, of a change of replicas.
+      scaling: [
+        'ConflictingSources',
+        'InvalidDelayedDownscale',
+        'LastDownscaleUnknown',
+        'LeaderNotFound',
+        'MinimumTimeUnknown',
+        'PodNotPrepared',
+        'ReferenceUnreadable',
+        'ReferenceUnresolved',
+        'ReplicasContested',
+        'ScaleRefused',
+      ],
+      // Part of ordinary work; if it lasts and nothing moves, RolloutOperatorRolloutStuck tells.
+      waiting: [
+        'AwaitingAnswer',
+        'AwaitingPods',
+        'AwaitingPredecessor',
+        'BudgetRefused',
+        'DownscaleDelayed',
+        'LeaderNotReady',
+        'MaxUnavailableReached',
+        'MinimumTimeNotElapsed',
+        'Paused',
+        'ScaleOrder',
+        'ViewNotFresh',
+        'ZoneBeingChanged',
+        'ZoneNotReady',
+        'ZoneOrder',
+        'ZoneSettling',
+      ],
+    },
+  },
+}
