@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { bundleInto } from '../../scripts/build.ts';
@@ -49,12 +49,13 @@ function cloneInto(folder: string): void {
   }
 }
 
-/** Paths of all that is no folder below `folder`, sorted; links are not followed. */
-function filesIn(folder: string): readonly string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => !entry.isDirectory())
-    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+/** Paths of all that is no folder below `folder`, sorted; no link is followed, as one may lead out of it. */
+function filesIn(folder: string, below = ''): readonly string[] {
+  return readdirSync(join(folder, below), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(below, entry.name);
+      return entry.isDirectory() ? filesIn(folder, path) : [path];
+    })
     .toSorted();
 }
 
