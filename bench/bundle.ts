@@ -43,7 +43,7 @@ export const bundle: Bench = {
   run: async (size) => {
     const folder = mkdtempSync(join(tmpdir(), 'bench-bundle-'));
     try {
-      await bundleInto(folder, 'bench/in-cluster-operator.ts');
+      await bundleInto(folder, { entry: 'bench/in-cluster-operator.ts' });
       const program = join(folder, 'rollout-operator.mjs');
       return [await measureFull(program, size), await measureGroups(program, size)];
     } finally {

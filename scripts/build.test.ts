@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -92,6 +99,41 @@ describe('bundleInto()', () => {
       'rollout-operator.mjs',
       'tracing.mjs',
     ]);
+  });
+
+  test('puts in only what an install without the tools has, so that `npm ci --omit=dev` is enough', () => {
+    const { packages } = JSON.parse(
+      readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8'),
+    ) as { readonly packages: Readonly<Record<string, { readonly dev?: boolean }>> };
+    for (const path of bundle.packages) {
+      assert.ok(packages[path] !== undefined, path);
+      assert.notEqual(packages[path].dev, true, path);
+    }
+  });
+
+  test('makes a program that starts by its name, on the Node that is named', async () => {
+    const program = join(folder, 'named', 'rollout-operator.mjs');
+    await bundleInto(join(folder, 'named'), { node: process.execPath });
+    assert.equal(
+      readFileSync(program, 'utf8').split('\n', 1)[0],
+      `#!${process.execPath} --max-semi-space-size=4`,
+    );
+    const { status, stderr } = spawnSync(program, ['demo'], { encoding: 'utf8', env: {} });
+    assert.equal(status, 2);
+    assert.match(stderr, /There is no command "demo" here/);
+  });
+
+  test('makes a program that says which of the names that it may be started by is not built', () => {
+    const program = join(folder, 'manager');
+    symlinkSync(join(folder, 'one', 'rollout-operator.mjs'), program);
+    const { status, stderr } = spawnSync(process.execPath, [program, '--leader-elect'], {
+      encoding: 'utf8',
+    });
+    assert.equal(status, 2);
+    assert.equal(
+      stderr,
+      'This version does not stand in for the sts-phased-rollout-operator, whose "manager" it was started as: only /bin/rollout-operator is built\n',
+    );
   });
 
   test('makes a program that runs without what it was made of', () => {

@@ -1,14 +1,23 @@
 /**
- * Bundles the operator into build/: one file of JavaScript, one that only tracing loads, their source maps, and the
- * licences of all that is in them.
+ * Bundles the operator into build/: one file of JavaScript, one that only tracing loads, their source maps, the licences
+ * of all that is in them, and a list of that (SBOM) as SPDX and as CycloneDX.
  *
- *     npm run build [-- --out <folder>]
+ *     npm run build [-- --out <folder>] [--node <absolute path of the Node that will run it>]
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { epochOf, writeSboms } from './sbom.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -19,6 +28,10 @@ const programName = 'rollout-operator';
 
 /** What only a run with tracing loads: the SDK of OpenTelemetry, in a file of its own beside the program. */
 const tracing = { name: 'tracing', source: 'src/telemetry/open-tracing.ts' } as const;
+
+/** The first line: half a generation of young objects is bounded (ADR 5), also where NODE_OPTIONS are others. */
+const startedBy = (node: string | undefined): string =>
+  `#!${node ?? '/usr/bin/env -S node'} --max-semi-space-size=4`;
 
 /** What is CommonJS asks for modules of Node by `require`, which no ES module has. */
 const requireForCommonJs =
@@ -32,14 +45,18 @@ export interface Bundle {
   readonly packages: readonly string[];
 }
 
-/**
- * Bundles into `folder`, which is emptied before.
- *
- * @param entry what the program begins with; another one for measurements @throws where a package has no licence to keep
- */
+/** What differs from the program of an image. */
+interface BundleOptions {
+  /** What the program begins with; another one for measurements. */
+  readonly entry?: string;
+  /** Runs the program where it is started by its name. @default the one on the path */
+  readonly node?: string;
+}
+
+/** Bundles into `folder`, which is emptied before. @throws where a package has no licence to keep */
 export async function bundleInto(
   folder: string,
-  entry: string = 'src/command/image.ts',
+  { entry = 'src/command/image.ts', node }: BundleOptions = {},
 ): Promise<Bundle> {
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
@@ -60,13 +77,14 @@ export async function bundleInto(
     plugins: [tracingBeside],
     metafile: true,
     logLevel: 'warning',
-    banner: { js: requireForCommonJs },
+    banner: { js: `${startedBy(node)}\n${requireForCommonJs}` },
   });
   const packages = packagesIn(metafile);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const { path, contents } of outputFiles)
     writeFileSync(join(folder, basename(path)), contents);
+  chmodSync(join(folder, `${programName}.mjs`), 0o755);
   writeFileSync(join(folder, 'LICENSES.txt'), licences(packages));
   const programs = outputFiles.filter(({ path }) => !path.endsWith('.map'));
   return { size: programs.reduce((sum, { contents }) => sum + contents.length, 0), packages };
@@ -112,9 +130,17 @@ function licenceOf(folder: string): string {
   return readFileSync(join(path, file), 'utf8');
 }
 
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { out: { type: 'string', default: 'build' } } });
-  const folder = join(process.cwd(), values.out);
+/**
+ * Bundles into `folder`, and lists there what is in the bundle.
+ *
+ * @param node as of {@link bundleInto}
+ * @param epoch when the lists say that they were made, in seconds since 1970
+ * @throws where `folder` holds other files, which would be lost
+ */
+export async function buildInto(
+  folder: string,
+  { node, epoch }: { readonly node: string | undefined; readonly epoch: number },
+): Promise<Bundle> {
   if (
     existsSync(folder) &&
     !existsSync(join(folder, 'LICENSES.txt')) &&
@@ -122,8 +148,18 @@ if (import.meta.main) {
   ) {
     throw new Error(`${folder} holds other files: name another folder, or remove them`);
   }
-  const { size, packages } = await bundleInto(folder);
+  const bundle = await bundleInto(folder, node);
+  writeSboms(folder, bundle.packages, epoch);
+  return bundle;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { out: { type: 'string', default: 'build' }, node: { type: 'string' } },
+  });
+  const { node, out } = values;
+  const { size, packages } = await buildInto(resolve(out), { node, epoch: epochOf(process.env) });
   process.stdout.write(
-    `${values.out}: ${(size / 1e6).toFixed(2)} MB without source maps, with parts of ${packages.length} packages\n`,
+    `${out}: ${(size / 1e6).toFixed(2)} MB without source maps, with parts of ${packages.length} packages\n`,
   );
 }

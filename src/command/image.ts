@@ -1,13 +1,29 @@
 /** The program of an image: the operator alone. The demo and the embedded cluster are for checkouts. */
+import { basename } from 'node:path';
 import { runCommand } from './run.ts';
 
+/** What images of other operators are started by; a Deployment whose image is changed starts us by the same name. */
+const unbuilt: Readonly<Record<string, string>> = {
+  manager: 'the sts-phased-rollout-operator',
+  'zone-aware-controllers': 'the zone-aware-controllers-for-k8s',
+};
+
+const [, script = ''] = process.argv;
 const args = process.argv.slice(2);
 const [first = '-'] = args;
-if (first.startsWith('-')) {
+const name = basename(script);
+const replaced = unbuilt[name];
+if (replaced !== undefined) {
+  refuse(
+    `This version does not stand in for ${replaced}, whose "${name}" it was started as: only /bin/rollout-operator is built`,
+  );
+} else if (first.startsWith('-')) {
   process.exitCode = await runCommand(args);
 } else {
-  process.stderr.write(
-    `There is no command "${first}" here: an image has the operator alone, which takes flags\n`,
-  );
+  refuse(`There is no command "${first}" here: an image has the operator alone, which takes flags`);
+}
+
+function refuse(message: string): void {
+  process.stderr.write(`${message}\n`);
   process.exitCode = 2;
 }

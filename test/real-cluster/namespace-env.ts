@@ -20,7 +20,7 @@ import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
 import { judgeNamespace } from './judge-namespace.ts';
 import type { LateWrite, OnWrite } from './late-proxy.ts';
 import type { OperatorAccount, RoleName } from './operator-account.ts';
-import { OperatorRuns, type RealOperator } from './operator-runs.ts';
+import { type OperatorProgram, OperatorRuns, type RealOperator } from './operator-runs.ts';
 
 /** What differs on a real cluster. */
 export interface RealEnvOptions extends EnvOptions {
@@ -35,6 +35,8 @@ export interface RealEnvOptions extends EnvOptions {
   readonly latenessSeed?: number;
   /** Told of each such write of an operator, whether it is late or not. */
   readonly onWrite?: OnWrite;
+  /** What operators run. @default the sources */
+  readonly program?: OperatorProgram;
 }
 
 /** What a real cluster offers beyond an {@link Env}. */
@@ -109,6 +111,7 @@ export class NamespaceEnv implements RealEnv {
       onLine,
       latenessSeed: options.latenessSeed,
       onWrite: options.onWrite,
+      program: options.program,
     });
   }
 

@@ -11,10 +11,34 @@ import type { OperatorHandle } from '../scenarios/env.ts';
 import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
 import { LateProxy, type LateWrite, type OnWrite, predecessorHorizon } from './late-proxy.ts';
 import type { OperatorAccount } from './operator-account.ts';
-import type { Program } from './programs.ts';
+import type { Program, ProgramOptions } from './programs.ts';
 import { SaidBook } from './said-book.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** What one operator is told. */
+export interface OperatorTold {
+  readonly number: number;
+  /** Of the API server's proxy, if there is one. */
+  readonly through: URL | undefined;
+  readonly flags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Makes of what an operator is told the program that is started. */
+export type OperatorProgram = (
+  told: OperatorTold,
+  options: Pick<OperatorRunsOptions, 'plane' | 'namespace' | 'account' | 'own'>,
+) => Promise<Pick<ProgramOptions, 'path' | 'args' | 'env'>>;
+
+/** The sources, which reach the cluster by a kubeconfig. */
+const fromSources: OperatorProgram = async ({ number, through, flags, env }, options) => {
+  const { plane, namespace, account } = options;
+  const kubeconfig = join(plane.programs.folder, `${namespace}-${number}.kubeconfig`);
+  await writeFile(kubeconfig, plane.kubeconfig(account.token, through), { mode: 0o600 });
+  const args = [main, `-kubernetes.config-file=${kubeconfig}`, ...flags];
+  return { path: process.execPath, args, env };
+};
 
 /** What {@link OperatorRuns} work with. */
 export interface OperatorRunsOptions {
@@ -31,6 +55,8 @@ export interface OperatorRunsOptions {
   readonly latenessSeed: number | undefined;
   /** Told of what is late or may be. */
   readonly onWrite?: OnWrite | undefined;
+  /** What is started. @default the sources */
+  readonly program?: OperatorProgram | undefined;
 }
 
 /** A process of an operator. */
@@ -94,20 +120,14 @@ export class OperatorRuns {
     flags: readonly string[],
     env: Readonly<Record<string, string>>,
   ): Promise<OperatorRun> {
-    const { plane, account, namespace, onLine } = this.#options;
+    const { plane, namespace, onLine, program: programOf = fromSources } = this.#options;
     const number = this.#programs.length + 1;
     const lateProxy = this.#lateProxy(number);
-    const kubeconfig = join(plane.programs.folder, `${namespace}-${number}.kubeconfig`);
-    const text = plane.kubeconfig(account.token, await lateProxy?.listen());
-    await writeFile(kubeconfig, text, { mode: 0o600 });
     this.#proxy ??= await this.#podServer.listen();
-    const said = { isReady: false, isLeading: false };
-    const program = await plane.programs.start({
-      name: `${namespace}-operator-${number}`,
-      path: process.execPath,
-      args: [
-        main,
-        `-kubernetes.config-file=${kubeconfig}`,
+    const told: OperatorTold = {
+      number,
+      through: await lateProxy?.listen(),
+      flags: [
         `-kubernetes.namespace=${namespace}`,
         '-server.port=0',
         '-log.format=json',
@@ -115,6 +135,11 @@ export class OperatorRuns {
         ...flags,
       ],
       env: { HTTP_PROXY: this.#proxy.href, ...env },
+    };
+    const said = { isReady: false, isLeading: false };
+    const program = await plane.programs.start({
+      name: `${namespace}-operator-${number}`,
+      ...(await programOf(told, this.#options)),
       onLine: (line) => {
         const entry = this.#take(line);
         if (entry['msg'] === 'caches synced') said.isReady = true;
