@@ -58,7 +58,9 @@ describe('deployFiles()', () => {
 
   test('is what deploy/ holds; else run scripts/generate-deploy.ts', () => {
     const stored = Object.fromEntries(
-      readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]),
+      readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => [name, readFileSync(join(folder, name), 'utf8')]),
     );
     assert.deepEqual(stored, files);
   });
