@@ -148,7 +148,7 @@ export async function buildInto(
   ) {
     throw new Error(`${folder} holds other files: name another folder, or remove them`);
   }
-  const bundle = await bundleInto(folder, node);
+  const bundle = await bundleInto(folder, node === undefined ? {} : { node });
   writeSboms(folder, bundle.packages, epoch);
   return bundle;
 }

@@ -170,7 +170,8 @@ async function build(
   }
 }
 
-interface Target {
+/** A program and how it is built. */
+export interface Target {
   readonly output: string;
   /** The folder beside this file that has the go.mod. */
   readonly module: string;
@@ -209,7 +210,8 @@ async function targets(versions: Versions): Promise<readonly Target[]> {
   ];
 }
 
-async function goBuild(
+/** Builds `target` into the folder `work`. @throws {Error} when Go does not */
+export async function goBuild(
   target: Target,
   place: { readonly env: BinariesOptions['env']; readonly work: string },
 ): Promise<void> {
@@ -224,7 +226,8 @@ async function goBuild(
   if (code !== 0) throw new Error(`Cannot build ${target.package}: "go build" ended with ${code}`);
 }
 
-async function hasGo(env: BinariesOptions['env']): Promise<boolean> {
+/** Whether there is a Go to build with. */
+export async function hasGo(env: BinariesOptions['env']): Promise<boolean> {
   const child = spawn('go', ['version'], { env: { ...env }, stdio: 'ignore' });
   return new Promise((resolve) => {
     child.on('error', () => resolve(false));

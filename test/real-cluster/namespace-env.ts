@@ -19,7 +19,7 @@ import type { CommitLog, StoredCommit } from './commit-log.ts';
 import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
 import { judgeNamespace } from './judge-namespace.ts';
 import type { LateWrite, OnWrite } from './late-proxy.ts';
-import type { OperatorAccount, RoleName } from './operator-account.ts';
+import type { INSTALLED_NAMESPACES, OperatorAccount, RoleName } from './operator-account.ts';
 import { type OperatorProgram, OperatorRuns, type RealOperator } from './operator-runs.ts';
 
 /** What differs on a real cluster. */
@@ -37,6 +37,16 @@ export interface RealEnvOptions extends EnvOptions {
   readonly onWrite?: OnWrite;
   /** What operators run. @default the sources */
   readonly program?: OperatorProgram;
+  /** Something that is installed brings the account and what it may do. Needs a plane of ours. @default as `role` says */
+  readonly installed?: Installed;
+}
+
+/** Something that is installed into a namespace of its own. */
+export interface Installed {
+  /** One of those whose accounts the audit log has. */
+  readonly namespace: (typeof INSTALLED_NAMESPACES)[number];
+  /** Installs it, and asks for the token of its account. */
+  readonly install: (admin: Client) => Promise<OperatorAccount>;
 }
 
 /** What a real cluster offers beyond an {@link Env}. */

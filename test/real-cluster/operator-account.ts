@@ -5,30 +5,27 @@ import { isJsonObject } from '#base/json.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { type RoleRule, roleRules, usualNames, webhookPermissions } from '#operator-permissions.ts';
+import {
+  peerCertificateRules,
+  peerClusterRules,
+  peerRules,
+} from '../../scripts/install/peer-role.ts';
 
 /** The namespace of the operators' accounts; the audit policy knows it. */
 export const ACCOUNTS_NAMESPACE = 'operators';
 
+/** Namespaces with an account that something installs; the audit policy knows them. */
+export const INSTALLED_NAMESPACES = Object.freeze([
+  'installed-chart',
+  'installed-plain',
+  'installed-peer',
+  'installed-named',
+  'installed-bases',
+  'installed-helm',
+] as const);
+
 /** Whose Role the operator runs under (D-1). */
 export type RoleName = 'ours' | 'peer';
-
-/** The Role of the peer's shipped manifests (rollout-groups §6.4), as far as this version's capabilities reach. */
-const peerRules: readonly RoleRule[] = [
-  { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch', 'get', 'delete', 'patch'] },
-  { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['list', 'watch', 'get', 'patch'] },
-  { apiGroups: ['apps'], resources: ['statefulsets/status'], verbs: ['update'] },
-  {
-    apiGroups: ['rollout-operator.grafana.com'],
-    resources: ['zoneawarepoddisruptionbudgets'],
-    verbs: ['get', 'list', 'watch'],
-  },
-  {
-    apiGroups: ['rollout-operator.grafana.com'],
-    resources: ['replicatemplates/scale', 'replicatemplates/status'],
-    verbs: ['get', 'patch'],
-  },
-  { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'update'] },
-];
 
 const rulesOf: Readonly<Record<RoleName, readonly RoleRule[]>> = {
   ours: roleRules(),
@@ -50,22 +47,8 @@ const webhookRulesOf: Readonly<Record<RoleName, (namespace: string) => WebhookRu
     };
   },
   peer: () => ({
-    inNamespace: [
-      { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
-      {
-        apiGroups: [''],
-        resources: ['secrets'],
-        resourceNames: ['rollout-operator-self-signed-certificate'],
-        verbs: ['update', 'get'],
-      },
-    ],
-    inCluster: [
-      {
-        apiGroups: ['admissionregistration.k8s.io'],
-        resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
-        verbs: ['list', 'patch', 'watch'],
-      },
-    ],
+    inNamespace: peerCertificateRules(usualNames.secret),
+    inCluster: peerClusterRules,
   }),
 };
 
@@ -111,12 +94,25 @@ export async function createAccount(
   const rules = rulesOf[role].map((rule) => ({ ...rule }));
   await post(`${rbac}/roles`, { apiVersion, kind: 'Role', metadata: { name }, rules });
   await post(`${rbac}/rolebindings`, bindingOf('Role', name, name));
-  const answer = await post(`${accounts}/${name}/token`, {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    spec: { expirationSeconds: 3600 },
+  return accountOf(admin, ACCOUNTS_NAMESPACE, name);
+}
+
+/** The account `name` of `namespace` with a token. */
+export async function accountOf(
+  admin: Client,
+  namespace: string,
+  name: string,
+): Promise<OperatorAccount> {
+  const answer = await admin.raw({
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
+    body: {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { expirationSeconds: 3600 },
+    },
   });
-  return { user: `system:serviceaccount:${ACCOUNTS_NAMESPACE}:${name}`, token: tokenIn(answer) };
+  return { user: `system:serviceaccount:${namespace}:${name}`, token: tokenIn(answer) };
 }
 
 /** Lets the account of the operator of `namespace` do what webhooks take under `role`. */

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
+import { ACCOUNTS_NAMESPACE, INSTALLED_NAMESPACES } from './operator-account.ts';
 import type { ProgramOptions } from './programs.ts';
 
 const controllers = [
@@ -17,6 +18,10 @@ const controllers = [
   'pod-garbage-collector-controller',
 ];
 
+const operatorGroups = [ACCOUNTS_NAMESPACE, ...INSTALLED_NAMESPACES].map(
+  (namespace) => `system:serviceaccounts:${namespace}`,
+);
+
 /** Who removed or wrote what, with which preconditions; of the operator also what it read (E2E-2). */
 const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
@@ -27,10 +32,10 @@ const auditPolicy = {
     { level: 'None', nonResourceURLs: ['/*'] },
     {
       level: 'RequestResponse',
-      userGroups: ['system:serviceaccounts:operators'],
+      userGroups: operatorGroups,
       verbs: ['delete', 'deletecollection', 'patch', 'update', 'create'],
     },
-    { level: 'Metadata', userGroups: ['system:serviceaccounts:operators'] },
+    { level: 'Metadata', userGroups: operatorGroups },
     {
       level: 'RequestResponse',
       verbs: ['delete', 'deletecollection'],

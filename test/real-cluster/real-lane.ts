@@ -18,7 +18,12 @@ import {
 } from './control-plane.ts';
 import { connectExisting, type ExistingCluster, STAND_IN_LABEL } from './existing-cluster.ts';
 import { NamespaceEnv, type RealEnv, type RealEnvOptions } from './namespace-env.ts';
-import { ACCOUNTS_NAMESPACE, createAccount, permitWebhooks } from './operator-account.ts';
+import {
+  ACCOUNTS_NAMESPACE,
+  createAccount,
+  type OperatorAccount,
+  permitWebhooks,
+} from './operator-account.ts';
 import { followEtcd, type Recorder } from './recorder.ts';
 import { followWatches } from './watch-recorder.ts';
 
@@ -135,14 +140,17 @@ class Lane implements RealLane {
 
   async env(options: RealEnvOptions = {}): Promise<RealEnv> {
     const { plane, own } = this;
-    const namespace = `scenario-${this.#run}-${this.#namespaces.length + 1}`;
+    const { installed } = options;
+    const namespace =
+      installed?.namespace ?? `scenario-${this.#run}-${this.#namespaces.length + 1}`;
     this.#namespaces.push(namespace);
     const metadata = { name: namespace };
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata };
     await plane.admin.create(resourceTypes.namespaces, metadata, { body });
-    const role = options.role ?? 'ours';
-    const account = await createAccount(plane.admin, { namespace, role });
-    if (options.hasWebhooks ?? false) await permitWebhooks(plane.admin, namespace, role);
+    const account =
+      installed === undefined
+        ? await permitted(plane.admin, namespace, options)
+        : await installed.install(plane.admin);
     const { log } = this.#recorder;
     const env = new NamespaceEnv(
       { plane, own, recorded: log, kubelet: this.#kubelet, namespace, account, minor: this.#minor },
@@ -170,6 +178,17 @@ class Lane implements RealLane {
     for (const name of namespaces) await untilGone(this.plane, name);
     for (const { name } of nodes) await remove(admin, resourceTypes.nodes, name);
   }
+}
+
+/** The account of an operator under one of the Roles that tests make. */
+async function permitted(
+  admin: Client,
+  namespace: string,
+  { role = 'ours', hasWebhooks = false }: RealEnvOptions,
+): Promise<OperatorAccount> {
+  const account = await createAccount(admin, { namespace, role });
+  if (hasWebhooks) await permitWebhooks(admin, namespace, role);
+  return account;
 }
 
 async function remove(admin: Client, type: ResourceType, name: string): Promise<void> {

@@ -5,12 +5,19 @@
 import { basename } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { features, NO_KUBECTL } from '../scenarios/env.ts';
-import { NO_DRAINING, NO_MANAGER, NO_PEER, NO_QUIET_SERVER } from './skip-reasons.ts';
+import {
+  NO_DRAINING,
+  NO_INSTALLING,
+  NO_MANAGER,
+  NO_PEER,
+  NO_QUIET_SERVER,
+} from './skip-reasons.ts';
 
 const listed: ReadonlySet<string> = new Set([
   ...Object.values(features),
   NO_KUBECTL,
   NO_DRAINING,
+  NO_INSTALLING,
   NO_MANAGER,
   NO_PEER,
   NO_QUIET_SERVER,

@@ -12,3 +12,7 @@ export const NO_PEER =
 
 /** Why kubectl does not run on an existing cluster. */
 export const NO_DRAINING = 'kubectl cordons and drains nodes, as nobody may do unasked elsewhere';
+
+/** Why nothing is installed on an existing cluster. */
+export const NO_INSTALLING =
+  'what is installed has definitions and Roles of the cluster, which nobody makes unasked elsewhere';

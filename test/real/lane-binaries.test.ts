@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -12,6 +12,7 @@ import {
   ownProgramPath,
   versionsOf,
 } from '../real-cluster/binaries.ts';
+import { findHelm } from '../real-cluster/install-tools.ts';
 
 const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'];
 const say = (): void => undefined;
@@ -97,6 +98,39 @@ describe('findBinaries()', () => {
       findBinaries({ env, say }),
       /install Go 1\.26 or newer .*KUBEBUILDER_ASSETS/,
     );
+  });
+});
+
+describe('findHelm()', () => {
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'helm-'));
+  });
+
+  after(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  test('takes the one of its version in the cache', async () => {
+    const cache = join(folder, 'cache');
+    const path = join(cache, 'rollout-operator', 'helm-3.22.0');
+    await mkdir(path, { recursive: true });
+    await writeFile(join(path, 'helm'), '', { mode: 0o755 });
+    assert.equal(await findHelm({ env: { XDG_CACHE_HOME: cache }, say }), join(path, 'helm'));
+  });
+
+  test('says what to install where there is none and no Go', async () => {
+    const env = { XDG_CACHE_HOME: join(folder, 'empty'), PATH: folder };
+    await assert.rejects(
+      findHelm({ env, say }),
+      /rendered with helm 3\.22\.0: install Go 1\.26 or newer/,
+    );
+  });
+
+  test('is of the version that its go.mod pins', async () => {
+    const pinned = await readFile(join(import.meta.dirname, '../real-cluster/helm/go.mod'), 'utf8');
+    assert.match(pinned, /^require helm\.sh\/helm\/v3 v3\.22\.0$/m);
   });
 });
 

@@ -48,11 +48,11 @@ export class WebhookStage {
       const kind = body['kind'] === 'MutatingWebhookConfiguration' ? 'mutating' : 'validating';
       await admin.create(webhookTypes[kind], {}, { body });
     }
-    await this.#untilCalled();
+    await this.untilCalled();
   }
 
   /** Until the API server calls both: it learns of a configuration a moment after it is written. */
-  async #untilCalled(): Promise<void> {
+  async untilCalled(): Promise<void> {
     for (let tries = 0; tries < 300; tries += 1) {
       const bundles = await Promise.all(hooks.map((hook) => this.bundle(hook)));
       const answer = await this.scale('b', 2, '?dryRun=All');

@@ -1,0 +1,81 @@
+/** The Helm chart, from what deploy/ is generated from. What has no source but itself is in {@link handWritten}. */
+import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
+import { header, yaml } from '../generate-deploy.ts';
+import { affinityOf, chartDeployment } from './chart-deployment.ts';
+import { chartObjects } from './chart-objects.ts';
+import { chartRoles } from './chart-roles.ts';
+import { chartSchema } from './chart-schema.ts';
+import { chartValues } from './chart-values.ts';
+import { template } from './template.ts';
+
+/** Files of the chart that nothing generates. */
+export const handWritten: readonly string[] = [
+  '.helmignore',
+  'templates/NOTES.txt',
+  'templates/_checks.tpl',
+  'templates/_helpers.tpl',
+];
+
+const note = header.replace('generate-deploy', 'generate-install');
+
+/** The generated files of the chart by their paths in it. @param version of the program and of the chart */
+export function chartFiles(version: string): Readonly<Record<string, string>> {
+  const templates = {
+    ...chartObjects(),
+    ...chartRoles(),
+    'deployment.yaml': deploymentOf(version),
+  };
+  return {
+    'Chart.yaml': `${note}${yaml(chartOf(version))}`,
+    'values.yaml': `${note}${chartValues(version)}`,
+    'values.schema.json': `${JSON.stringify(chartSchema, undefined, 2)}\n`,
+    'charts/crds/Chart.yaml': `${note}${yaml(definitionsOf(version))}`,
+    'charts/crds/crds/replica-template-definition.yaml': `${note}${yaml(replicaTemplateDefinition)}`,
+    'templates/_affinity.tpl': affinity(version),
+    ...Object.fromEntries(
+      Object.entries(templates).map(([file, text]) => [`templates/${file}`, `${note}${text}`]),
+    ),
+  };
+}
+
+function chartOf(version: string): object {
+  return {
+    apiVersion: 'v2',
+    // Deployments made by the peer's chart are found by labels that carry this name.
+    name: 'rollout-operator',
+    description: 'One Kubernetes operator for every StatefulSet rollout',
+    type: 'application',
+    version,
+    appVersion: version,
+    dependencies: [{ name: 'crds', version, condition: 'crds.enabled' }],
+  };
+}
+
+function definitionsOf(version: string): object {
+  return {
+    apiVersion: 'v2',
+    name: 'crds',
+    description: 'The custom resource definitions that this version of rollout-operator has',
+    type: 'application',
+    version,
+  };
+}
+
+function deploymentOf(version: string): string {
+  return `{{- include "rollout-operator.check" . }}\n${template([chartDeployment(version)])}`;
+}
+
+function affinity(version: string): string {
+  const usual = template([affinityOf(version)])
+    .replace('---\n', '')
+    .trimEnd();
+  return `{{/* ${note.replace(/^# |\n$/g, '')} */}}
+{{- define "rollout-operator.affinity" -}}
+{{- if .Values.affinity -}}
+{{ toYaml .Values.affinity }}
+{{- else -}}
+${usual}
+{{- end -}}
+{{- end -}}
+`;
+}

@@ -1,0 +1,153 @@
+/** The templates of the chart, but for the Deployment and the Roles. */
+import { CLAIMS_NAME } from '#admission/claim.ts';
+import { webhookConfigurations, webhookService } from '#admission/webhook-configurations.ts';
+import { networkPolicy, podDisruptionBudget } from '../generate-deploy.ts';
+import { amend, amendAll, at, type Path } from './amend.ts';
+import {
+  account,
+  all,
+  clusterMetadata,
+  conditions,
+  fullname,
+  helper,
+  metadata,
+  namespace,
+  secretName,
+  selectorLabels,
+  zoneTrackerName,
+} from './chart-words.ts';
+import { serviceMonitor } from './service-monitor.ts';
+import { bare, block, given, template, text, when } from './template.ts';
+
+const { webhooks, zoneTracker } = conditions;
+
+/** By the name of the template. */
+export function chartObjects(): Readonly<Record<string, string>> {
+  return {
+    'service-account.yaml': template([
+      when('.Values.serviceAccount.create', {
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: metadata(account, { annotations: given('.Values.serviceAccount.annotations') }),
+      }),
+    ]),
+    'pod-disruption-budget.yaml': template([
+      when(
+        '.Values.podDisruptionBudget.enabled',
+        amendAll(podDisruptionBudget, [
+          [['metadata'], metadata(fullname)],
+          [['spec', 'selector', 'matchLabels'], selectorLabels],
+        ]),
+      ),
+    ]),
+    'network-policy.yaml': template([when('.Values.networkPolicy.enabled', chartPolicy())]),
+    'service.yaml': template([when(`or ${webhooks} ${conditions.serviceMonitor}`, chartService())]),
+    'service-monitor.yaml': template([when(conditions.serviceMonitor, chartMonitor())]),
+    'webhook-configurations.yaml': template(
+      webhookConfigurations({ namespace, service: fullname }).map((each) =>
+        when(webhooks, chartConfiguration(each)),
+      ),
+    ),
+    'webhook-objects.yaml': template([
+      shipped('Secret', secretName, webhooks),
+      shipped('ConfigMap', CLAIMS_NAME, webhooks),
+      shipped('ConfigMap', zoneTrackerName, zoneTracker),
+    ]),
+  };
+}
+
+/** The operator writes it, and the peer may have: one that is there already, of nobody's release, is left alone. */
+function shipped(kind: 'Secret' | 'ConfigMap', name: string, condition: string): unknown {
+  const arg = name.includes('«') ? `(${name.replace(/[«»]/g, '')})` : `"${name}"`;
+  const isOurs = helper('mayShip', `"kind" "${kind}"`, `"name" ${arg}`);
+  const type = kind === 'Secret' ? { type: 'Opaque' } : {};
+  return when(all(condition, isOurs), {
+    apiVersion: 'v1',
+    kind,
+    ...type,
+    metadata: metadata(name),
+  });
+}
+
+function chartService(): unknown {
+  const source = webhookService({});
+  const [port] = at(source, ['spec', 'ports']) as readonly object[];
+  const metrics = {
+    name: 'http-metrics',
+    port: bare(helper('flag', '"name" "server.port"', '"default" "8001"')),
+    protocol: 'TCP',
+    targetPort: 'http-metrics',
+  };
+  return amendAll(source, [
+    [['metadata'], metadata(fullname)],
+    [['spec', 'selector'], selectorLabels],
+    [
+      ['spec', 'ports'],
+      [when(conditions.serviceMonitor, metrics), when(webhooks, port)],
+    ],
+  ]);
+}
+
+function chartMonitor(): unknown {
+  const values = '.Values.serviceMonitor';
+  const endpoint: Path = ['spec', 'endpoints', 0];
+  const source = serviceMonitor({});
+  return amendAll(source, [
+    [
+      ['metadata'],
+      {
+        ...clusterMetadata(fullname, {
+          '...own': block('include "rollout-operator.monitorLabels" .'),
+        }),
+        namespace: text(`${values}.namespace | default .Release.Namespace`),
+        annotations: given(`${values}.annotations`),
+      },
+    ],
+    [['spec', 'selector', 'matchLabels'], selectorLabels],
+    [['spec', 'namespaceSelector'], block('include "rollout-operator.monitorNamespaces" .')],
+    [[...endpoint, 'interval'], given(`${values}.interval`)],
+    [[...endpoint, 'scrapeTimeout'], given(`${values}.scrapeTimeout`)],
+    [[...endpoint, 'relabelings'], given(`${values}.relabelings`)],
+  ]);
+}
+
+function chartConfiguration(source: unknown): unknown {
+  const hook: Path = ['webhooks', 0];
+  const isMutating = at(source, ['kind']) === 'MutatingWebhookConfiguration';
+  const name = isMutating ? 'prepareDownscale' : 'noDownscale';
+  const { labels, name: own } = at(source, ['metadata']) as { labels: object; name: string };
+  const changed = amendAll(source, [
+    [['metadata'], clusterMetadata(own, labels)],
+    [[...hook, 'failurePolicy'], text(helper('failurePolicy', `"webhook" "${name}"`))],
+    [
+      [...hook, 'namespaceSelector', 'matchExpressions'],
+      given('(.Values.namespaceSelector).matchExpressions'),
+    ],
+    [
+      [...hook, 'namespaceSelector', 'matchLabels'],
+      { '...own': block('include "rollout-operator.reviewedNamespaces" .') },
+    ],
+  ]);
+  return isMutating
+    ? amend(changed, [...hook, 'timeoutSeconds'], bare('.Values.webhooks.timeoutSeconds'))
+    : changed;
+}
+
+function chartPolicy(): unknown {
+  const values = '.Values.networkPolicy';
+  const from = (index: number): Path => ['spec', 'ingress', index];
+  const [webhookPeers, probers, scrapers] = [0, 1, 2].map((index) =>
+    amend(at(networkPolicy, from(index)), ['from'], block(`toYaml ${values}.${peersOf[index]}`)),
+  );
+  return amendAll(networkPolicy, [
+    [['metadata'], metadata(fullname)],
+    [['spec', 'podSelector', 'matchLabels'], selectorLabels],
+    [
+      ['spec', 'ingress'],
+      [when(webhooks, webhookPeers), probers, when(`${values}.prometheus`, scrapers)],
+    ],
+  ]);
+}
+
+/** Who is let in by each rule of the example in deploy/, in its order, as values name them. */
+const peersOf = ['apiServers', 'nodes', 'prometheus'] as const;

@@ -1,0 +1,154 @@
+/** values.yaml of the chart: the words of the chart of grafana/rollout-operator, with what deploy/ says as defaults. */
+import { usualNames } from '#operator-permissions.ts';
+import { yaml } from '../generate-deploy.ts';
+import { valuesOfDeployment } from './chart-deployment.ts';
+
+/** See above. @param version of the program */
+export function chartValues(version: string): string {
+  const source = valuesOfDeployment(version);
+  const under = (value: unknown): string =>
+    yaml(value as object)
+      .trimEnd()
+      .replaceAll(/^/gm, '  ');
+  return `${first(source, under)}${second(under(source['resources']))}`;
+}
+
+function first(
+  { replicas, repository, podSecurityContext, securityContext }: Readonly<Record<string, unknown>>,
+  under: (value: unknown) => string,
+): string {
+  return `global:
+  # Labels for all objects of this chart.
+  commonLabels: {}
+
+# Two, so that webhooks are answered while one is away; one of them works at a time. Under rbac.role "peer": 1.
+replicas: ${String(replicas)}
+
+# How many old ReplicaSets are kept.
+revisionHistoryLimit: 10
+
+image:
+  # Before the repository, such as docker.io; none where empty.
+  registry: ""
+  repository: ${String(repository)}
+  pullPolicy: IfNotPresent
+  # The version of the program where empty.
+  tag: ""
+
+imagePullSecrets: []
+
+hostAliases: []
+
+# Whether pods use the network of their node.
+hostNetwork: false
+
+nameOverride: ""
+fullnameOverride: ""
+
+serviceAccount:
+  # Whether one is made. Otherwise that of serviceAccount.name is used, or "default".
+  create: true
+  annotations: {}
+  # The full name of the release where empty.
+  name: ""
+
+rbac:
+  # "ours": what this version uses, object by object. "peer": the Roles of grafana/rollout-operator, for places where
+  # nobody may change them; without Events, with one replica, and a wait of two minutes after each start.
+  role: ours
+
+crds:
+  # Whether the chart in charts/crds installs the definition of ReplicaTemplate, the only one that this version has.
+  enabled: true
+
+# Annotations of the Deployment.
+annotations: {}
+
+podAnnotations: {}
+
+# More labels for the pods.
+podLabels: {}
+
+podSecurityContext:
+${under(podSecurityContext)}
+
+securityContext:
+${under(securityContext)}
+
+# More flags; of a flag that is there twice the last counts, which is one of these.
+extraArgs: []
+
+# More variables. NODE_OPTIONS replaces ours, which ends the heap before the memory limit does.
+extraEnv: []
+
+# More variables, from Secrets and ConfigMaps.
+extraEnvFrom: []
+
+`;
+}
+
+function second(resources: string): string {
+  return `resources:
+${resources}
+
+minReadySeconds: 0
+
+nodeSelector: {}
+
+tolerations: []
+
+# On two nodes where there are two, where empty.
+affinity: {}
+
+priorityClassName: ""
+
+podDisruptionBudget:
+  # Whether nodes are drained one after the other.
+  enabled: true
+
+networkPolicy:
+  # Whether only those below reach the operator. Each is a list of what a NetworkPolicy has under "from".
+  enabled: false
+  # The API servers, which call the webhooks.
+  apiServers: []
+  # The nodes, whose kubelets probe.
+  nodes: []
+  # Whoever scrapes.
+  prometheus: []
+
+serviceMonitor:
+  enabled: false
+  # That of the release where null.
+  namespace: null
+  # That of the release where empty.
+  namespaceSelector: {}
+  annotations: {}
+  labels: {}
+  interval: null
+  scrapeTimeout: null
+  relabelings: []
+
+webhooks:
+  # Whether scale-downs are reviewed, and pods prepared for them.
+  enabled: true
+  # Of prepare-downscale, in seconds, 1 to 30.
+  timeoutSeconds: 10
+  # Whether a change is refused ("Fail") or made ("Ignore") when its review fails.
+  failurePolicy: Fail
+  # The same for one webhook.
+  failurePolicies:
+    noDownscale: null
+    prepareDownscale: null
+  # The Secret of the certificate, which the operator makes and renews.
+  selfSignedCertSecretName: ${usualNames.secret}
+
+zoneTracker:
+  # Whether the times of down-scales are kept in one ConfigMap, with webhooks; otherwise in annotations of the sets.
+  enabled: true
+  configMapName: ${usualNames.zoneTracker}
+
+# What else namespaces must have whose StatefulSets are reviewed; that of the release is the only one in question.
+namespaceSelector:
+  matchExpressions: []
+`;
+}
