@@ -182,8 +182,9 @@ describe('deployFiles()', () => {
       const { spec } = parse(files[file] ?? '') as Deployment;
       const [container] = spec.template.spec.containers;
       const options = container?.env.find(({ name }) => name === 'NODE_OPTIONS')?.value ?? '';
-      const heap = Number(/^--max-old-space-size=(\d+)$/.exec(options)?.[1]);
+      const share = Number(/^--max-old-space-size-percentage=(\d+)$/.exec(options)?.[1]) / 100;
       const memory = Number.parseInt(container?.resources.limits.memory ?? '', 10);
+      const heap = share * memory;
       assert.ok(heap >= 90 && heap <= memory - 100, `${heap} of ${memory} MiB`);
     });
 

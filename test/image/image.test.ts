@@ -248,7 +248,7 @@ describe('the image', () => {
       cgroup?.remove();
     });
 
-    /** Half of the limit, and what dies young, of which V8 counts three halves. */
+    /** 48 % of the limit, and what dies young, of which V8 counts three halves. */
     function assertBounded(bytes: number): void {
       assert.ok(bytes >= 100 * MiB && bytes <= 150 * MiB, `${bytes / MiB} MiB`);
     }
@@ -265,7 +265,7 @@ describe('the image', () => {
         cgroup,
       });
       const [limit, flags] = JSON.parse(stdout || stderr) as [number, readonly string[]];
-      assert.equal(limit, 112 * MiB);
+      assert.equal(limit, (96 + 3 * 4) * MiB);
       assert.deepEqual(flags, ['--max-semi-space-size=4']);
     });
 
