@@ -1,6 +1,6 @@
 import type { Millis } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { RealEnv } from '../test/real-cluster/namespace-env.ts';
+import type { RealEnv } from '../test/real-cluster/real-env.ts';
 import { images, podsOn, setImage, setName } from '../test/scenarios/group.ts';
 
 interface PodShape {

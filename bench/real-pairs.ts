@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { minutes, seconds } from '#base/units.ts';
 import { predecessorHorizon } from '../test/real-cluster/late-proxy.ts';
-import type { RealEnv } from '../test/real-cluster/namespace-env.ts';
+import type { RealEnv } from '../test/real-cluster/real-env.ts';
 import { images, isComplete, setImage, setName } from '../test/scenarios/group.ts';
 import type { Requests } from './cluster-commands.ts';
 import { GroupWatch } from './group-watch.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { millis } from '#base/units.ts';
 import type { Judgement } from '#testing/judge.ts';
-import type { RealEnv } from '../test/real-cluster/namespace-env.ts';
+import type { RealEnv } from '../test/real-cluster/real-env.ts';
 import { type RealLane, startRealLane } from '../test/real-cluster/real-lane.ts';
 import { bounded, type Figure, type Findings, percentile, type Size, told } from './figures.ts';
 import { loadSince, machineReading } from './process-usage.ts';

@@ -11,67 +11,17 @@ import type { Method, Transport } from '#kubernetes/transport.ts';
 import type { Judgement } from '#testing/judge.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { ask } from '../scenarios/ask.ts';
-import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from '../scenarios/env.ts';
+import type { Answer, Change, Feature, OperatorHandle } from '../scenarios/env.ts';
 import { images, isComplete, setBody } from '../scenarios/group.ts';
 import { removedBy } from './ascription.ts';
 import { type AuditEntry, readAudit } from './audit.ts';
 import type { CommitLog, StoredCommit } from './commit-log.ts';
 import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
 import { judgeNamespace } from './judge-namespace.ts';
-import type { LateWrite, OnWrite } from './late-proxy.ts';
-import type { INSTALLED_NAMESPACES, OperatorAccount, RoleName } from './operator-account.ts';
-import { type OperatorProgram, OperatorRuns, type RealOperator } from './operator-runs.ts';
-
-/** What differs on a real cluster. */
-export interface RealEnvOptions extends EnvOptions {
-  /** @default ours */
-  readonly role?: RoleName;
-  /** Whether the operator may do what webhooks take. @default false */
-  readonly hasWebhooks?: boolean;
-  /**
-   * What operators that are killed had sent arrives up to 5 s later, as this seed says (D-57). Needs `disturbance`.
-   * @default it is lost, or was processed already
-   */
-  readonly latenessSeed?: number;
-  /** Told of each such write of an operator, whether it is late or not. */
-  readonly onWrite?: OnWrite;
-  /** What operators run. @default the sources */
-  readonly program?: OperatorProgram;
-  /** Something that is installed brings the account and what it may do. Needs a plane of ours. @default as `role` says */
-  readonly installed?: Installed;
-}
-
-/** Something that is installed into a namespace of its own. */
-export interface Installed {
-  /** One of those whose accounts the audit log has. */
-  readonly namespace: (typeof INSTALLED_NAMESPACES)[number];
-  /** Installs it, and asks for the token of its account. */
-  readonly install: (admin: Client) => Promise<OperatorAccount>;
-}
-
-/** What a real cluster offers beyond an {@link Env}. */
-export interface RealEnv extends Env {
-  readonly role: RoleName;
-  /** As whom operators work here. */
-  readonly user: string;
-  /** Calls `listener` at each change of the namespace, once it is stored. @returns a function that ends that */
-  onCommit(listener: (change: Change) => void): () => void;
-  /** What the API server wrote down of this operator. */
-  audit(): Promise<readonly AuditEntry[]>;
-  /** Uids of the pods whose removal the history ascribes to the operator. */
-  removedByOperator(): Promise<ReadonlySet<string>>;
-  /** Lines of all operators' logs so far. */
-  readonly log: readonly JsonObject[];
-  /** What killed operators had sent, and what became of it so far. */
-  readonly lateWrites: readonly LateWrite[];
-  /** Resolves when nothing that an operator sent is on its way any more. */
-  untilNothingIsLate(): Promise<void>;
-  /** Starts another operator with more flags and environment; resolves when it is ready. */
-  startOperatorWith(
-    flags: readonly string[],
-    env?: Readonly<Record<string, string>>,
-  ): Promise<RealOperator>;
-}
+import type { LateWrite } from './late-proxy.ts';
+import type { OperatorAccount, RoleName } from './operator-account.ts';
+import { OperatorRuns, type RealOperator } from './operator-runs.ts';
+import type { RealEnv, RealEnvOptions } from './real-env.ts';
 
 /** What an environment is made of. */
 export interface Parts {
@@ -92,7 +42,7 @@ const settling = seconds(1);
 const features: ReadonlySet<Feature> = new Set(['roles', 'cel']);
 const ownFeatures: ReadonlySet<Feature> = new Set([...features, 'history', 'disturbance']);
 
-/** See {@link Env}. */
+/** A namespace of the real cluster as {@link RealEnv} has it. */
 export class NamespaceEnv implements RealEnv {
   readonly cluster = 'real';
   readonly zones: readonly string[];

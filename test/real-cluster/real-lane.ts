@@ -17,13 +17,14 @@ import {
   startControlPlane,
 } from './control-plane.ts';
 import { connectExisting, type ExistingCluster, STAND_IN_LABEL } from './existing-cluster.ts';
-import { NamespaceEnv, type RealEnv, type RealEnvOptions } from './namespace-env.ts';
+import { NamespaceEnv } from './namespace-env.ts';
 import {
   ACCOUNTS_NAMESPACE,
   createAccount,
   type OperatorAccount,
   permitWebhooks,
 } from './operator-account.ts';
+import type { RealEnv, RealEnvOptions } from './real-env.ts';
 import { followEtcd, type Recorder } from './recorder.ts';
 import { followWatches } from './watch-recorder.ts';
 

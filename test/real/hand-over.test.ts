@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { seconds } from '#base/units.ts';
-import type { RealEnv, RealEnvOptions } from '../real-cluster/namespace-env.ts';
 import type { RealOperator } from '../real-cluster/operator-runs.ts';
+import type { RealEnv, RealEnvOptions } from '../real-cluster/real-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { features } from '../scenarios/env.ts';
 import { images, isComplete, podsOn, setImage } from '../scenarios/group.ts';

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { seconds } from '#base/units.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { OwnControlPlane } from '../real-cluster/control-plane.ts';
-import type { RealEnv } from '../real-cluster/namespace-env.ts';
+import type { RealEnv } from '../real-cluster/real-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { features } from '../scenarios/env.ts';
 import { kubectlMissing } from '../scenarios/kubectl-env.ts';

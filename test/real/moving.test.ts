@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type Millis, seconds } from '#base/units.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
-import type { RealEnv } from '../real-cluster/namespace-env.ts';
+import type { RealEnv } from '../real-cluster/real-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { NO_PEER } from '../real-cluster/skip-reasons.ts';
 import { features } from '../scenarios/env.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { refusedCalls } from '../real-cluster/audit.ts';
-import type { RealEnv } from '../real-cluster/namespace-env.ts';
 import type { RoleName } from '../real-cluster/operator-account.ts';
+import type { RealEnv } from '../real-cluster/real-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { missing } from '../scenarios/env.ts';
 import { ofTheServer } from '../scenarios/of-the-server.ts';

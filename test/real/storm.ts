@@ -8,7 +8,7 @@ import { seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { autoscale, followAnnotations } from '#testing/scaling.ts';
 import { lateText } from '../real-cluster/late-proxy.ts';
-import type { RealEnv } from '../real-cluster/namespace-env.ts';
+import type { RealEnv } from '../real-cluster/real-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { features } from '../scenarios/env.ts';
 import { images, isComplete, podsOn, setImage, setName } from '../scenarios/group.ts';
