@@ -3,7 +3,7 @@
  * of one platform; `npm install` then writes a lockfile without the others, and `npm ci` refuses it on every
  * machine that can see them ("Missing: … from lock file").
  *
- * `node scripts/complete-lockfile.ts` writes; `lockfileProblems` is what the test asks.
+ * `npm run lockfile` writes; `lockfileProblems` is what the test asks.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

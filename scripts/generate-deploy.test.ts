@@ -56,7 +56,7 @@ describe('deployFiles()', () => {
   const rulesIn = (file: string): readonly Rule[] =>
     (objectsIn(file) as { rules?: Rule[] }[]).flatMap(({ rules = [] }) => rules);
 
-  test('is what deploy/ holds; else run scripts/generate-deploy.ts', () => {
+  test('is what deploy/ holds; else npm run generate', () => {
     const stored = Object.fromEntries(
       readdirSync(folder, { withFileTypes: true })
         .filter((entry) => entry.isFile())

@@ -2,8 +2,8 @@
  * Writes deploy/: what a cluster needs to run the operator in one namespace. The Role is the sum of what each
  * capability states beside its code. What names its namespace is written there for that of the examples.
  *
- *     node scripts/generate-deploy.ts
- *     node scripts/generate-deploy.ts <namespace> | kubectl apply -n <namespace> -f -
+ *     npm run manifests
+ *     npm run -s manifests -- <namespace> | kubectl apply -n <namespace> -f -
  *
  * The second form writes no file: it prints the operator with its webhooks for another namespace.
  */
@@ -98,7 +98,7 @@ export function clusterRoleWithBinding(
 
 /** What `namespace` decides in a file. */
 function placed(namespace: string): string {
-  const how = 'node scripts/generate-deploy.ts <namespace>';
+  const how = 'npm run -s manifests -- <namespace>';
   return `# For an operator in the namespace ${namespace}; for another one: ${how}\n`;
 }
 
