@@ -6,6 +6,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '#config/read-config.ts';
 import { usualNames } from '#operator-permissions.ts';
 import { deployFiles, operatorWithWebhooks, programVersion } from './generate-deploy.ts';
+import { builtImage } from './install/deployment.ts';
 
 /** What the tests read of a Deployment. */
 interface Deployment {
@@ -49,7 +50,7 @@ const root = join(import.meta.dirname, '..');
 const folder = join(root, 'deploy');
 
 describe('deployFiles()', () => {
-  const files = deployFiles(programVersion(root));
+  const files = deployFiles(builtImage(programVersion(root)));
 
   const objectsIn = (file: string): readonly unknown[] =>
     parseAllDocuments(files[file] ?? '').map((document) => document.toJS() as unknown);
@@ -262,10 +263,14 @@ describe('deployFiles()', () => {
   });
 
   test('operatorWithWebhooks() has one Deployment, and names no namespace but the given one', () => {
-    const objects = parseAllDocuments(operatorWithWebhooks('1', 'cells')).map(
-      (document) => document.toJS() as unknown,
-    ) as { kind: string; metadata: { name: string } }[];
+    const objects = parseAllDocuments(
+      operatorWithWebhooks('registry.example/operator:1', 'cells'),
+    ).map((document) => document.toJS() as unknown) as {
+      kind: string;
+      metadata: { name: string };
+    }[];
     assert.equal(objects.at(-1)?.kind, 'Deployment');
+    assert.match(JSON.stringify(objects.at(-1)), /"image":"registry\.example\/operator:1"/);
     const kinds = objects.map(({ kind }) => kind).toSorted();
     assert.deepEqual(kinds, [
       'ClusterRole',

@@ -1,5 +1,5 @@
 /** The Deployment of the chart: that of deploy/, with values where the chart has some. */
-import { deployment, plain, withWebhooks } from '../generate-deploy.ts';
+
 import { amendAll, at, type Path } from './amend.ts';
 import {
   account,
@@ -11,6 +11,7 @@ import {
   selectorLabels,
   zoneTrackerName,
 } from './chart-words.ts';
+import { builtImage, deployment, plain, withWebhooks } from './deployment.ts';
 import { bare, block, given, text, when } from './template.ts';
 
 const pod: Path = ['spec', 'template', 'spec'];
@@ -18,7 +19,7 @@ const container: Path = [...pod, 'containers', 0];
 
 /** See above. */
 export function chartDeployment(version: string): unknown {
-  const source = deployment(version, withWebhooks);
+  const source = deployment(builtImage(version), withWebhooks);
   const dnsName = `${fullname}.${text('.Release.Namespace')}.svc`;
   const { ports, env } = at(source, container) as {
     readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
@@ -111,7 +112,7 @@ function portOf(port: { readonly name: string; readonly containerPort: number })
 
 /** What stands in values.yaml for what the Deployment of deploy/ says. */
 export function valuesOfDeployment(version: string): Readonly<Record<string, unknown>> {
-  const source = deployment(version, withWebhooks);
+  const source = deployment(builtImage(version), withWebhooks);
   const [repository = ''] = String(at(source, [...container, 'image'])).split(':');
   return {
     replicas: at(source, ['spec', 'replicas']),
@@ -124,7 +125,7 @@ export function valuesOfDeployment(version: string): Readonly<Record<string, unk
 
 /** The affinity of deploy/, with the labels of the chart, as the helper of that name. */
 export function affinityOf(version: string): unknown {
-  const source = at(deployment(version, withWebhooks), [...pod, 'affinity']);
+  const source = at(deployment(builtImage(version), withWebhooks), [...pod, 'affinity']);
   const labels: Path = [
     'podAntiAffinity',
     'preferredDuringSchedulingIgnoredDuringExecution',

@@ -13,15 +13,12 @@ import {
   documents,
   header,
   manifest,
-  name,
   networkPolicy,
-  plain,
-  podLabels,
   reasons,
   roleWithBinding,
-  withWebhooks,
 } from '../generate-deploy.ts';
 import { amendAll } from './amend.ts';
+import { builtImage, name, plain, podLabels, withWebhooks } from './deployment.ts';
 import { namespaceNames, PLACEHOLDER } from './namespace-names.ts';
 import { peerCertificateRules, peerClusterRules, peerRules } from './peer-role.ts';
 import { metricsService, serviceMonitor } from './service-monitor.ts';
@@ -46,7 +43,7 @@ const baseFiles = [
 
 /** The generated files by their paths. @param version of the program, for the image's tag */
 export function kustomizeFiles(version: string): Files {
-  const flat = deployFiles(version);
+  const flat = deployFiles(builtImage(version));
   return {
     'base/kustomization.yaml': kustomization('Kustomization', { resources: baseFiles }),
     ...inFolder('base', Object.fromEntries(baseFiles.map((file) => [file, flat[file] ?? '']))),

@@ -1,5 +1,5 @@
 /** Replacements of kustomize that put the user's namespace where a text has it within. */
-import { name as account } from '../generate-deploy.ts';
+import { name as account } from './deployment.ts';
 
 /** Stands for the namespace. No API server takes it for a name or a namespace. */
 export const PLACEHOLDER = 'NAMESPACE';

@@ -1,5 +1,5 @@
 /** How the operator of Prometheus is told to scrape ours. */
-import { name, plain } from '../generate-deploy.ts';
+import { name, plain } from './deployment.ts';
 
 const [port] = plain.ports;
 

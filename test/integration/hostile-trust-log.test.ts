@@ -16,6 +16,7 @@ import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
 import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
 import { deployFiles, programVersion } from '../../scripts/generate-deploy.ts';
+import { builtImage } from '../../scripts/install/deployment.ts';
 import { clock } from './hostile-trust-stage.ts';
 
 const scale = (replicas: number): JsonObject => ({
@@ -87,7 +88,7 @@ for (const { which, fact, answer } of floods) {
 
 test('the Role permits to get pods only where a shipped configuration has evictions reviewed', () => {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const files = deployFiles(programVersion(root), 'test');
+  const files = deployFiles(builtImage(programVersion(root)), 'test');
   const hasEvictions = (files['webhook-configurations.yaml'] ?? '').includes('pods/eviction');
   const [, pods = ''] = (files['webhook-role.yaml'] ?? '').split('      - pods\n');
   const isGranted = /^ {4}verbs:\n {6}- get\n/.test(pods);

@@ -22,6 +22,7 @@ import { World } from '#testing/world.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
 import { deployFiles, programVersion } from '../../scripts/generate-deploy.ts';
+import { builtImage } from '../../scripts/install/deployment.ts';
 import { small } from './rollout-stage.ts';
 import {
   annotateSet,
@@ -34,7 +35,7 @@ import { WebhookStage } from './webhook-stage.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const namespace = 'test';
-const files = deployFiles(programVersion(root), namespace);
+const files = deployFiles(builtImage(programVersion(root)), namespace);
 
 /** The documents of a file that would be applied. */
 function documentsOf(file: string): readonly JsonObject[] {

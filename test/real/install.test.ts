@@ -8,6 +8,7 @@ import type { JsonObject } from '#base/json.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { deployFiles, programVersion } from '../../scripts/generate-deploy.ts';
+import { builtImage } from '../../scripts/install/deployment.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { applyStrictly, chartFolder, Renderer } from '../real-cluster/rendered.ts';
 import { NO_INSTALLING } from '../real-cluster/skip-reasons.ts';
@@ -115,7 +116,7 @@ describe('what is installed', { skip: isExisting ? NO_INSTALLING : false }, () =
 
     test('permits and names what the manifests of deploy/ do, by default', async () => {
       const objects = await renderer.chart({}, { namespace: 'demo' });
-      const shipped = Object.values(deployFiles(version, 'demo')).flatMap((text) =>
+      const shipped = Object.values(deployFiles(builtImage(version), 'demo')).flatMap((text) =>
         parseAllDocuments(text).map((document) => document.toJS() as JsonObject),
       );
       for (const kind of ['Role', 'ClusterRole'] as const) {
@@ -215,7 +216,7 @@ describe('what is installed', { skip: isExisting ? NO_INSTALLING : false }, () =
         namespace: 'demo',
         ...bases('webhooks', 'zone-tracker', 'replica-templates'),
       });
-      const shipped = Object.entries(deployFiles(version, 'demo'))
+      const shipped = Object.entries(deployFiles(builtImage(version), 'demo'))
         .filter(([file]) => file !== 'deployment.yaml' && !file.startsWith('network-policy'))
         .flatMap(([, text]) =>
           parseAllDocuments(text).map((document) => document.toJS() as JsonObject),
