@@ -57,7 +57,7 @@ describe('deployFiles()', () => {
   const rulesIn = (file: string): readonly Rule[] =>
     (objectsIn(file) as { rules?: Rule[] }[]).flatMap(({ rules = [] }) => rules);
 
-  test('is what deploy/ holds; else npm run generate', () => {
+  test('is what deploy/ holds; else npm run manifests', () => {
     const stored = Object.fromEntries(
       readdirSync(folder, { withFileTypes: true })
         .filter((entry) => entry.isFile())

@@ -39,7 +39,7 @@ function leavesOf(object: object, prefix = ''): readonly string[] {
 }
 
 describe('installFiles()', () => {
-  test('are what deploy/chart and deploy/kustomize hold; else npm run generate', () => {
+  test('are what deploy/chart and deploy/kustomize hold; else npm run chart', () => {
     const generated = storedFiles(deploy).filter((file) => !besideThem.includes(file));
     const stored = Object.fromEntries(
       generated.map((file) => [file, readFileSync(join(deploy, file), 'utf8')]),

@@ -8,7 +8,7 @@ export function reasonsPage(): string {
   const head = [
     '# Reasons',
     '',
-    'Generated from `src/control/reasons.ts` by `scripts/generate-reasons.ts`.',
+    'Generated from `src/control/reasons.ts` by `npm run reasons`.',
     '',
     'What holds a set is told as an Event and in the log when it begins, when its message changes (at most once a minute),',
     'and every 10 minutes while it lasts. Kind `hold, asked for` is told once, as somebody asked for it. The gauge of a `hold` is',
