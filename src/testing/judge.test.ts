@@ -244,6 +244,35 @@ const maxUnavailable: Record<string, Case> = {
     })(),
     want: ['MAXU-2'],
   },
+  'MAXU-2 lets no slot that is whole again make room in a view of one revision': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).ready(a2, false);
+      const seen = story.revision;
+      return story.ready(a2).remove(a0, { seen });
+    })(),
+    want: ['MAXU-2'],
+  },
+  'MAXU-2 lets it make room in a view of lists, with what is newer laid over them': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).ready(a2, false);
+      const { revision } = story;
+      const seen = { [zoneA]: revision, [zoneB]: revision, 'ingester-zone-c': revision };
+      return story.ready(a2).remove(a0, { seen });
+    })(),
+    want: [],
+  },
+  'MAXU-2 still counts in it what was not whole again when the request left': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).ready(a2, false);
+      const { revision } = story;
+      const seen = { [zoneA]: revision, [zoneB]: revision, 'ingester-zone-c': revision };
+      return story
+        .wait(seconds(3))
+        .ready(a2)
+        .remove(a0, { seen, sentBefore: seconds(2) });
+    })(),
+    want: ['MAXU-2'],
+  },
   'MAXU-2 holds nothing against a request that a later one, which counted it, overtook': {
     story: (() => {
       const story = outdatedGroup().ready(a2, false);

@@ -5,7 +5,7 @@ import { podFacts, setFacts } from './facts.ts';
 import { textAt, valueAt } from './json-path.ts';
 import type { Group, RawPodOptions } from './objects.ts';
 import { rawPod } from './objects.ts';
-import type { DisruptionStatement, ScaleStatement } from './statement.ts';
+import type { DisruptionStatement, RevisionBySet, ScaleStatement } from './statement.ts';
 import { T0 } from './views.ts';
 
 /** The user that the stories' operator is. */
@@ -18,7 +18,7 @@ export interface RemovalOptions {
   /** @default the pod's */
   readonly resourceVersion?: string | undefined;
   /** The revision that it says it had seen. @default the last one */
-  readonly seen?: number;
+  readonly seen?: RevisionBySet;
   /** The revision that proves its view young. @default what it had seen */
   readonly proof?: number;
   /** The term of the Lease that it states. @default none */

@@ -138,6 +138,8 @@ describe('the image', () => {
         'rollout-operator/rollout-operator.mjs',
         'rollout-operator/rollout-operator.mjs.map',
         'rollout-operator/rollout-operator.spdx.json',
+      'rollout-operator/tracing.mjs',
+      'rollout-operator/tracing.mjs.map',
         'usr/bin/rollout-operator',
         'zone-aware-controllers',
       ],

@@ -27,7 +27,11 @@ const refused: Readonly<Record<string, readonly [args: string, sentence: RegExp]
     /CronJob.*none of them is served/,
   ],
   'create ingress': ['create ingress a --rule=b/c=d:80', /Ingress, so none of them is served/],
-  autoscale: ['autoscale sts/web --max=3', /HorizontalPodAutoscaler.*none of them is served/],
+  // Newer versions of kubectl try an older version after any refusal, and tell of that failure alone.
+  autoscale: [
+    'autoscale sts/web --max=3',
+    /HorizontalPodAutoscaler.*none of them is served|failed to create autoscaling\/v2 HPA/,
+  ],
   'apply --server-side': [
     'apply --server-side -f -',
     /Server-side apply not available on the server: .*there is no server-side apply; "kubectl apply" without/,
