@@ -55,6 +55,15 @@ describe('installFiles()', () => {
     );
   });
 
+  test('have the placeholder of a namespace in quotes, which kustomize keeps around 123', () => {
+    const texts = Object.entries(files)
+      .filter(([file]) => file.startsWith('kustomize/components/webhooks/'))
+      .map(([, text]) => text)
+      .join('\n');
+    assert.equal([...texts.matchAll(/namespace: "NAMESPACE"$/gm)].length, 5);
+    assert.doesNotMatch(texts, /: NAMESPACE$/m);
+  });
+
   test('have a schema for each default value of the chart', () => {
     const paths = leavesOf(values);
     assert.ok(paths.length > 50, `${paths.length}`);

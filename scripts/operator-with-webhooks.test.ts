@@ -16,7 +16,10 @@ describe('operatorWithWebhooks()', () => {
     for (const namespace of ['no', 'y', 'on', 'true', 'null', '123', '1e3', '0x1f', '0b1', '010']) {
       const text = operatorWithWebhooks('registry.example/operator:1', namespace);
       const named = parseAllDocuments(text, { version: '1.1' })
-        .map((document) => document.toJS() as { kind: string; metadata: { labels?: object } })
+        .map(
+          (document) =>
+            document.toJS() as { kind: string; metadata: { labels?: Record<string, unknown> } },
+        )
         .filter(({ kind }) => kind.endsWith('WebhookConfiguration'))
         .map(({ metadata: { labels = {} } }) => Object.values(labels));
       assert.deepEqual(named, [
