@@ -16,6 +16,7 @@ interface Schema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
+  readonly required?: readonly string[];
 }
 
 const schema = JSON.parse(files[`${chart}/values.schema.json`] ?? '') as Schema;
@@ -80,6 +81,26 @@ describe('installFiles()', () => {
       return part?.additionalProperties !== false;
     });
     assert.deepEqual(open, []);
+  });
+
+  test('have a schema that demands each value that holds others, and what cannot be done without', () => {
+    const holders = Object.keys(schema.properties ?? {}).filter(
+      (name) => schemaAt(name)?.properties !== undefined && schemaAt(name)?.type === 'object',
+    );
+    // helm alone reads it, as a condition.
+    assert.deepEqual(
+      schema.required?.toSorted(),
+      holders.filter((name) => name !== 'crds').toSorted(),
+    );
+    const demanded = ['image', 'serviceAccount', 'webhooks', 'zoneTracker'].map(
+      (name) => schemaAt(name)?.required,
+    );
+    assert.deepEqual(demanded, [
+      ['repository'],
+      ['create'],
+      ['enabled', 'selfSignedCertSecretName'],
+      ['enabled', 'configMapName'],
+    ]);
   });
 
   test("know each value of the peer's chart", () => {
