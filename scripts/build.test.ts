@@ -70,6 +70,19 @@ describe('bundleInto()', () => {
     assert.ok(bundle.size <= most, `${bundle.size} bytes`);
   });
 
+  test('names the packages that the source maps know, and no other', () => {
+    const maps = ['rollout-operator.mjs.map', 'tracing.mjs.map'].map(
+      (name) => JSON.parse(textOf(name)) as { readonly sources: readonly string[] },
+    );
+    const folders = maps
+      .flatMap(({ sources }) => sources)
+      .map((path) =>
+        /(?<folder>node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(path),
+      )
+      .flatMap((found) => found?.groups?.['folder'] ?? []);
+    assert.deepEqual(bundle.packages, [...new Set(folders)].toSorted());
+  });
+
   test('writes the same bytes again, wherever it writes them', async () => {
     await bundleInto(join(folder, 'deeper', 'another'));
     for (const name of readdirSync(join(folder, 'one'))) {

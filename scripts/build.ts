@@ -104,8 +104,12 @@ const tracingBeside: Plugin = {
 /** The innermost package that a file is in. */
 const packageFolder = /^(?<folder>(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 
-function packagesIn({ inputs }: Metafile): readonly string[] {
-  const folders = Object.keys(inputs).map((path) => packageFolder.exec(path)?.groups?.['folder']);
+/** Of what was read, that of which something was written: the bundler leaves whole packages out. */
+function packagesIn({ outputs }: Metafile): readonly string[] {
+  const paths = Object.values(outputs)
+    .flatMap(({ inputs }) => Object.entries(inputs))
+    .flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? path : []));
+  const folders = paths.map((path) => packageFolder.exec(path)?.groups?.['folder']);
   return [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
 }
 

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { CLAIMS_NAME } from '#admission/claim.ts';
 import { webhookConfigurations, webhookService } from '#admission/webhook-configurations.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import {
   operatorPermissions,
@@ -187,9 +188,9 @@ export const networkPolicy = {
   },
 };
 
-/** Without aliases: not every tool that patches manifests knows them. */
+/** Without aliases, which not every tool that patches manifests knows; and `no` in quotes, as kubectl takes it for false. */
 export function yaml(object: object): string {
-  return stringify(object, { aliasDuplicateObjects: false });
+  return stringify(object, { aliasDuplicateObjects: false, version: '1.1' });
 }
 
 /** One object as a manifest of its own. */
@@ -219,6 +220,11 @@ export function programVersion(root: string): string {
 
 /** Returns all of an operator with its webhooks, for `kubectl apply -n namespace`; what starts it comes last. */
 export function operatorWithWebhooks(image: string, namespace: string): string {
+  if (!/^(?!-)[-a-z\d]{1,63}(?<!-)$/.test(namespace)) {
+    throw new Error(
+      `The namespace must be lower case letters, digits and "-" within, 63 at most: got "${namespace}"`,
+    );
+  }
   const files = deployFiles(image, namespace);
   const last = 'deployment-with-webhooks.yaml';
   const apart = ['deployment.yaml', exampleFile, last];
@@ -235,5 +241,12 @@ if (import.meta.main) {
     for (const [file, text] of Object.entries(deployFiles(image))) {
       writeFileSync(join(folder, file), text);
     }
-  } else process.stdout.write(operatorWithWebhooks(image, namespace));
+  } else {
+    try {
+      process.stdout.write(operatorWithWebhooks(image, namespace));
+    } catch (error) {
+      process.stderr.write(`${errorOf(error).message}\n`);
+      process.exitCode = 1;
+    }
+  }
 }

@@ -16,6 +16,7 @@ interface Schema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
+  readonly required?: readonly string[];
 }
 
 const schema = JSON.parse(files[`${chart}/values.schema.json`] ?? '') as Schema;
@@ -55,6 +56,15 @@ describe('installFiles()', () => {
     );
   });
 
+  test('have the placeholder of a namespace in quotes, which kustomize keeps around 123', () => {
+    const texts = Object.entries(files)
+      .filter(([file]) => file.startsWith('kustomize/components/webhooks/'))
+      .map(([, text]) => text)
+      .join('\n');
+    assert.equal([...texts.matchAll(/namespace: "NAMESPACE"$/gm)].length, 5);
+    assert.doesNotMatch(texts, /: NAMESPACE$/m);
+  });
+
   test('have a schema for each default value of the chart', () => {
     const paths = leavesOf(values);
     assert.ok(paths.length > 50, `${paths.length}`);
@@ -71,6 +81,26 @@ describe('installFiles()', () => {
       return part?.additionalProperties !== false;
     });
     assert.deepEqual(open, []);
+  });
+
+  test('have a schema that demands each value that holds others, and what cannot be done without', () => {
+    const holders = Object.keys(schema.properties ?? {}).filter(
+      (name) => schemaAt(name)?.properties !== undefined && schemaAt(name)?.type === 'object',
+    );
+    // helm alone reads it, as a condition.
+    assert.deepEqual(
+      schema.required?.toSorted(),
+      holders.filter((name) => name !== 'crds').toSorted(),
+    );
+    const demanded = ['image', 'serviceAccount', 'webhooks', 'zoneTracker'].map(
+      (name) => schemaAt(name)?.required,
+    );
+    assert.deepEqual(demanded, [
+      ['repository'],
+      ['create'],
+      ['enabled', 'selfSignedCertSecretName'],
+      ['enabled', 'configMapName'],
+    ]);
   });
 
   test("know each value of the peer's chart", () => {

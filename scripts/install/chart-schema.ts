@@ -17,8 +17,13 @@ function listOf(items: Schema): Schema {
   return { type: ['array', 'null'], items };
 }
 
-function only(properties: Readonly<Record<string, Schema>>): Schema {
-  return { type: 'object', properties, additionalProperties: false };
+/** @param required what templates read without asking: helm takes a value that is null for one that is not there */
+function only(
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+): Schema {
+  const demanded = required.length > 0 && { required };
+  return { type: 'object', properties, ...demanded, additionalProperties: false };
 }
 
 const objects = listOf({ type: 'object' });
@@ -42,24 +47,27 @@ const ofPods: Readonly<Record<string, Schema>> = {
   imagePullSecrets: secretNames,
 };
 
-const ofWebhooks = only({
-  enabled: boolean,
-  timeoutSeconds: count(1, 30),
-  failurePolicy: policy,
-  failurePolicies: {
-    type: ['object', 'null'],
-    properties: {
-      noDownscale: policy,
-      prepareDownscale: policy,
-      podEviction: policy,
-      zpdbValidation: policy,
+const ofWebhooks = only(
+  {
+    enabled: boolean,
+    timeoutSeconds: count(1, 30),
+    failurePolicy: policy,
+    failurePolicies: {
+      type: ['object', 'null'],
+      properties: {
+        noDownscale: policy,
+        prepareDownscale: policy,
+        podEviction: policy,
+        zpdbValidation: policy,
+      },
+      additionalProperties: false,
     },
-    additionalProperties: false,
+    selfSignedCertSecretName: { type: 'string', minLength: 1 },
+    objectSelector: anyObject,
+    zoneAwarePodDisruptionBudgets: listOf({}),
   },
-  selfSignedCertSecretName: { type: 'string', minLength: 1 },
-  objectSelector: anyObject,
-  zoneAwarePodDisruptionBudgets: listOf({}),
-});
+  ['enabled', 'selfSignedCertSecretName'],
+);
 
 const ofMonitor = only({
   enabled: boolean,
@@ -72,46 +80,68 @@ const ofMonitor = only({
   relabelings: objects,
 });
 
+/** Values that hold others; crds is read by helm alone. */
+const groups = [
+  'global',
+  'image',
+  'serviceAccount',
+  'rbac',
+  'podDisruptionBudget',
+  'networkPolicy',
+  'serviceMonitor',
+  'webhooks',
+  'zoneTracker',
+] as const;
+
 /** See above. What an umbrella chart adds is known: `global` of others, and `enabled` as its condition. */
 export const chartSchema: Schema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
-  ...only({
-    global: { type: 'object', properties: { commonLabels: words } },
-    enabled: boolean,
-    replicas: count(0),
-    revisionHistoryLimit: count(0),
-    minReadySeconds: count(0),
-    image: only({
-      registry: stringOrNull,
-      repository: { type: 'string', minLength: 1 },
-      pullPolicy: { enum: ['Always', 'IfNotPresent', 'Never'] },
-      tag: stringOrNull,
-    }),
-    nameOverride: string,
-    fullnameOverride: string,
-    serviceAccount: only({ create: boolean, annotations: words, name: string }),
-    rbac: only({ role: { enum: ['ours', 'peer'] } }),
-    crds: {
-      type: 'object',
-      properties: { enabled: boolean, global: anyObject },
-      additionalProperties: false,
-    },
-    annotations: words,
-    ...ofPods,
-    podDisruptionBudget: only({ enabled: boolean }),
-    networkPolicy: only({
+  ...only(
+    {
+      global: { type: 'object', properties: { commonLabels: words } },
       enabled: boolean,
-      apiServers: objects,
-      nodes: objects,
-      prometheus: objects,
-    }),
-    serviceMonitor: ofMonitor,
-    webhooks: ofWebhooks,
-    zoneTracker: only({ enabled: boolean, configMapName: { type: 'string', minLength: 1 } }),
-    namespaceSelector: {
-      type: ['object', 'null'],
-      properties: { matchLabels: words, matchExpressions: objects },
-      additionalProperties: false,
+      replicas: count(0),
+      revisionHistoryLimit: count(0),
+      minReadySeconds: count(0),
+      image: only(
+        {
+          registry: stringOrNull,
+          repository: { type: 'string', minLength: 1 },
+          pullPolicy: { enum: ['Always', 'IfNotPresent', 'Never'] },
+          tag: stringOrNull,
+        },
+        ['repository'],
+      ),
+      nameOverride: string,
+      fullnameOverride: string,
+      serviceAccount: only({ create: boolean, annotations: words, name: string }, ['create']),
+      rbac: only({ role: { enum: ['ours', 'peer'] } }),
+      crds: {
+        type: 'object',
+        properties: { enabled: boolean, global: anyObject },
+        additionalProperties: false,
+      },
+      annotations: words,
+      ...ofPods,
+      podDisruptionBudget: only({ enabled: boolean }),
+      networkPolicy: only({
+        enabled: boolean,
+        apiServers: objects,
+        nodes: objects,
+        prometheus: objects,
+      }),
+      serviceMonitor: ofMonitor,
+      webhooks: ofWebhooks,
+      zoneTracker: only({ enabled: boolean, configMapName: { type: 'string', minLength: 1 } }, [
+        'enabled',
+        'configMapName',
+      ]),
+      namespaceSelector: {
+        type: ['object', 'null'],
+        properties: { matchLabels: words, matchExpressions: objects },
+        additionalProperties: false,
+      },
     },
-  }),
+    groups,
+  ),
 };

@@ -72,9 +72,9 @@ export function kustomizeFiles(version: string): Files {
 function webhookFiles(): Files {
   const ours = webhooks.filter((each) => !isOfTracker(each));
   return {
-    'webhook-certificate-cluster-role.yaml': `${note}${reasons(cluster)}${clusterRoleWithBinding(PLACEHOLDER, cluster)}`,
+    'webhook-certificate-cluster-role.yaml': `${note}${reasons(cluster)}${quoted(clusterRoleWithBinding(PLACEHOLDER, cluster))}`,
     'webhook-certificate-role.yaml': `${note}${reasons(certificate)}${roleWithBinding(roles.certificate, certificate)}`,
-    'webhook-configurations.yaml': `${note}${documents(configurations())}`,
+    'webhook-configurations.yaml': `${note}${quoted(documents(configurations()))}`,
     'webhook-objects.yaml': `${note}${documents([
       { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata: { name: usualNames.secret } },
       configMap(CLAIMS_NAME),
@@ -82,6 +82,11 @@ function webhookFiles(): Files {
     'webhook-role.yaml': `${note}${reasons(ours)}${roleWithBinding(roles.webhooks, ours)}`,
     'webhook-service.yaml': manifestOf(webhookService(podLabels)),
   };
+}
+
+/** What replaces the placeholder keeps its quotes: without them the namespace 123 would be a number. */
+function quoted(text: string): string {
+  return text.replaceAll(`: ${PLACEHOLDER}\n`, `: "${PLACEHOLDER}"\n`);
 }
 
 function trackerFiles(): Files {

@@ -207,6 +207,10 @@ export const refusals: Readonly<
     values: { global: { commonLabels: { 'app.kubernetes.io/version': 'x' } } },
     says: /global\.commonLabels has "app\.kubernetes\.io\/version", which the chart sets itself/,
   },
+  'a label by which webhook configurations are found': {
+    values: { global: { commonLabels: { 'grafana.com/namespace': 'x' } } },
+    says: /global\.commonLabels has "grafana\.com\/namespace", by which the operator finds its webhook configurations/,
+  },
   'a label twice for the ServiceMonitor': {
     values: {
       global: { commonLabels: { team: 'one' } },

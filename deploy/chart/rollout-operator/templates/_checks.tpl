@@ -12,6 +12,7 @@
 {{ include "rollout-operator.problemsOfFlags" . }}
 {{ include "rollout-operator.problemsOfLabels" . }}
 {{ include "rollout-operator.problemsOfPolicy" . }}
+{{ include "rollout-operator.problemsOfCluster" . }}
 {{- end -}}
 
 {{/* Values of the chart of grafana/rollout-operator that mean something else here, or nothing yet. */}}
@@ -80,6 +81,8 @@
 {{- range $key, $_ := .Values.global.commonLabels }}
 {{- if hasKey $own $key }}
 - global.commonLabels has "{{ $key }}", which the chart sets itself: leave it out
+{{- else if has $key (list "grafana.com/inject-rollout-operator-ca" "grafana.com/namespace") }}
+- global.commonLabels has "{{ $key }}", by which the operator finds its webhook configurations: leave it out
 {{- end }}
 {{- end }}
 {{- range $key, $_ := .Values.podLabels }}
@@ -104,6 +107,18 @@
 {{- end }}
 {{- if not .Values.networkPolicy.nodes }}
 - networkPolicy.nodes is empty, so that no kubelet could probe the operator: list their addresses, such as {ipBlock: {cidr: 198.51.100.0/24}}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* What would be replaced while it works. Without a cluster, as in "helm template", nothing is found. */}}
+{{- define "rollout-operator.problemsOfCluster" -}}
+{{- $name := include "rollout-operator.fullname" . }}
+{{- $found := lookup "apps/v1" "Deployment" .Release.Namespace $name | default dict }}
+{{- $pods := dig "status" "replicas" 0 $found }}
+{{- range dig "spec" "template" "spec" "containers" list $found }}
+{{- if and $pods (regexMatch "(^|/)grafana/rollout-operator([:@]|$)" (.image | default "")) }}
+- the Deployment "{{ $name }}" still runs "{{ .image }}" ({{ $pods }} of its pods), and the two programs must never work at once: scale it to 0, wait until its pods are gone, and try again; replicas are set by this chart
 {{- end }}
 {{- end }}
 {{- end -}}
