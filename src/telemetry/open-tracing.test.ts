@@ -96,6 +96,31 @@ test('within() hands errors on, and its span carries them', async () => {
   );
 });
 
+const thrown: Record<string, readonly [thrown: unknown, want: string]> = {
+  'an error whose message is none': [
+    Object.assign(new Error('x'), { message: undefined }),
+    'undefined',
+  ],
+  'an object without a prototype': [Object.create(null), 'something was thrown that has no text'],
+  nothing: [undefined, 'undefined'],
+};
+for (const [what, [cause, want]] of Object.entries(thrown)) {
+  test(`within() hands on ${what} that is thrown, and ends its span`, async () => {
+    const { tracing, end } = keptTracing();
+    const seen: unknown[] = [];
+    try {
+      tracing.within(pass, () => {
+        throw cause;
+      });
+    } catch (error) {
+      seen.push(error);
+    }
+    assert.deepEqual(seen, [cause]);
+    const [span] = await end();
+    assert.equal(span?.failure, want);
+  });
+}
+
 test('within() goes on with the trace of who asks, and lets whom is asked go on with it', async () => {
   const { tracing, end } = keptTracing();
   const headers = tracing.within({ ...pass, kind: 'server', caller: remote }, (span) =>
