@@ -32,7 +32,8 @@ export async function tracingOf({
   for (const { level, message, fields } of choice.notes) log[level](message, fields);
   if (choice.kind === 'off') return undefined;
   const { otlp, sampler } = choice.settings;
-  const transport = await openTransport({ server: otlp.url, tls: tlsOf(otlp) }, { clock, env });
+  const server = new URL(otlp.url.origin);
+  const transport = await openTransport({ server, tls: tlsOf(otlp) }, { clock, env });
   const { openTracing } = await import('#telemetry/open-tracing.ts');
   const running = openTracing(choice.settings, { clock, log, post: poster(transport, otlp) });
   log.info('tracing', {
@@ -49,9 +50,27 @@ export async function tracingOf({
   };
 }
 
-/** The server of `transport` is without the path: its requests have it, with its query. */
+/** Far more than a collector has to say of what it refused. */
+const longestAnswer = 1_048_576;
+
+/** The server of `transport` is without the path: its requests have it, as it is. */
 function poster(transport: ByteTransport, { url }: OtlpSettings): PostSpans {
-  return (post) => transport.request({ ...post, method: 'POST', path: url.search });
+  const path = `${url.pathname}${url.search}`;
+  return async (post) => {
+    try {
+      return await transport.request({ ...post, method: 'POST', path, longestAnswer });
+    } catch (error) {
+      throw withoutQuery(errorOf(error), url);
+    }
+  };
+}
+
+/** `error` as it may be told: the query of `url` may hold a key. */
+function withoutQuery({ message, cause }: Error, { pathname, search }: URL): Error {
+  return new Error(
+    message.replace(`${pathname}${search}`, () => pathname),
+    { cause },
+  );
 }
 
 function tlsOf({

@@ -216,18 +216,29 @@ export class GroupReconciler {
     this.#pass.refusals.forget(key);
     this.#pass.requests.forget(key);
     this.#failing.delete(key);
+    this.#hideStates(key);
     this.#dropGone();
     return { kind: 'ended', requeue: idlePlan.requeue };
   }
 
+  /** What a group is like ends with it, whatever becomes of others: alerts go by that. */
+  #hideStates(key: string): void {
+    const { group } = parseGroupKey(key);
+    const { metrics } = this.#ports;
+    if (!this.#isLiving(group)) metrics.hideStates(group);
+  }
+
   #dropGone(): void {
     if (this.#failing.size > 0 || this.#gone.size === 0) return;
-    // Series carry no namespace: the same group of another one still needs them.
-    const living = new Set([...this.#known].map((key) => parseGroupKey(key).group));
     for (const key of this.#gone) {
       const { group } = parseGroupKey(key);
-      if (!living.has(group)) this.#ports.metrics.forgetGroup(group);
+      if (!this.#isLiving(group)) this.#ports.metrics.forgetGroup(group);
     }
     this.#gone.clear();
+  }
+
+  /** Series carry no namespace: the same group of another one still needs them. */
+  #isLiving(group: string): boolean {
+    return [...this.#known].some((key) => parseGroupKey(key).group === group);
   }
 }

@@ -30,6 +30,8 @@ export interface TransportRequest {
 /** A request whose body need not be text. */
 export interface ByteRequest extends Omit<TransportRequest, 'body'> {
   readonly body?: string | Uint8Array;
+  /** Most bytes that a whole answer may have, so that it is not kept; a longer one fails. @default any number */
+  readonly longestAnswer?: number;
 }
 
 /** A whole answer. */

@@ -90,6 +90,26 @@ test('createUndiciTransport() fails with "not-sent" when TLS cannot be agreed, a
   await plain.close();
 });
 
+test('createUndiciTransport() keeps no answer that is longer than the request allows', async () => {
+  const server = createHttpServer((incoming, response) => {
+    response.end('x'.repeat(incoming.url === '/fits' ? 1_000 : 1_001));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const url = new URL(`http://127.0.0.1:${address.port}`);
+  const transport = createUndiciTransport({ server: url, clock: new ManualClock() });
+  const get = { method: 'GET', longestAnswer: 1_000 } as const;
+  assert.equal((await transport.request({ ...get, path: '/fits' })).body.length, 1_000);
+  await assert.rejects(
+    transport.request({ ...get, path: '/long' }),
+    /the answer is longer than 1000 bytes$/,
+  );
+  await transport.close();
+  server.close();
+});
+
 test('createUndiciTransport() gives up before sending when the deadline passes in the queue', async () => {
   const server = new ScriptedHttpServer({ '/hang': { kind: 'hang' } });
   const clock = new ManualClock();

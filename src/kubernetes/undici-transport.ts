@@ -100,9 +100,15 @@ class UndiciTransport implements ByteTransport {
     return new Promise<TransportResponse>((resolve, reject) => {
       const exchange = this.#begin(request, reject);
       const chunks: Uint8Array[] = [];
+      const { longestAnswer = Number.POSITIVE_INFINITY } = request;
+      let length = 0;
       this.#dispatch(this.#answers, exchange, {
         onResponseStart: (_, status, headers) => exchange.answered(status, headers),
-        onResponseData: (_, chunk) => void chunks.push(chunk),
+        onResponseData: (_, chunk) => {
+          length += chunk.length;
+          if (length <= longestAnswer) chunks.push(chunk);
+          else exchange.breakOff(new Error(`the answer is longer than ${longestAnswer} bytes`));
+        },
         onResponseEnd: () => {
           exchange.settle(() => resolve({ ...exchange.head, body: joined(chunks) }));
         },

@@ -102,6 +102,26 @@ test('[scenario 73] GroupReconciler keeps the series of a group that is gone whi
   ]);
 });
 
+test('GroupReconciler tells nothing of the state of a group that is gone while another group fails', async () => {
+  const bench = await withStoreGateway();
+  const { world } = bench;
+  world.put('statefulsets', rawStatefulSet({ updateStrategy: 'RollingUpdate' }));
+  world.show();
+  await bench.pass();
+  const states = async (): Promise<readonly string[]> => {
+    const samples = await Promise.all(
+      ['statefulset_pods', 'statefulset_warnings', 'group_blocked'].map((each) =>
+        bench.samples(each),
+      ),
+    );
+    return samples.flat().filter((each) => each.includes('store-gateway'));
+  };
+  assert.notDeepEqual(await states(), []);
+  removeStoreGateway(bench);
+  await bench.pass(STORE);
+  assert.deepEqual(await states(), []);
+});
+
 test('GroupReconciler keeps the series of a group that another namespace still has', async () => {
   const bench = new GroupBench({ updateRevision: 'last-hash' });
   const { world } = bench;

@@ -96,6 +96,31 @@ test('within() hands errors on, and its span carries them', async () => {
   );
 });
 
+const thrown: Record<string, readonly [thrown: unknown, want: string]> = {
+  'an error whose message is none': [
+    Object.assign(new Error('x'), { message: undefined }),
+    'undefined',
+  ],
+  'an object without a prototype': [Object.create(null), 'something was thrown that has no text'],
+  nothing: [undefined, 'undefined'],
+};
+for (const [what, [cause, want]] of Object.entries(thrown)) {
+  test(`within() hands on ${what} that is thrown, and ends its span`, async () => {
+    const { tracing, end } = keptTracing();
+    const seen: unknown[] = [];
+    try {
+      tracing.within(pass, () => {
+        throw cause;
+      });
+    } catch (error) {
+      seen.push(error);
+    }
+    assert.deepEqual(seen, [cause]);
+    const [span] = await end();
+    assert.equal(span?.failure, want);
+  });
+}
+
 test('within() goes on with the trace of who asks, and lets whom is asked go on with it', async () => {
   const { tracing, end } = keptTracing();
   const headers = tracing.within({ ...pass, kind: 'server', caller: remote }, (span) =>
@@ -349,6 +374,67 @@ test('close() gives a collector up that hangs, after 2 s, and says what was lost
   assert.deepEqual(log.lines, [
     'warn spans could not be sent collector=collector:1 spans=1 err=the program ends',
   ]);
+});
+
+test('close() waits for what is under way, however little has ended since', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const sending = new Sending(() => promise.then(() => answered(200)), oneByOne);
+  sending.running.tracing.within(pass, () => undefined);
+  await settled();
+  const closed = sending.running.close();
+  await settled();
+  assert.equal(sending.posted[0]?.signal.aborted, false);
+  resolve();
+  await closed;
+  assert.deepEqual(sending.log.lines, []);
+});
+
+test('openTracing() has no more spans under way than may wait, although batches fail', async () => {
+  const env = { ...oneByOne, OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_EXPORTER_OTLP_TIMEOUT: '1000' };
+  let open = 0;
+  let most = 0;
+  const sending = new Sending(async ({ timeout, signal }) => {
+    most = Math.max(most, (open += 1));
+    await sending.clock.sleep(timeout, { signal, owner: 'collector', background: true });
+    open -= 1;
+    throw new Error('no answer');
+  }, env);
+  const { clock, running } = sending;
+  for (let tick = 0; tick < 200; tick += 1) {
+    running.tracing.within(pass, () => undefined);
+    clock.advance(millis(100));
+    await settled();
+  }
+  assert.ok(most > 0 && most <= 4, `${most} at once`);
+  const closed = running.close();
+  await settled();
+  clock.advance(seconds(2));
+  await closed;
+});
+
+test('openTracing() gives a batch up when the SDK does, whatever the time for one answer is', async () => {
+  const env = { OTEL_EXPORTER_OTLP_TIMEOUT: '999999999', OTEL_BSP_EXPORT_TIMEOUT: '1000' };
+  const sending = new Sending(() => answered(200), env);
+  await (await sending.closing()).closed;
+  assert.equal(sending.posted[0]?.timeout, 1_000);
+});
+
+test('openTracing() never posts again at once, however soon the collector asks for that', async () => {
+  const soon = answered(429, { 'retry-after': '0.000001' });
+  const sending = new Sending(() => soon, oneByOne);
+  const { clock, running, posted } = sending;
+  running.tracing.within(pass, () => undefined);
+  await settled();
+  clock.advance(millis(999));
+  await settled();
+  assert.equal(posted.length, 1);
+  clock.advance(millis(1));
+  await settled();
+  assert.equal(posted.length, 2);
+  const closed = running.close();
+  await settled();
+  clock.advance(seconds(2));
+  await closed;
 });
 
 test('within() never waits for a collector that hangs', async () => {

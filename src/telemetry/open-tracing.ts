@@ -12,7 +12,7 @@ import {
 import { atMost } from '#base/at-most.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Millis, seconds } from '#base/units.ts';
+import { type Millis, millis, seconds } from '#base/units.ts';
 import { OtlpExporter, type PostSpans } from './otlp-exporter.ts';
 import type { SamplerSettings } from './sampler-settings.ts';
 import { SdkTracing } from './sdk-tracing.ts';
@@ -36,11 +36,16 @@ export interface TracingParts {
 }
 
 const defaultPatience = seconds(2);
+/** Spans that wait at most, and how long a batch takes at most, as the specification has it. */
+const defaultQueue = 2_048;
+const defaultExportTimeout = 30_000;
 
 /** Begins to trace. This module brings the SDK of OpenTelemetry with it: whoever does not trace never loads it. */
 export function openTracing(settings: TracingSettings, parts: TracingParts): RunningTracing {
   const { clock, log, post, patience = defaultPatience } = parts;
-  const exporter = new OtlpExporter({ settings: settings.otlp, post, clock, log });
+  const { maxQueueSize: most = defaultQueue, exportTimeoutMillis } = settings.batch;
+  const otlp = { ...settings.otlp, timeout: sooner(settings.otlp.timeout, exportTimeoutMillis) };
+  const exporter = new OtlpExporter({ settings: otlp, most, post, clock, log });
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes({ ...settings.resource })),
     sampler: samplerOf(settings.sampler),
@@ -52,12 +57,19 @@ export function openTracing(settings: TracingSettings, parts: TracingParts): Run
     tracing: new SdkTracing(provider.getTracer('rollout-operator'), propagator),
     close: async () => {
       // What could not be sent was told by the exporter.
-      const sent = provider.shutdown().catch(() => undefined);
+      const ended = provider.shutdown().catch(() => undefined);
+      // The SDK waits for the batches that it sends now, not for those that are under way.
+      const sent = ended.then(() => exporter.shutdown());
       await atMost(patience, sent, { clock, signal: new AbortController().signal });
       exporter.end();
       await sent;
     },
   };
+}
+
+/** The SDK forgets a batch after its own time, and would send others beside it. */
+function sooner(timeout: Millis, exportTimeout: number = defaultExportTimeout): Millis {
+  return millis(Math.min(timeout, exportTimeout));
 }
 
 function samplerOf({ root, isParentBased }: SamplerSettings): Sampler {

@@ -59,6 +59,8 @@ export interface OperatorMetrics {
   setPods(group: string, pods: ReadonlyMap<string, PodCounts>): void;
   /** Shows what cannot be used as it is of `group`, in place of what was shown before; all else of it is removed. */
   setWarnings(group: string, warnings: readonly SetWarning[]): void;
+  /** Removes the series of `group` that tell what it is like now; those of its passes stay. */
+  hideStates(group: string): void;
   /** Removes every series of `group` (ME-10). */
   forgetGroup(group: string): void;
   observeRequest(request: ObservedRequest): void;
@@ -172,6 +174,10 @@ class RegisteredMetrics implements OperatorMetrics {
     for (const vector of [begun, failed, duration, lastSuccess]) {
       vector.remove({ rollout_group: group });
     }
+    this.hideStates(group);
+  }
+
+  hideStates(group: string): void {
     this.setGroupBlocked(group, undefined);
     this.setPods(group, new Map());
     this.setWarnings(group, []);

@@ -28,6 +28,8 @@ export type PostSpans = (
 /** What {@link OtlpExporter} works with. */
 export interface OtlpExporterOptions {
   readonly settings: OtlpSettings;
+  /** Most spans under way at once: the SDK sends a batch beside the others for each that fails. */
+  readonly most: number;
   readonly post: PostSpans;
   readonly clock: Clock;
   readonly log: Logger;
@@ -48,6 +50,8 @@ export class OtlpExporter implements SpanExporter {
   readonly #options: OtlpExporterOptions;
   readonly #failures: SparseLog;
   readonly #ending = new AbortController();
+  readonly #underWay = new Set<Promise<void>>();
+  #spansUnderWay = 0;
 
   constructor(options: OtlpExporterOptions) {
     this.#options = options;
@@ -55,11 +59,16 @@ export class OtlpExporter implements SpanExporter {
   }
 
   export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
-    void this.#report(spans, done);
+    const reported = this.#report(spans, done);
+    this.#underWay.add(reported);
+    void reported.finally(() => this.#underWay.delete(reported));
   }
 
   async #report(spans: ReadableSpan[], done: (result: ExportResult) => void): Promise<void> {
-    done(await this.#exported(spans));
+    this.#spansUnderWay += spans.length;
+    const result = await this.#exported(spans);
+    this.#spansUnderWay -= spans.length;
+    done(result);
   }
 
   /** Never rejects. */
@@ -81,13 +90,17 @@ export class OtlpExporter implements SpanExporter {
     this.#ending.abort(new Error('the program ends'));
   }
 
-  /** What is under way ends by itself, or by {@link end}. */
-  shutdown(): Promise<void> {
-    return Promise.resolve();
+  /** Resolves when nothing is under way any more, by itself or by {@link end}. */
+  async shutdown(): Promise<void> {
+    await Promise.all(this.#underWay);
   }
 
   async #send(spans: ReadableSpan[]): Promise<void> {
-    const { clock, settings } = this.#options;
+    const { clock, settings, most } = this.#options;
+    const others = this.#spansUnderWay - spans.length;
+    if (others > 0 && others + spans.length > most) {
+      throw new Error(`${others} spans are on their way already`);
+    }
     const until = clock.monotonic() + settings.timeout;
     const request = await this.#request(spans);
     for (let wait = firstWait; ; wait = Math.min(wait * 2, longestWait)) {
@@ -118,7 +131,7 @@ export class OtlpExporter implements SpanExporter {
     const why = new Error(`the collector answered ${answer.status}`);
     if (!later.has(answer.status)) throw why;
     const seconds = Number(answer.headers['retry-after'] ?? Number.NaN);
-    return { why, retryAfter: seconds > 0 ? seconds * 1_000 : undefined };
+    return { why, retryAfter: seconds > 0 ? Math.max(firstWait, seconds * 1_000) : undefined };
   }
 
   async #request(spans: ReadableSpan[]): Promise<Pick<SpanPost, 'headers' | 'body'>> {

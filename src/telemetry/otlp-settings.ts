@@ -1,5 +1,7 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { quoted } from '#base/quoted.ts';
 import { type Millis, millis } from '#base/units.ts';
-import { decodedOf, refusedUrl, type TracingVariables } from './tracing-variables.ts';
+import { decodedOf, refused, refusedUrl, type TracingVariables } from './tracing-variables.ts';
 
 /** Where spans go by OTLP over HTTP, and how. */
 export interface OtlpSettings {
@@ -38,7 +40,7 @@ export function readOtlp(variables: TracingVariables): ReadOtlp {
   }
   const { url, credentials } = endpointOf(variables);
   const timeouts = namesOf('TIMEOUT').map((name) => variables.whole(name, 1));
-  const headers = namesOf('HEADERS').map((name) => lowered(variables.pairs(name)));
+  const headers = namesOf('HEADERS').map((name) => headersOf(name, variables.pairs(name)));
   const [ofTraces, general] = headers;
   return {
     kind: 'spoken',
@@ -104,7 +106,44 @@ function takenFrom(url: URL): Readonly<Record<string, string>> {
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-function lowered(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const entries = Object.entries(headers);
-  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
+/** Those that belong to each message and its connection. */
+const ofTheConnection: ReadonlySet<string> = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** `pairs` of `variable` with names in lower case; values are not told. @throws {TracingVariableError} */
+function headersOf(
+  variable: string,
+  pairs: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(pairs).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  for (const [name, value] of entries) {
+    const bad = badHeader(name, value);
+    if (bad !== undefined) throw refused(variable, 'headers of HTTP that may be chosen', bad);
+  }
+  return Object.fromEntries(entries);
+}
+
+function badHeader(name: string, value: string): string | undefined {
+  if (ofTheConnection.has(name)) return `${quoted(name)}, which this program sets itself`;
+  try {
+    validateHeaderName(name);
+  } catch {
+    return `${quoted(name)} as a name`;
+  }
+  try {
+    validateHeaderValue(name, value);
+  } catch {
+    return `a value of ${quoted(name)} with characters that no header may have`;
+  }
+  return undefined;
 }

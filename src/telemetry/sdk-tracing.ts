@@ -109,8 +109,7 @@ class SdkSpan implements OpenSpan {
   }
 
   fail(error: unknown): void {
-    const { name, message: whole } = errorOf(error);
-    const message = whole.slice(0, longestMessage);
+    const { name, message } = textsOf(error);
     this.#own.span.recordException({ name, message });
     this.#own.span.setStatus({ code: SpanStatusCode.ERROR, message });
   }
@@ -119,5 +118,16 @@ class SdkSpan implements OpenSpan {
     const headers: Record<string, string> = {};
     this.#propagator?.inject(this.#own.context, headers, defaultTextMapSetter);
     return headers;
+  }
+}
+
+/** What a span tells of what was thrown, which may be anything, such as an object without a prototype. */
+function textsOf(thrown: unknown): { readonly name: string; readonly message: string } {
+  try {
+    const { name, message }: { readonly name: unknown; readonly message: unknown } =
+      errorOf(thrown);
+    return { name: String(name), message: String(message).slice(0, longestMessage) };
+  } catch {
+    return { name: 'Error', message: 'something was thrown that has no text' };
   }
 }

@@ -327,6 +327,26 @@ const problems: Record<string, readonly [env: Variables, want: string]> = {
     { OTEL_EXPORTER_OTLP_HEADERS: 'a=b,secret' },
     'OTEL_EXPORTER_OTLP_HEADERS must be pairs such as "key=value,other=value", values percent-encoded: got something else as pair 2',
   ],
+  'a header whose value has a line break, which is not told': [
+    { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret%0d%0ax' },
+    'OTEL_EXPORTER_OTLP_HEADERS must be headers of HTTP that may be chosen: got a value of "authorization" with characters that no header may have',
+  ],
+  'a header whose value is beyond Latin-1': [
+    { OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'Authorization=中' },
+    'OTEL_EXPORTER_OTLP_TRACES_HEADERS must be headers of HTTP that may be chosen: got a value of "authorization" with characters that no header may have',
+  ],
+  'a header whose name is none': [
+    { OTEL_EXPORTER_OTLP_HEADERS: 'é=secret' },
+    'OTEL_EXPORTER_OTLP_HEADERS must be headers of HTTP that may be chosen: got "é" as a name',
+  ],
+  'a header that belongs to the connection': [
+    { OTEL_EXPORTER_OTLP_HEADERS: 'Transfer-Encoding=chunked' },
+    'OTEL_EXPORTER_OTLP_HEADERS must be headers of HTTP that may be chosen: got "transfer-encoding", which this program sets itself',
+  ],
+  'an endpoint that is none, with a key that is not told': [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http//collector:4318?api-key=secret' },
+    'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL such as "http://collector:4318": got "http//collector:4318?…"',
+  ],
   "a parameter of Jaeger's sampler that is no number": [
     { ...jaeger, JAEGER_SAMPLER_PARAM: 'all' },
     'JAEGER_SAMPLER_PARAM must be a number: got "all"',

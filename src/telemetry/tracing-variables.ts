@@ -115,7 +115,11 @@ export function refused(name: string, wanted: string, got: string): TracingVaria
   return new TracingVariableError(`Cannot set up tracing: ${name} must be ${wanted}: got ${got}`);
 }
 
-/** Returns what to throw where the variable `name` is no URL that can be used; what may be user and password is left out. */
+/** Returns what to throw where the variable `name` is no URL that can be used; what may be user, password or a key is left out. */
 export function refusedUrl(name: string, example: string, text: string): TracingVariableError {
-  return refusedText(name, `a URL such as "${example}"`, text.replace(/^.*@/s, '…@'));
+  return refusedText(
+    name,
+    `a URL such as "${example}"`,
+    text.replace(/^.*@/s, '…@').replace(/\?.*$/s, '?…'),
+  );
 }
