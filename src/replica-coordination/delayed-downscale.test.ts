@@ -401,6 +401,14 @@ test('planDelayedDownscale() sends no second call to a pod that has not answered
   assert.equal(callsOf(bed), 'DELETE 0 1 2 3 4 POST 4');
 });
 
+/** What pod 4 was called with after its POST, and when, in seconds. */
+function callsAfterThePost({ fleet }: DelayedDownscaleBed): readonly (readonly [string, number])[] {
+  return fleet.calls
+    .filter(({ pod }) => pod === 'ingester-zone-b-4')
+    .slice(1)
+    .map(({ method, at }) => [method, (at - 1_767_225_600_000) / 1_000]);
+}
+
 test('planDelayedDownscale() cancels once more when a POST without an answer may still arrive', async () => {
   const bed = new DelayedDownscaleBed({ wanted: 4 });
   bed.fleet.behave({ kind: 'never' }, 'ingester-zone-b-4');
@@ -409,14 +417,10 @@ test('planDelayedDownscale() cancels once more when a POST without an answer may
   await bed.run(4_999);
   bed.fleet.behave({ kind: 'application' }, 'ingester-zone-b-4');
   await bed.run(minutes(10));
-  const cancels = bed.fleet.calls.filter(({ pod }) => pod === 'ingester-zone-b-4').slice(1);
-  assert.deepEqual(
-    cancels.map(({ method, at }) => [method, (at - 1_767_225_600_000) / 1_000]),
-    [
-      ['DELETE', 5],
-      ['DELETE', 65],
-    ],
-  );
+  assert.deepEqual(callsAfterThePost(bed), [
+    ['DELETE', 5],
+    ['DELETE', 65],
+  ]);
 });
 
 test('planDelayedDownscale() cancels once more after a POST without an answer, whatever came of the first DELETE', async () => {
@@ -429,15 +433,11 @@ test('planDelayedDownscale() cancels once more after a POST without an answer, w
   await bed.run(1);
   bed.fleet.behave({ kind: 'application' }, 'ingester-zone-b-4');
   await bed.run(minutes(10));
-  const cancels = bed.fleet.calls.filter(({ pod }) => pod === 'ingester-zone-b-4').slice(1);
-  assert.deepEqual(
-    cancels.map(({ method, at }) => [method, (at - 1_767_225_600_000) / 1_000]),
-    [
-      ['DELETE', 5],
-      ['DELETE', 6],
-      ['DELETE', 65],
-    ],
-  );
+  assert.deepEqual(callsAfterThePost(bed), [
+    ['DELETE', 5],
+    ['DELETE', 6],
+    ['DELETE', 65],
+  ]);
 });
 
 test('planDelayedDownscale() goes on from the pods own word when its write was refused', async () => {

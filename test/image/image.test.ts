@@ -306,14 +306,7 @@ describe('the image', () => {
       });
       const [port = 0] = await freePorts(1);
       const stage = new WebhookStage(env, port, (await pods.listen()).href);
-      await stage.label('a', {
-        labels: { 'grafana.com/prepare-downscale': 'true' },
-        annotations: {
-          'grafana.com/prepare-downscale-http-port': '80',
-          'grafana.com/prepare-downscale-http-path': 'ingester/prepare-shutdown',
-        },
-      });
-      await stage.label('b', { labels: { 'grafana.com/no-downscale': 'true' } });
+      await stage.guard();
       const operator = await stage.start(['-use-zone-tracker=true']);
       await stage.configure();
       assert.equal(told(await stage.scale('b', 2)), stage.refused('b', 2));

@@ -66,14 +66,7 @@ describe('webhooks on a real control plane', () => {
     const env = await lane.env({ role, hasWebhooks: true, zones: ['a', 'b'] });
     const [port = 0] = await freePorts(1);
     const stage = new WebhookStage(env, port, proxy);
-    await stage.label('a', {
-      labels: { 'grafana.com/prepare-downscale': 'true' },
-      annotations: {
-        'grafana.com/prepare-downscale-http-port': '80',
-        'grafana.com/prepare-downscale-http-path': 'ingester/prepare-shutdown',
-      },
-    });
-    await stage.label('b', { labels: { 'grafana.com/no-downscale': 'true' } });
+    await stage.guard();
     return stage;
   }
 

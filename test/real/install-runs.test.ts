@@ -148,14 +148,7 @@ describe('the program', { concurrency: 2, skip: isExisting ? NO_INSTALLING : fal
       podServers.push(pods);
       const proxy = (await pods.listen()).href;
       const stage = new WebhookStage(env, port, proxy);
-      await stage.label('a', {
-        labels: { 'grafana.com/prepare-downscale': 'true' },
-        annotations: {
-          'grafana.com/prepare-downscale-http-port': '80',
-          'grafana.com/prepare-downscale-http-path': 'ingester/prepare-shutdown',
-        },
-      });
-      await stage.label('b', { labels: { 'grafana.com/no-downscale': 'true' } });
+      await stage.guard();
       const flags = [...flagsOf(objects), `-server-tls.port=${port}`];
       const operator = await env.startOperatorWith(flags, { HTTP_PROXY: proxy });
       const configurations = objects.filter(isConfiguration).map((each) => reachable(each, port));

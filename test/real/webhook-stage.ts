@@ -38,6 +38,18 @@ export class WebhookStage {
     return this.env.startOperatorWith([...tls, ...flags], { HTTP_PROXY: this.#proxy });
   }
 
+  /** Has pods of zone a prepared before they go, and lets zone b not shrink. */
+  async guard(): Promise<void> {
+    await this.label('a', {
+      labels: { 'grafana.com/prepare-downscale': 'true' },
+      annotations: {
+        'grafana.com/prepare-downscale-http-port': '80',
+        'grafana.com/prepare-downscale-http-path': 'ingester/prepare-shutdown',
+      },
+    });
+    await this.label('b', { labels: { 'grafana.com/no-downscale': 'true' } });
+  }
+
   /** Creates the Service and the configurations, and waits until both carry a CA. */
   async configure(): Promise<void> {
     const { admin, namespace } = this.env;
