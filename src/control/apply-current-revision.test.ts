@@ -18,7 +18,7 @@ function world(): GroupWorld {
 }
 
 function apply({ client }: GroupWorld): Promise<CurrentRevisionOutcome> {
-  return applyCurrentRevision(decision, client, {});
+  return applyCurrentRevision(decision, client, new AbortController().signal);
 }
 
 test('applyCurrentRevision() reads the set anew and puts its status back, with only that changed (D-1)', async () => {
@@ -44,7 +44,7 @@ test('applyCurrentRevision() writes to the status only', async () => {
     ({ subresource } = write);
     return client.replace(type, key, write);
   };
-  await applyCurrentRevision(decision, { ...client, replace }, {});
+  await applyCurrentRevision(decision, { ...client, replace }, new AbortController().signal);
   assert.equal(subresource, 'status');
 });
 
@@ -77,4 +77,24 @@ test('[scenario 32] applyCurrentRevision() is outdated, and nothing is lost, whe
   };
   assert.deepEqual(await apply(at), { kind: 'outdated' });
   assert.equal(at.object('statefulsets', 'ingester-zone-a').metadata.resourceVersion, '105');
+});
+
+test('applyCurrentRevision() that is aborted before its write has left writes nothing', async () => {
+  const at = world();
+  const ending = new AbortController();
+  at.after = ({ verb }) => {
+    if (verb === 'get') ending.abort();
+  };
+  await assert.rejects(applyCurrentRevision(decision, at.client, ending.signal));
+  assert.deepEqual(at.requests, ['get ingester-zone-a']);
+});
+
+test('applyCurrentRevision() that is aborted once its write has left waits for the answer (D-50)', async () => {
+  const at = world();
+  const ending = new AbortController();
+  at.before = ({ verb }) => {
+    if (verb === 'replace') ending.abort();
+  };
+  const outcome = await applyCurrentRevision(decision, at.client, ending.signal);
+  assert.equal(outcome.kind, 'written');
 });

@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { isConflict } from '#kubernetes/api-error.ts';
-import type { CallOptions, Client } from '#kubernetes/client.ts';
+import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Decision } from './decision.ts';
+import { unlessSent } from './unless-sent.ts';
 
 type SetCurrentRevision = Extract<Decision, { kind: 'set-current-revision' }>;
 
@@ -15,17 +16,18 @@ const outdated: CurrentRevisionOutcome = { kind: 'outdated' };
 
 /**
  * Writes `status.currentRevision` as RC-61 asks: a fresh GET and a PUT of `/status`, as the Role of an existing
- * installation permits (D-1). The PUT carries the resourceVersion just read, so that nothing is lost.
+ * installation permits (D-1). The PUT carries the resourceVersion just read, so that nothing is lost. When `signal`
+ * aborts, what was not sent yet never is, and what was sent gets its answer (D-50).
  *
  * @returns `outdated`, and nothing is written, when the set is not what was decided on any more, or changes meanwhile
  */
 export async function applyCurrentRevision(
   decision: SetCurrentRevision,
   client: Client,
-  options: CallOptions,
+  signal: AbortSignal,
 ): Promise<CurrentRevisionOutcome> {
   const { namespace, name, uid } = decision.set;
-  const set = await client.get(resourceTypes.statefulSets, { namespace, name }, options);
+  const set = await client.get(resourceTypes.statefulSets, { namespace, name }, { signal });
   const status = isJsonObject(set['status']) ? set['status'] : {};
   const isSame =
     set.metadata.uid === uid &&
@@ -33,8 +35,13 @@ export async function applyCurrentRevision(
     status['currentRevision'] === decision.from;
   if (!isSame) return outdated;
   const body: JsonObject = { ...set, status: { ...status, currentRevision: decision.to } };
+  const waiting = unlessSent(signal);
+  const beforeSend = (): void => {
+    signal.throwIfAborted();
+    waiting.sent();
+  };
   try {
-    const write = { ...options, body, subresource: 'status' } as const;
+    const write = { body, subresource: 'status', signal: waiting.signal, beforeSend } as const;
     const { metadata } = await client.replace(
       resourceTypes.statefulSets,
       { namespace, name },

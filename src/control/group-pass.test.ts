@@ -97,6 +97,16 @@ test('a group that cannot be read is not disrupted, and says why', async () => {
   }
 });
 
+test('a read that the end of the process breaks off is no failure of the group', async () => {
+  const bench = await new GroupBench().proven();
+  bench.world.before = () => bench.stopping.abort();
+  await bench.world.clock.advance(10_001);
+  await bench.pass();
+  assert.deepEqual(bench.world.taken(), READS.slice(0, 1));
+  assert.equal(bench.holds().includes('RequestRefused'), false);
+  assert.equal((await bench.samples('failed_total'))[0]?.endsWith(' 0'), true);
+});
+
 for (const plural of ['pods', 'statefulSets'] as const) {
   test(`a list of ${plural} older than what had been seen when it was sent ends the program (D-6)`, async () => {
     const bench = await new GroupBench().proven();

@@ -1,6 +1,7 @@
 import type { Because } from '#base/because.ts';
 import { isRequestFailure } from '#kubernetes/api-error.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
+import { TransportError } from '#kubernetes/transport.ts';
 import type { AwaitedRequests } from './awaited-requests.ts';
 import { ageOf, type Basis, StaleBasisError } from './basis.ts';
 import { LaggingReadError } from './consistent-reads.ts';
@@ -108,6 +109,10 @@ export class GroupPass {
       if (error instanceof LaggingReadError) {
         return this.#outrun(heldPlan(this.#plan, because('ViewNotFresh', error.message)));
       }
+      // What the end of this process, or of its lease, broke off has not failed: whoever follows looks anew.
+      if (isGivenUp(error, signal)) {
+        return this.#end(this.#plan, { kind: 'ended', requeue: { kind: 'await-change' } });
+      }
       throw error;
     }
   }
@@ -149,18 +154,19 @@ export class GroupPass {
     }
     const met = this.#await(need, signal).then(() => 'met' as const);
     const why = need.unmet ?? because('RequestRefused', `${need.what} could not be read`);
-    if ((await this.#asked(of, met)) === 'met') this.#recovered(of);
+    if ((await this.#asked(of, met, signal)) === 'met') this.#recovered(of);
     else this.#passedOver.set(of, why);
     return undefined;
   }
 
   /** Waits for requests for `what`, and remembers that they failed. @returns undefined when they did */
-  async #asked<T>(what: string, answer: Promise<T>): Promise<T | undefined> {
+  async #asked<T>(what: string, answer: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     const { clock, requests } = this.#ports;
     try {
       return await answer;
     } catch (error) {
       if (error instanceof RevisionWentBackError || !isRequestFailure(error)) throw error;
+      if (isGivenUp(error, signal)) throw error;
       this.#error ??= error;
       requests.failed(this.#key, what, { error, now: clock.monotonic() });
       return undefined;
@@ -192,15 +198,19 @@ export class GroupPass {
       const writing = capability.write?.(plan, this.#carrying(look), signal);
       if (writing === undefined) continue;
       this.#written.push(...plan.decisions.filter(isWritten));
-      return this.#answered(writesOf(capability.name), writing);
+      return this.#answered(writesOf(capability.name), writing, signal);
     }
     return undefined;
   }
 
-  async #answered(what: string, writing: Promise<Wrote>): Promise<'outrun' | undefined> {
+  async #answered(
+    what: string,
+    writing: Promise<Wrote>,
+    signal: AbortSignal,
+  ): Promise<'outrun' | undefined> {
     const { awaited, clock, requests } = this.#ports;
     const answer = awaited.named(this.#key, 'the answer to a write', writing);
-    const wrote = await this.#asked(what, answer);
+    const wrote = await this.#asked(what, answer, signal);
     if (wrote === undefined || wrote === 'outrun') return wrote;
     if (wrote === 'written') this.#recovered(what);
     else requests.held(this.#key, what, { why: wrote.held, now: clock.monotonic() });
@@ -274,6 +284,12 @@ export class GroupPass {
         : `scale StatefulSet "${wanted.set.name}" to ${wanted.to}`;
     throw new OverruledError(`Cannot ${subject} as that is not wanted any more`);
   }
+}
+
+/** Whether `error` is that of a request which `signal` broke off, or kept from being sent. */
+function isGivenUp(error: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted || !(error instanceof TransportError)) return false;
+  return error.failure === 'aborted' || error.failure === 'not-sent';
 }
 
 function isSameDisruption(decision: Plan['decisions'][number], wanted: DeletePod | Scale): boolean {

@@ -222,6 +222,22 @@ test('[scenario 32] a status write that is refused is an error, and says what th
   assert.equal((await bench.samples('failed_total'))[0]?.endsWith(' 1'), true);
 });
 
+for (const verb of ['get', 'replace']) {
+  test(`the end of the process while a ${verb} of the set is under way is no failure of the group (D-50)`, async () => {
+    const bench = new GroupBench(finished);
+    bench.world.before = (request) => {
+      if (request.verb === verb) bench.stopping.abort();
+    };
+    assert.deepEqual(await bench.pass(), ended);
+    assert.deepEqual(bench.holds(), []);
+    assert.deepEqual(
+      bench.log.lines.filter(({ level }) => level === 'warn'),
+      [],
+    );
+    assert.equal((await bench.samples('failed_total'))[0]?.endsWith(' 0'), true);
+  });
+}
+
 test('[scenario 32] a status write that meets one conflict after another is tried again at once, then after a pause', async () => {
   const bench = new GroupBench(finished);
   const { world } = bench;

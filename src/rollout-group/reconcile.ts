@@ -93,7 +93,7 @@ export class RolloutGroups implements GroupCapability {
     const { log, client, clock } = this.#ports;
     const { set, from, to } = decision;
     const fields = { statefulset: set.name, old_current_revision: from, new_current_revision: to };
-    const outcome = await applyCurrentRevision(decision, client, { signal });
+    const outcome = await applyCurrentRevision(decision, client, signal);
     if (outcome.kind === 'outdated') return this.#lostRace(decision);
     this.#races.delete(set.uid);
     this.#promotions.set(set.uid, { to, storedAt: outcome.revision });

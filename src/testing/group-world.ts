@@ -2,9 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import { ApiError, type Call } from '#kubernetes/api-error.ts';
-import type { Client, ListResult, Patch, Write } from '#kubernetes/client.ts';
+import type { CallOptions, Client, ListResult, Patch, Write } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
+import { TransportError } from '#kubernetes/transport.ts';
 import { referenceIndexers } from '#replica-coordination/references.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
@@ -159,12 +160,29 @@ export class GroupWorld {
 
   async #ask<T>(
     request: WorldRequest,
-    beforeSend: (() => void) | undefined,
+    options: CallOptions | undefined,
+    effect: () => T,
+  ): Promise<T> {
+    const aborted = Promise.withResolvers<never>();
+    const abort = (): void => aborted.reject(new TransportError('the call was aborted', 'aborted'));
+    const signal = options?.signal;
+    if (signal?.aborted === true) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+    try {
+      return await Promise.race([aborted.promise, this.#answer(request, options, effect)]);
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  async #answer<T>(
+    request: WorldRequest,
+    options: CallOptions | undefined,
     effect: () => T,
   ): Promise<T> {
     await Promise.resolve();
     await this.atSend(request);
-    beforeSend?.();
+    options?.beforeSend?.();
     const { verb, plural, name } = request;
     this.requests.push(verb === 'list' ? `list ${plural} ${name}` : `${verb} ${name}`);
     await this.before(request);
@@ -177,26 +195,22 @@ export class GroupWorld {
     const never = (): Promise<never> => Promise.reject(new Error('this world has no such call'));
     return {
       get: ({ plural }, { name }, options) =>
-        this.#ask({ verb: 'get', plural, name }, options?.beforeSend, () =>
-          this.#present(plural, name),
-        ),
+        this.#ask({ verb: 'get', plural, name }, options, () => this.#present(plural, name)),
       list: ({ plural }, { labelSelector = '', resourceVersion }, options) => {
         const name =
           resourceVersion === undefined ? labelSelector : `${labelSelector} at ${resourceVersion}`;
-        return this.#ask({ verb: 'list', plural, name }, options?.beforeSend, () =>
+        return this.#ask({ verb: 'list', plural, name }, options, () =>
           this.#list(plural, labelSelector),
         );
       },
       replace: ({ plural }, { name }, write) =>
-        this.#ask({ verb: 'replace', plural, name }, write.beforeSend, () =>
+        this.#ask({ verb: 'replace', plural, name }, write, () =>
           this.#replace(plural, name, write.body),
         ),
       patch: ({ plural }, { name }, write) =>
-        this.#ask({ verb: 'patch', plural, name }, write.beforeSend, () =>
-          this.#patch(plural, name, write),
-        ),
+        this.#ask({ verb: 'patch', plural, name }, write, () => this.#patch(plural, name, write)),
       delete: (type, { name }, options) =>
-        this.#ask({ verb: 'delete', plural: type.plural, name }, options.beforeSend, () =>
+        this.#ask({ verb: 'delete', plural: type.plural, name }, options, () =>
           this.#delete(type, name, options.preconditions),
         ),
       watch: never,

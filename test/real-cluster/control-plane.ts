@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
@@ -232,15 +233,14 @@ class RealControlPlane implements OwnControlPlane {
   }
 
   async #isReady(): Promise<boolean> {
-    if (this.#admin === undefined) {
-      this.#ca = await readFile(this.#layout.path('certificates/apiserver.crt'), 'utf8');
-      this.#admin = createClient({
-        transport: this.connectAsAdmin(),
-        clock: this.clock,
-        timeout: seconds(30),
-        userAgent: 'real-lane',
-      });
-    }
+    // Each time anew: the server creates the file before it has written it, and half a certificate is never trusted.
+    this.#ca = await readFile(this.#layout.path('certificates/apiserver.crt'), 'utf8');
+    this.#admin ??= createClient({
+      transport: this.connectAsAdmin(),
+      clock: this.clock,
+      timeout: seconds(30),
+      userAgent: 'real-lane',
+    });
     return (await this.#statusOf('/readyz')) === 200;
   }
 
@@ -260,10 +260,17 @@ class RealControlPlane implements OwnControlPlane {
 
   async #until(program: Program, what: string, holds: () => Promise<boolean>): Promise<void> {
     const deadline = this.clock.monotonic() + patience;
-    while (!(await holds().catch(() => false))) {
+    let last = 'it does not hold';
+    const probe = (): Promise<boolean> =>
+      holds().catch((error: unknown) => {
+        last = errorOf(error).message;
+        return false;
+      });
+    while (!(await probe())) {
       if (program.hasEnded || this.clock.monotonic() > deadline) {
         const how = program.hasEnded ? 'ended' : 'had 90 s';
-        throw new Error(`${program.name} did not ${what}: it ${how}\n${await program.logTail()}`);
+        const why = `it ${how}, and the last look said: ${last}`;
+        throw new Error(`${program.name} did not ${what}: ${why}\n${await program.logTail()}`);
       }
       // A program that starts tells nobody; this is its only probe.
       await this.clock.sleep(millis(50));
