@@ -5,10 +5,15 @@ import type { ProvenBudgets } from './budget-sight.ts';
 /** The greatest age of a view that a disruptive request may rest on (reliability.md §2, `A`; D-3). */
 export const maxDecisionAge: Millis = seconds(10);
 
+/** Revisions of objects, by name. */
+export type Newer = Readonly<Record<string, string>>;
+
 /** What a view of one resource type shows, and since when it is proven to. */
 export interface TypeBasis {
   /** Everything up to this revision is in the view; for lists of several sets, one revision a set. */
   readonly view: string | Readonly<Record<string, string>>;
+  /** Objects whose newer state in a cache was laid over a list, by name, with the revision of each. */
+  readonly newer?: Newer;
   /** The revision that a request of ours proved to be current at `provenAt` or later. */
   readonly proof: string;
   /** When the proving request was sent. */

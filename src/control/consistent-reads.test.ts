@@ -59,6 +59,42 @@ test('ConsistentReads show a newer cached change over what was read (D-49)', asy
   await bench.read();
   bench.world.pods.show(bench.repin(2, 'newer-hash'));
   assert.deepEqual(bench.pods(), [...unchanged, 'ingester-zone-a-2 newer-hash']);
+  bench.world.pods.freshness.reset();
+  assert.deepEqual(bench.pods(), [...unchanged, 'ingester-zone-a-2 newer-hash']);
+});
+
+test('ConsistentReads say which pods a cache shows newer than their list, and at which revision each', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  bench.repin(2, 'read-hash');
+  await bench.read();
+  assert.equal(bench.over().proof.pods?.newer, undefined);
+  const newer = bench.repin(2, 'newer-hash');
+  const made = world.put('pods', rawPod({ ordinal: 3, uid: 'made-later' }));
+  bench.repin(1, 'not-shown-hash');
+  world.pods.show(newer);
+  world.pods.show(made);
+  // A cache that begins to list anew has reached nothing, and keeps what it has until the list is there.
+  world.pods.freshness.reset();
+  assert.deepEqual(bench.over().proof.pods?.newer, {
+    'ingester-zone-a-2': newer.metadata.resourceVersion,
+    'ingester-zone-a-3': made.metadata.resourceVersion,
+  });
+});
+
+test('ConsistentReads say which sets a cache shows newer than their list', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  world.put('statefulsets', rawStatefulSet({ updateRevision: 'read-hash' }));
+  await bench.read();
+  const newer = world.put('statefulsets', rawStatefulSet({ updateRevision: 'newer-hash' }));
+  world.statefulSets.show(newer);
+  world.statefulSets.freshness.reset();
+  const { sets, proof } = bench.over();
+  assert.deepEqual(proof.statefulSets?.newer, {
+    'ingester-zone-a': newer.metadata.resourceVersion,
+  });
+  assert.equal(sets[0]?.set.status.updateRevision, 'newer-hash');
 });
 
 test('ConsistentReads show no older cached state over what was read', async () => {

@@ -9,7 +9,7 @@ import { GROUP_LABEL, parseGroupKey } from '#statefulset/group.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { type SetProof, type TypeBasis, typeBasis } from './basis.ts';
+import { type Newer, type SetProof, type TypeBasis, typeBasis } from './basis.ts';
 import { byName, type SetSnapshot } from './group-sets.ts';
 
 /** What consistent reads go through. */
@@ -97,9 +97,17 @@ export class ConsistentReads {
     if (reads !== undefined) this.#forgetReached(key, reads);
     if (!this.#byKey.has(key) || reads === undefined) return this.#ofCaches(cached);
     const shown = cached.map(({ set }) => set);
-    const sets = reads.sets === undefined ? shown : merged(reads.sets, shown).toSorted(byName);
-    const snapshots = sets.map((set) => withPods(set, { cached, reads }));
-    return { sets: snapshots, proof: this.#proofOf(sets, reads) };
+    const known = reads.sets === undefined ? asShown(shown) : merged(reads.sets, shown);
+    const sets = known.views.toSorted(byName);
+    const parts = sets.map((set) => withPods(set, { cached, reads }));
+    const newer = {
+      sets: known.newer,
+      pods: Object.fromEntries(parts.flatMap(({ newer: ofSet }) => Object.entries(ofSet))),
+    };
+    return {
+      sets: parts.map(({ snapshot }) => snapshot),
+      proof: this.#proofOf(sets, reads, newer),
+    };
   }
 
   /** The group `key` is gone. */
@@ -123,10 +131,18 @@ export class ConsistentReads {
     if (reads.sets === undefined && reads.pods.size === 0) this.#byKey.delete(key);
   }
 
-  #proofOf(sets: readonly StatefulSetView[], reads: GroupReads): SetProof {
+  #proofOf(
+    sets: readonly StatefulSetView[],
+    reads: GroupReads,
+    newer: { readonly sets: Newer; readonly pods: Newer },
+  ): SetProof {
     const statefulSets =
       reads.sets === undefined ? typeBasis(this.#ports.statefulSets) : readBasis(reads.sets);
-    return { statefulSets, pods: podBasis(sets, reads.pods, typeBasis(this.#ports.pods)) };
+    const pods = podBasis(sets, reads.pods, typeBasis(this.#ports.pods));
+    return {
+      statefulSets: withNewer(statefulSets, newer.sets),
+      pods: withNewer(pods, newer.pods),
+    };
   }
 
   async #readSets(key: string, signal: AbortSignal): Promise<readonly StatefulSetView[]> {
@@ -197,34 +213,50 @@ function readOf<View extends { readonly uid: string }>(
   return { revision: result.resourceVersion, sentAt, objects };
 }
 
+/** Objects, and which of them a cache shows newer than the list that they are of. */
+interface Known<View> {
+  readonly views: readonly View[];
+  readonly newer: Newer;
+}
+
+const nothingNewer: Newer = Object.freeze({});
+
+function asShown<View>(views: readonly View[]): Known<View> {
+  return { views, newer: nothingNewer };
+}
+
 /** The objects of `read`, each in its newest state, and those that were made after it; what it lacks is gone. */
-function merged<View extends { readonly uid: string; readonly resourceVersion: string }>(
-  read: Read<View>,
-  cached: readonly View[],
-): readonly View[] {
+function merged<
+  View extends { readonly uid: string; readonly name: string; readonly resourceVersion: string },
+>(read: Read<View>, cached: readonly View[]): Known<View> {
   const found = new Map(read.objects);
+  const newer: Record<string, string> = {};
   for (const view of cached) {
     const known = found.get(view.uid)?.resourceVersion ?? read.revision;
-    if (compareRevisions(view.resourceVersion, known) > 0) found.set(view.uid, view);
+    if (compareRevisions(view.resourceVersion, known) <= 0) continue;
+    found.set(view.uid, view);
+    newer[view.name] = view.resourceVersion;
   }
-  return [...found.values()];
+  return { views: [...found.values()], newer };
 }
 
 function withPods(
   set: StatefulSetView,
   { cached, reads }: { readonly cached: readonly SetSnapshot[]; readonly reads: GroupReads },
-): SetSnapshot {
+): { readonly snapshot: SetSnapshot; readonly newer: Newer } {
   const shown = cached.find((each) => each.set.uid === set.uid);
   const read = reads.pods.get(set.uid);
-  if (read === undefined) return { set, pods: shown?.pods ?? [], orphans: shown?.orphans ?? [] };
-  if (shown !== undefined && isShown(read, shown)) return { ...shown, set };
-  const all = merged(read, shown?.pods ?? []);
-  const orphans = all.filter(({ controllerUid }) => controllerUid === undefined);
-  return {
-    set,
-    pods: all.filter(({ controllerUid }) => controllerUid === set.uid),
-    orphans: orphans.map(({ name }) => name),
-  };
+  if (read === undefined) {
+    const { pods = [], orphans = [] } = shown ?? {};
+    return { snapshot: { set, pods, orphans }, newer: nothingNewer };
+  }
+  if (shown !== undefined && isShown(read, shown)) {
+    return { snapshot: { ...shown, set }, newer: nothingNewer };
+  }
+  const { views, newer } = merged(read, shown?.pods ?? []);
+  const orphans = views.filter(({ controllerUid }) => controllerUid === undefined);
+  const pods = views.filter(({ controllerUid }) => controllerUid === set.uid);
+  return { snapshot: { set, pods, orphans: orphans.map(({ name }) => name) }, newer };
 }
 
 /** Whether the cache holds just what was read, so that its own lists may stand for it. */
@@ -235,6 +267,10 @@ function isShown({ objects }: Read<PodView>, { pods, orphans }: SetSnapshot): bo
 
 function readBasis({ revision, sentAt }: Read<unknown>): TypeBasis {
   return { view: revision, proof: revision, provenAt: sentAt };
+}
+
+function withNewer(basis: TypeBasis | undefined, newer: Newer): TypeBasis | undefined {
+  return basis === undefined || Object.keys(newer).length === 0 ? basis : { ...basis, newer };
 }
 
 /** As old as its oldest part; each set's pods are shown as of its own list, or as of the cache. */

@@ -29,6 +29,10 @@ function basisFields(basis: Basis, now: Monotonic): LogFields {
   return {
     view_pods: viewText(basis.pods),
     view_statefulsets: viewText(basis.statefulSets),
+    ...(basis.pods.newer !== undefined && { view_pods_newer: textOf(basis.pods.newer) }),
+    ...(basis.statefulSets.newer !== undefined && {
+      view_statefulsets_newer: textOf(basis.statefulSets.newer),
+    }),
     proof_pods: basis.pods.proof,
     proof_statefulsets: basis.statefulSets.proof,
     ...(basis.term !== undefined && { term: basis.term }),
@@ -37,9 +41,11 @@ function basisFields(basis: Basis, now: Monotonic): LogFields {
 }
 
 function viewText({ view }: TypeBasis): string {
-  return typeof view === 'string'
-    ? view
-    : Object.entries(view)
-        .map(([set, revision]) => `${set}=${revision}`)
-        .join(',');
+  return typeof view === 'string' ? view : textOf(view);
+}
+
+function textOf(revisions: Readonly<Record<string, string>>): string {
+  return Object.entries(revisions)
+    .map(([name, revision]) => `${name}=${revision}`)
+    .join(',');
 }

@@ -22,8 +22,8 @@ const recently = minutes(1);
  * are known, and the time against which readiness is measured.
  */
 export interface View {
-  /** Revision at which the pods of the set called `set` are seen. */
-  readonly pods: (set: string) => number;
+  /** Revision at which `pod` is seen, a pod of the set called `set`. */
+  readonly pods: (set: string, pod: string) => number;
   /** Revision at which the set called `set` is seen. */
   readonly sets: (set: string) => number;
   readonly now: Instant;
@@ -135,7 +135,7 @@ export class History {
   /** The pod that fills, or fails to fill, slot `ordinal` of `set`. */
   slotPod(set: SetFacts, ordinal: number, view: View): PodFacts | undefined {
     const slots = this.#slots.get(`${set.namespace}/${set.name}`);
-    return slots?.get(ordinal)?.at(view.pods(set.name));
+    return slots?.get(ordinal)?.at(view.pods(set.name, `${set.name}-${ordinal}`));
   }
 
   /** Whether slot `ordinal` of `set` has an available pod. */
@@ -171,10 +171,9 @@ export class History {
   unavailableSlots(set: SetFacts, view: View): readonly number[] {
     const found: number[] = [];
     const slots = this.#slots.get(`${set.namespace}/${set.name}`);
-    const revision = view.pods(set.name);
     const end = set.ordinalsStart + slotCount(set);
     for (let ordinal = set.ordinalsStart; ordinal < end; ordinal += 1) {
-      const pod = slots?.get(ordinal)?.at(revision);
+      const pod = slots?.get(ordinal)?.at(view.pods(set.name, `${set.name}-${ordinal}`));
       if (pod === undefined || !isAvailable(pod, set, view.now)) found.push(ordinal);
     }
     return found;

@@ -69,6 +69,11 @@ const [a0, a1, a2, b0] = [
 const zoneA = 'ingester-zone-a';
 const zoneB = 'ingester-zone-b';
 
+/** A view that is a list of each zone, all at `revision`. */
+function listsAt(revision: number): Readonly<Record<string, number>> {
+  return { [zoneA]: revision, [zoneB]: revision, 'ingester-zone-c': revision };
+}
+
 /** Leaves a commit after `seen`, so that a view of `seen` is outdated from then on. */
 function outdatedView(story: Story): number {
   const seen = story.revision;
@@ -252,24 +257,39 @@ const maxUnavailable: Record<string, Case> = {
     })(),
     want: ['MAXU-2'],
   },
-  'MAXU-2 lets it make room in a view of lists, with what is newer laid over them': {
+  'MAXU-2 lets none make room in a view of lists either': {
     story: (() => {
       const story = outdatedGroup({ maxUnavailable: '1' }).ready(a2, false);
-      const { revision } = story;
-      const seen = { [zoneA]: revision, [zoneB]: revision, 'ingester-zone-c': revision };
+      const seen = listsAt(story.revision);
       return story.ready(a2).remove(a0, { seen });
+    })(),
+    want: ['MAXU-2'],
+  },
+  'MAXU-2 lets a pod make room that is whole in what is stated as laid over the lists': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).ready(a2, false);
+      const seen = listsAt(story.revision);
+      story.ready(a2);
+      return story.remove(a0, { seen, newer: { [a2]: story.revision } });
     })(),
     want: [],
   },
-  'MAXU-2 still counts in it what was not whole again when the request left': {
+  'MAXU-2 lets no other pod make room by it': {
     story: (() => {
-      const story = outdatedGroup({ maxUnavailable: '1' }).ready(a2, false);
+      const story = outdatedGroup({ maxUnavailable: '2' }).ready(a1, false).ready(a2, false);
+      const seen = listsAt(story.revision);
+      story.ready(a1).ready(a2, false).ready(a2);
       const { revision } = story;
-      const seen = { [zoneA]: revision, [zoneB]: revision, 'ingester-zone-c': revision };
-      return story
-        .wait(seconds(3))
-        .ready(a2)
-        .remove(a0, { seen, sentBefore: seconds(2) });
+      return story.remove(a0, { seen, newer: { [a1]: revision } }).remove(a2, { seen });
+    })(),
+    want: ['MAXU-2'],
+  },
+  'MAXU-2 counts a pod that is not ready in what is stated as laid over the lists': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' });
+      const seen = listsAt(story.revision);
+      story.ready(a2, false);
+      return story.remove(a0, { seen, newer: { [a2]: story.revision } });
     })(),
     want: ['MAXU-2'],
   },

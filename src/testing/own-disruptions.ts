@@ -84,8 +84,8 @@ export class OwnDisruptions {
 
   /** Whether `disruption` was open as `view` shows it: it had not ended before, and its slot is not whole there. */
   wasOpenAt(disruption: OwnDisruption, view: View): boolean {
-    const { kind, setName, revision } = disruption;
-    const shown = kind === 'scale-down' ? view.sets(setName) : view.pods(setName);
+    const { revision } = disruption;
+    const shown = shownAt(disruption, view);
     const overSince = this.#overSince.get(disruption);
     if (revision > shown || (overSince !== undefined && overSince <= shown)) return false;
     return !this.#isOver(disruption, view);
@@ -166,6 +166,11 @@ export class OwnDisruptions {
     if (disruption.kind !== 'replacement') return false;
     return stuckness(pod, { history: this.#history, view }) !== undefined;
   }
+}
+
+/** The revision up to which `view` shows what `disruption` is of: the set whose replicas were lowered, or the pod. */
+export function shownAt({ kind, setName, ordinal }: OwnDisruption, view: View): number {
+  return kind === 'scale-down' ? view.sets(setName) : view.pods(setName, `${setName}-${ordinal}`);
 }
 
 function isFilledBy(disruption: OwnDisruption, podName: string, podUid: string): boolean {

@@ -95,7 +95,7 @@ function ownerOf(pod: PodFacts, history: History, view: View): SetFacts | undefi
 
 // Only what the view really showed as stuck is free: a pod that it did not contain is unknown (D-48).
 function seenStuck(pod: PodFacts, set: SetFacts, seen: Seen): Stuck | undefined {
-  const found = seen.history.pod(pod.namespace, pod.name, seen.view.pods(set.name));
+  const found = seen.history.pod(pod.namespace, pod.name, seen.view.pods(set.name, pod.name));
   if (found?.uid !== pod.uid || !isOutdated(found, set)) return undefined;
   return stuckness(found, seen);
 }

@@ -29,6 +29,15 @@ test('scaleStatementOf() reads what a down-scale rests on', () => {
   assert.deepEqual(scaleStatementOf(utterance, fields), want);
 });
 
+test('scaleStatementOf() reads what was laid over lists from a cache (D-49)', () => {
+  const newer = { view_pods_newer: 'ingester-zone-a-0=12,ingester-zone-b-1=11' };
+  const fields = { ...rests, ...newer, statefulset: 'ingester-zone-b', from: 3, to: 2 };
+  assert.deepEqual(scaleStatementOf(utterance, fields)?.views, {
+    ...want.views,
+    newerPods: { 'ingester-zone-a-0': 12, 'ingester-zone-b-1': 11 },
+  });
+});
+
 test('scaleStatementOf() reads the names that the peer has for the counts', () => {
   const fields = { ...rests, name: 'ingester-zone-b', currentReplicas: 3, replicas: 2 };
   assert.deepEqual(scaleStatementOf(utterance, fields), want);

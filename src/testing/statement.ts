@@ -8,6 +8,9 @@ export type RevisionBySet = number | Readonly<Record<string, number>>;
 export interface Revisions {
   readonly pods: RevisionBySet;
   readonly statefulsets: RevisionBySet;
+  /** Pods that were seen newer than that, by name: laid over a list from a cache (D-49). */
+  readonly newerPods?: Readonly<Record<string, number>>;
+  readonly newerStatefulsets?: Readonly<Record<string, number>>;
 }
 
 /** What the operator says about one disruptive request, as it logs it (D-7); the test harness passes it on. */
@@ -85,6 +88,10 @@ function rests(
     views: {
       pods: revisions(text('view_pods')),
       statefulsets: revisions(text('view_statefulsets')),
+      ...(text('view_pods_newer') !== '' && { newerPods: byName(text('view_pods_newer')) }),
+      ...(text('view_statefulsets_newer') !== '' && {
+        newerStatefulsets: byName(text('view_statefulsets_newer')),
+      }),
     },
   };
 }
@@ -97,11 +104,14 @@ function textOf(fields: Readonly<Record<string, unknown>>): (name: string) => st
 }
 
 function revisions(text: string): RevisionBySet {
-  if (!text.includes('=')) return Number(text);
+  return text.includes('=') ? byName(text) : Number(text);
+}
+
+function byName(text: string): Readonly<Record<string, number>> {
   return Object.fromEntries(
     text.split(',').map((part) => {
-      const [set = '', revision = ''] = part.split('=');
-      return [set, Number(revision)];
+      const [name = '', revision = ''] = part.split('=');
+      return [name, Number(revision)];
     }),
   );
 }
@@ -109,9 +119,10 @@ function revisions(text: string): RevisionBySet {
 /** What a {@link DisruptionStatement} claims to have seen. */
 export function viewOf(statement: Omit<DisruptionStatement, 'podUid'>): View {
   const revisions = statement.views ?? statement.proofs;
+  const { newerPods = {}, newerStatefulsets = {} } = revisions;
   return {
-    pods: (set) => revisionFor(revisions.pods, set),
-    sets: (set) => revisionFor(revisions.statefulsets, set),
+    pods: (set, pod) => newerPods[pod] ?? revisionFor(revisions.pods, set),
+    sets: (set) => newerStatefulsets[set] ?? revisionFor(revisions.statefulsets, set),
     now: statement.decidedAt ?? statement.sentAt,
   };
 }
@@ -121,9 +132,13 @@ export function oldest(revisions: RevisionBySet): number {
   return typeof revisions === 'number' ? revisions : Math.min(...Object.values(revisions));
 }
 
-/** The newest revision in `revisions`. */
-export function newest(revisions: RevisionBySet): number {
-  return typeof revisions === 'number' ? revisions : Math.max(...Object.values(revisions));
+/** The newest revision in `revisions`, and in what was laid over them. */
+export function newest(
+  revisions: RevisionBySet,
+  newer: Readonly<Record<string, number>> = {},
+): number {
+  const all = typeof revisions === 'number' ? [revisions] : Object.values(revisions);
+  return Math.max(...all, ...Object.values(newer));
 }
 
 // A set that a statement leaves out was not seen at all: nothing is known of it at revision 0.

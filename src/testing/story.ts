@@ -19,6 +19,8 @@ export interface RemovalOptions {
   readonly resourceVersion?: string | undefined;
   /** The revision that it says it had seen. @default the last one */
   readonly seen?: RevisionBySet;
+  /** Pods that it says it had seen newer than that, with the revision of each. @default none */
+  readonly newer?: Readonly<Record<string, number>>;
   /** The revision that proves its view young. @default what it had seen */
   readonly proof?: number;
   /** The term of the Lease that it states. @default none */
@@ -263,7 +265,11 @@ export class Story {
       podUid: textAt(pod, 'metadata', 'uid') ?? '',
       sentAt: after(this.now, millis(0 - (options.sentBefore ?? 0))),
       proofs: { pods: options.proof ?? seen, statefulsets: options.proof ?? seen },
-      views: { pods: seen, statefulsets: seen },
+      views: {
+        pods: seen,
+        statefulsets: seen,
+        ...(options.newer !== undefined && { newerPods: options.newer }),
+      },
       ...(options.term !== undefined && { term: options.term }),
     });
   }

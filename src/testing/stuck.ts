@@ -74,7 +74,8 @@ interface Readiness {
 }
 
 function readinessOf(pod: PodFacts, { history, view }: Seen): Readiness {
-  const revision = view.pods(pod.name.slice(0, Math.max(0, pod.name.lastIndexOf('-'))));
+  const set = pod.name.slice(0, Math.max(0, pod.name.lastIndexOf('-')));
+  const revision = view.pods(set, pod.name);
   /** The beginning of the first version that is known since it was ready, or at all. */
   let first: Instant | undefined;
   for (const { value, from } of history.podVersions(pod, { revision, since: origin })) {

@@ -1,7 +1,7 @@
 import type { Millis } from '#base/units.ts';
 import type { SetFacts } from '../facts.ts';
 import { type Domain, domainOf, type History, latestView } from '../history.ts';
-import type { OwnDisruption, OwnDisruptions } from '../own-disruptions.ts';
+import { type OwnDisruption, type OwnDisruptions, shownAt } from '../own-disruptions.ts';
 import type { Removal, ScaleDown } from '../removal.ts';
 import { type DisruptionStatement, oldest } from '../statement.ts';
 import { Findings, type Invariant, type Point, type Violation } from './invariant.ts';
@@ -130,8 +130,7 @@ export class FreshExclusion implements Invariant {
     const { view, commit, set } = removal;
     return this.#options.disruptions.in(domain).findLast((other) => {
       if (other.revision >= commit.revision || other.setUid === set?.uid) return false;
-      const seen =
-        other.kind === 'scale-down' ? view.sets(other.setName) : view.pods(other.setName);
+      const seen = shownAt(other, view);
       return other.revision > seen;
     });
   }

@@ -1,7 +1,6 @@
-import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { SetFacts } from '../facts.ts';
-import { domainOf, type History, viewAt } from '../history.ts';
-import type { OwnDisruption, OwnDisruptions } from '../own-disruptions.ts';
+import { domainOf, type History } from '../history.ts';
+import { type OwnDisruption, type OwnDisruptions, shownAt } from '../own-disruptions.ts';
 import type { Removal } from '../removal.ts';
 import type { DisruptionStatement, StatementBook } from '../statement.ts';
 import { isWhollyBroken, type Seen, slotsUnderWay } from '../stuck.ts';
@@ -48,14 +47,11 @@ export interface FreshMaxUnavailableOptions extends Pick<Seen, 'stuckAfter'> {
  * A slot counts once. Since r(d) is what was sent before this one: a request that was sent later and overtook this one
  * had to count it, and this one could not count that. Replacing a pod that was stuck at r(d) counts only what is under
  * way, and has no limit where no pod of the set is ready and all outdated ones are broken (D-48). Fresh.
- * A view that is a list of its own for each set has every newer object of the caches laid over it (D-49), which the
- * statement cannot tell of: a slot that was whole again when the request left counts as seen so.
  */
 export class FreshMaxUnavailable implements Invariant {
   readonly #options: FreshMaxUnavailableOptions;
   readonly #findings = new Findings();
   readonly #stated: (readonly [Removal, DisruptionStatement])[] = [];
-  readonly #commits: Pick<Commit, 'at' | 'revision'>[] = [];
 
   constructor(options: FreshMaxUnavailableOptions) {
     this.#options = options;
@@ -63,10 +59,6 @@ export class FreshMaxUnavailable implements Invariant {
 
   get violations(): readonly Violation[] {
     return this.#findings.list;
-  }
-
-  onCommit({ at, revision }: Commit): void {
-    this.#commits.push({ at, revision });
   }
 
   onAnswered(removal: Removal): void {
@@ -85,7 +77,6 @@ export class FreshMaxUnavailable implements Invariant {
     const spent = this.#spentBefore(removal, set);
     if (spent === undefined) return;
     const slots = new Set(spent);
-    for (const slot of this.#wholeAgain(removal, set, statement)) slots.delete(slot);
     const unavailable = slots.size;
     const isNew = !slots.has(ordinal);
     for (const slot of this.#takenSince(removal, set, statement)) slots.add(slot);
@@ -107,23 +98,8 @@ export class FreshMaxUnavailable implements Invariant {
     return isWhollyBroken(set, seen) ? undefined : slotsUnderWay(set, seen);
   }
 
-  /** Slots that are no longer unavailable in what may have been laid over the lists of `statement`. */
-  #wholeAgain(
-    { view }: Removal,
-    set: SetFacts,
-    { sentAt, proofs, views = proofs }: DisruptionStatement,
-  ): readonly number[] {
-    if (typeof views.pods === 'number') return [];
-    const last = this.#commits.findLast(({ at }) => at <= sentAt);
-    if (last === undefined || last.revision <= view.pods(set.name)) return [];
-    const { history } = this.#options;
-    const still = new Set(history.unavailableSlots(set, viewAt(last.revision, view.now)));
-    return history.unavailableSlots(set, view).filter((slot) => !still.has(slot));
-  }
-
   #takenSince(removal: Removal, set: SetFacts, statement: DisruptionStatement): readonly number[] {
     const { disruptions, statements } = this.#options;
-    const seen = removal.view.pods(set.name);
     const isSentBefore = (own: OwnDisruption): boolean =>
       own.statement === undefined
         ? own.revision < removal.commit.revision
@@ -131,7 +107,7 @@ export class FreshMaxUnavailable implements Invariant {
     return disruptions
       .in(domainOf(set))
       .filter((own) => own.kind !== 'scale-down' && own.setUid === set.uid)
-      .filter((own) => own.revision > seen && isSentBefore(own))
+      .filter((own) => own.revision > shownAt(own, removal.view) && isSentBefore(own))
       .map((own) => own.ordinal);
   }
 }

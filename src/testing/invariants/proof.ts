@@ -114,8 +114,11 @@ export function proofComplaint(
   const { receipts, client, revision } = sent;
   if (receipts === undefined) return undefined;
   const wanted = [
-    { resource: 'pods', revision: newest(views.pods) },
-    { resource: 'statefulsets.apps', revision: newest(views.statefulsets) },
+    { resource: 'pods', revision: newest(views.pods, views.newerPods) },
+    {
+      resource: 'statefulsets.apps',
+      revision: newest(views.statefulsets, views.newerStatefulsets),
+    },
   ];
   const missing = wanted.find((each) => {
     // Within one instant times do not tell what came first; that a removal rests on itself they cannot hide.

@@ -82,7 +82,7 @@ export class Incarnation implements Invariant {
     if (statement === undefined) return;
     const view = viewOf(statement);
     const set = call.name.slice(0, Math.max(0, call.name.lastIndexOf('-')));
-    const seen = this.#options.history.pod(call.namespace, call.name, view.pods(set));
+    const seen = this.#options.history.pod(call.namespace, call.name, view.pods(set, call.name));
     if (seen?.uid === uid) return;
     this.#findings.add(
       'REV-1',
@@ -116,7 +116,11 @@ export class TargetRevision implements Invariant {
   #complaint(removal: Removal): string | undefined {
     const { set, view, commit } = removal;
     if (set === undefined) return ', which no known StatefulSet owns';
-    const seen = this.#options.history.pod(commit.namespace, commit.name, view.pods(set.name));
+    const seen = this.#options.history.pod(
+      commit.namespace,
+      commit.name,
+      view.pods(set.name, commit.name),
+    );
     const pod: PodFacts = seen?.uid === commit.uid ? seen : removal.pod;
     if (set.target === undefined) return `, while the target revision of ${set.name} was unknown`;
     if (pod.revision === set.target) return `, which ran the target revision ${set.target}`;

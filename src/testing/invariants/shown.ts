@@ -117,7 +117,7 @@ export class ShownState implements Invariant {
         : by.shown(client, resource, until(tolerance));
     const [pods, sets] = [reached('pods'), reached('statefulsets.apps')];
     return {
-      pods: (set) => Math.max(pods, view.pods(set)),
+      pods: (set, pod) => Math.max(pods, view.pods(set, pod)),
       sets: (set) => Math.max(sets, view.sets(set)),
       now: statement.sentAt,
     };
@@ -214,7 +214,7 @@ export class ShownState implements Invariant {
 
   #podIn(view: View, { namespace, name }: Call): PodFacts | undefined {
     const set = name.slice(0, Math.max(0, name.lastIndexOf('-')));
-    return this.#options.history.pod(namespace, name, view.pods(set));
+    return this.#options.history.pod(namespace, name, view.pods(set, name));
   }
 
   #scaleComplaint(scale: ScaleStatement): string | undefined {

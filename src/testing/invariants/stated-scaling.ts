@@ -1,7 +1,7 @@
 import type { Millis } from '#base/units.ts';
 import type { Call } from '#embedded-cluster/event-log.ts';
 import { domainOf, type History } from '../history.ts';
-import type { OwnDisruptions } from '../own-disruptions.ts';
+import { type OwnDisruptions, shownAt } from '../own-disruptions.ts';
 import type { ScaleDown } from '../removal.ts';
 import { type ScaleStatement, viewOf } from '../statement.ts';
 import { decisionAge } from './exclusion.ts';
@@ -60,7 +60,7 @@ export class StatedScaling implements Invariant {
     const view = viewOf(statement);
     const unseen = disruptions.in(domainOf(set)).find((own) => {
       if (own.setUid === set.uid || own.revision >= commit.revision) return false;
-      const seen = own.kind === 'scale-down' ? view.sets(own.setName) : view.pods(own.setName);
+      const seen = shownAt(own, view);
       return own.revision > seen;
     });
     if (unseen === undefined) return undefined;
