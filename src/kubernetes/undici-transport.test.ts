@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { Agent } from 'undici';
 import { seconds } from '#base/units.ts';
 import { ManualClock } from '#testing/manual-clock.ts';
 import { ScriptedHttpServer } from '#testing/scripted-http-server.ts';
@@ -189,4 +190,26 @@ test('createUndiciTransport() goes through the proxy that it is given', async ()
   assert.equal(proxy.received[0]?.path, 'http://api.invalid:8080/version');
   await transport.close();
   await proxy.close();
+});
+
+test('createUndiciTransport() keeps an idle connection over the restart of a pod, and closes it before load balancers do', async (context) => {
+  const server = new ScriptedHttpServer({ '/a': { kind: 'answer', status: 200, body: '' } });
+  const spans: number[] = [];
+  const transport = createUndiciTransport({
+    server: await server.listen(),
+    clock: new ManualClock(),
+    dispatcherOf: (settings) => {
+      spans.push(settings.keepAliveTimeout);
+      const { headersTimeout, bodyTimeout, keepAliveTimeout } = settings;
+      return new Agent({ headersTimeout, bodyTimeout, keepAliveTimeout });
+    },
+  });
+  context.after(async () => {
+    await transport.close();
+    await server.close();
+  });
+  await transport.request({ method: 'GET', path: '/a' });
+  assert.notEqual(spans.length, 0);
+  // A pod of the benchmarks is back after 2.2 s, and load balancers close what is idle after 60 s at the earliest.
+  for (const span of spans) assert.ok(span > seconds(3) && span < seconds(60), `${span} ms`);
 });

@@ -10,6 +10,8 @@ export interface SeenCall {
   readonly url: string;
   /** Whether the pod said yes. */
   readonly isAgreed: boolean;
+  /** Its place among all calls and requests, in the order of sending. */
+  readonly turn: number;
 }
 
 /** One request to the API server. */
@@ -17,6 +19,10 @@ export interface SeenRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** The body that was sent; empty where there was none. */
+  readonly sent: string;
+  /** Its place among all calls and requests, in the order of sending. */
+  readonly turn: number;
   readonly status: number;
   /** What it answered. */
   readonly body: string;
@@ -33,6 +39,7 @@ export interface Effects {
 
 type Document = Readonly<Record<string, unknown>>;
 
+const NOTE = 'grafana.com/last-downscale';
 const PREPARE = 'grafana.com/prepare-downscale';
 const PORT = 'grafana.com/prepare-downscale-http-port';
 const PATH = 'grafana.com/prepare-downscale-http-path';
@@ -112,7 +119,10 @@ function problemOfPreparing(
   live: Document,
   { isAllowed, calls, requests }: Effects,
 ): string | undefined {
-  const wrong = problemOfCalls(shrinking, live, calls) ?? problemOfWrites(shrinking, requests);
+  const wrong =
+    problemOfCalls(shrinking, live, calls) ??
+    problemOfWrites(shrinking, requests) ??
+    problemOfOrder({ calls, requests });
   if (wrong !== undefined) return wrong;
   return isAllowed === true
     ? problemOfAllowing(shrinking, { calls, requests })
@@ -194,7 +204,39 @@ function problemOfWrites(
       path !== reviews &&
       !(method === 'PATCH' && path === set),
   );
-  return other === undefined ? undefined : `wrote ${other.method} ${other.path}`;
+  if (other !== undefined) return `wrote ${other.method} ${other.path}`;
+  const patch = requests.find(({ method, sent }) => method === 'PATCH' && !isNote(sent));
+  return patch === undefined ? undefined : `patched the set with ${patch.sent}`;
+}
+
+/** Whether `sent` says when the set was let shrink, and nothing else. */
+function isNote(sent: string): boolean {
+  const { metadata, ...beside } = parsed(sent) ?? {};
+  const { annotations, ...further } = documentAt({ metadata }, 'metadata');
+  const { [NOTE]: time, ...others } = documentAt({ annotations }, 'annotations');
+  const isAlone = [beside, further, others].every((rest) => Object.keys(rest).length === 0);
+  return isAlone && typeof time === 'string' && !Number.isNaN(Date.parse(time));
+}
+
+/** A claim is stored before a pod is asked to go, and the note is written once all have said yes. */
+function problemOfOrder({
+  calls,
+  requests,
+}: Pick<Effects, 'calls' | 'requests'>): string | undefined {
+  const claim = requests.find(isClaim);
+  const asked = calls.filter(({ method }) => method === 'POST');
+  if (asked.some(({ turn }) => claim === undefined || turn < claim.turn)) {
+    return 'asked a pod to go before its group was claimed';
+  }
+  const note = requests.find(({ method }) => method === 'PATCH');
+  const isEarly =
+    note !== undefined && asked.some(({ turn, isAgreed }) => turn > note.turn || !isAgreed);
+  return isEarly ? 'noted a down-scale that not all pods had agreed to' : undefined;
+}
+
+function isClaim({ method, status, path }: SeenRequest): boolean {
+  const isWrite = method === 'PUT' || method === 'POST';
+  return isWrite && status >= 200 && status < 300 && path.includes('/configmaps');
 }
 
 function problemOfAllowing(
@@ -209,11 +251,7 @@ function problemOfAllowing(
       method === 'PATCH' && status === 200 && path.includes('/statefulsets/'),
   );
   if (!isNoted) return 'allowed without a note on the set';
-  const isClaimed = requests.some(
-    ({ method, status, path }) =>
-      (method === 'PUT' || method === 'POST') && status < 300 && path.includes('/configmaps'),
-  );
-  return isClaimed ? undefined : 'allowed without a claim of its group';
+  return requests.some(isClaim) ? undefined : 'allowed without a claim of its group';
 }
 
 /** Whoever was asked, whether it answered or not, is told to forget it. */

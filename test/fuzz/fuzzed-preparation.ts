@@ -134,12 +134,17 @@ class FuzzedPreparation {
     return { problem, calls: calls.length, isAllowed: isAllowed === true };
   }
 
+  #nextTurn(): number {
+    return this.#calls.length + this.#requests.length;
+  }
+
   #handler(): NonNullable<ReturnType<ReturnType<typeof handlersOf>['get']>> {
     const [clock, log] = [this.#clock, silentLogger];
     const transport = new FakeTransport(({ method, path, body }) => {
       const [plain = ''] = path.split('?', 1);
+      const turn = this.#nextTurn();
       const answer = this.#answer(method, plain, body);
-      this.#requests.push({ method, path: plain, ...seenOf(answer) });
+      this.#requests.push({ method, path: plain, sent: body ?? '', turn, ...seenOf(answer) });
       return answer;
     });
     const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'fuzz' });
@@ -164,7 +169,7 @@ class FuzzedPreparation {
     return {
       call: ({ method, url }: PodCall): Promise<PodAnswer> => {
         const isAgreed = this.#faults === 0 || this.#random.below(this.#faults) > 0;
-        this.#calls.push({ method, url, isAgreed });
+        this.#calls.push({ method, url, isAgreed, turn: this.#nextTurn() });
         const broken = {
           kind: 'broken',
           isSent: true,
