@@ -11,7 +11,7 @@ import { FakeClock } from '#testing/fake-clock.ts';
 import { FaultyTransport } from '#testing/faulty-transport.ts';
 import { silentLogger } from '#testing/silent-logger.ts';
 import { SkewedClock } from '#testing/skewed-clock.ts';
-import { SharedClaims } from './claim-store.ts';
+import { sharedClaims } from './claim-store.ts';
 import { startDeadline } from './deadline.ts';
 import { GroupClaims } from './group-claims.ts';
 
@@ -59,7 +59,7 @@ class Contest {
     const client = createClient({ transport: api, clock, timeout: millis(0), userAgent: 'test' });
     const claims = new GroupClaims({
       client,
-      store: new SharedClaims(client, 'test'),
+      store: sharedClaims(client, 'test'),
       clock,
       log: silentLogger,
       namespace: 'test',

@@ -5,10 +5,11 @@ import { after, type Instant, instant } from '#base/units.ts';
 import { isNotFound, isOutcomeUnknown } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { SharedTexts } from '#kubernetes/shared-config-map.ts';
 import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
 import { CLAIMS_NAME, type Claim, claimKey, claimLife, formatClaim } from './claim.ts';
 import { ClaimSightings } from './claim-sightings.ts';
-import type { ClaimMap, ClaimStore } from './claim-store.ts';
+import type { ClaimStore } from './claim-store.ts';
 import { untilSwapped } from './compare-and-swap.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { HeldClaim } from './held-claim.ts';
@@ -165,7 +166,11 @@ export class GroupClaims {
     }
   }
 
-  async #written(map: ClaimMap, { key, request }: Asked, deadline: Deadline): Promise<HeldClaim> {
+  async #written(
+    map: SharedTexts,
+    { key, request }: Asked,
+    deadline: Deadline,
+  ): Promise<HeldClaim> {
     const { clock, log, identity } = this.#options;
     const { set, generation } = request;
     const until = this.#until();
@@ -191,7 +196,7 @@ export class GroupClaims {
    * The claim by which `set` was allowed to shrink, where it stands, was deleted, or is protected by what stands: that change may still
    * be on its way to the store, so the denial of another review puts the claim back.
    */
-  #allowed(key: string, map: ClaimMap, set: string): string | undefined {
+  #allowed(key: string, map: SharedTexts, set: string): string | undefined {
     const text = this.#standing(key, map);
     const found = parseClaim(text);
     if (found.kind !== 'claim' || found.claim.set !== set) return undefined;
@@ -200,7 +205,7 @@ export class GroupClaims {
     return protecting?.by === text ? protecting?.text : undefined;
   }
 
-  #standing(key: string, { texts }: ClaimMap): string | undefined {
+  #standing(key: string, { texts }: SharedTexts): string | undefined {
     return this.#sightings.standing(key, texts, this.#options.clock.monotonic());
   }
 
@@ -213,7 +218,7 @@ export class GroupClaims {
   }
 
   /** Takes note of all that an answer shows, also one to a write of our own. */
-  async #noted(answer: Promise<ClaimMap>): Promise<ClaimMap> {
+  async #noted(answer: Promise<SharedTexts>): Promise<SharedTexts> {
     const map = await answer;
     this.#sightings.see(map.texts, this.#options.clock.monotonic());
     return map;

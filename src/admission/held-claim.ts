@@ -2,8 +2,9 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
+import type { SharedTexts } from '#kubernetes/shared-config-map.ts';
 import { CLAIMS_NAME, type Claim, formatClaim } from './claim.ts';
-import type { ClaimMap, ClaimStore } from './claim-store.ts';
+import type { ClaimStore } from './claim-store.ts';
 import { untilSwapped } from './compare-and-swap.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { parseClaim } from './parse-claim.ts';
@@ -37,7 +38,7 @@ export class HeldClaim {
   readonly #allowed: string;
   #mayBeAllowed = false;
   /** The ConfigMap of the last write; undefined: to be read. */
-  #map: ClaimMap | undefined;
+  #map: SharedTexts | undefined;
   #replaced: string | undefined;
 
   constructor(options: HeldClaimOptions) {
@@ -47,7 +48,7 @@ export class HeldClaim {
   }
 
   /** Takes note of the ConfigMap as the claim was written into it. */
-  stands(map: ClaimMap): void {
+  stands(map: SharedTexts): void {
     this.#map = map;
   }
 

@@ -1,15 +1,16 @@
-import type { ClaimChanges, ClaimMap, ClaimStore } from './claim-store.ts';
+import type { SharedTexts, TextChanges } from '#kubernetes/shared-config-map.ts';
+import type { ClaimStore } from './claim-store.ts';
 import { MovedError } from './dependency.ts';
 
 /** Claims in the memory of this process, where the Role does not permit the ConfigMap: no other replica sees them. */
 export class OwnClaims implements ClaimStore {
-  #map: ClaimMap = { configMap: undefined, texts: new Map() };
+  #map: SharedTexts = { configMap: undefined, texts: new Map() };
 
-  read(): Promise<ClaimMap> {
+  read(): Promise<SharedTexts> {
     return Promise.resolve(this.#map);
   }
 
-  write(map: ClaimMap, changes: ClaimChanges): Promise<ClaimMap> {
+  write(map: SharedTexts, changes: TextChanges): Promise<SharedTexts> {
     if (map !== this.#map) return Promise.reject(new MovedError('the claims have changed'));
     const texts = new Map(map.texts);
     for (const [key, text] of changes) {

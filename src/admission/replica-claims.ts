@@ -7,7 +7,7 @@ import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { missingObject } from '#kubernetes/shipped-object.ts';
 import { CLAIMS_NAME, claimLife } from './claim.ts';
-import { SharedClaims } from './claim-store.ts';
+import { sharedClaims } from './claim-store.ts';
 import { callOf, type Deadline } from './deadline.ts';
 import { type ClaimOutcome, type ClaimRequest, GroupClaims } from './group-claims.ts';
 import { OwnClaims } from './own-claims.ts';
@@ -44,7 +44,7 @@ export class ReplicaClaims {
   constructor(options: ReplicaClaimsOptions) {
     this.#options = options;
     const { client, namespace } = options;
-    this.#shared = new GroupClaims({ ...options, store: new SharedClaims(client, namespace) });
+    this.#shared = new GroupClaims({ ...options, store: sharedClaims(client, namespace) });
     this.#own = new GroupClaims({ ...options, store: new OwnClaims() });
   }
 
