@@ -1,0 +1,244 @@
+import type { Clock } from '#base/clock.ts';
+import { type Instant, type Millis, type Monotonic, millis } from '#base/units.ts';
+import {
+  ApiError,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  isOutcomeUnknown,
+} from '#kubernetes/api-error.ts';
+import type { CallOptions } from '#kubernetes/client.ts';
+import type { SharedTexts, TextChanges } from '#kubernetes/shared-config-map.ts';
+import { TransportError } from '#kubernetes/transport.ts';
+
+/** What a decision makes of the texts that processes share. */
+export interface Swap<Answer> {
+  /** Empty: nothing is written, and the answers hold as they are. */
+  readonly changes: TextChanges;
+  /** One for each request, in their order. */
+  readonly answers: readonly Answer[];
+}
+
+/** The texts that a decision is made on. */
+export interface Known {
+  readonly texts: ReadonlyMap<string, string>;
+  /** Whether the ConfigMap is there at all. */
+  readonly exists: boolean;
+  /** When the read, or the write, that showed them was sent. */
+  readonly provenAt: Monotonic;
+}
+
+/** What {@link BatchedSwaps} work with. */
+export interface BatchedSwapOptions<Asked, Answer> {
+  readonly clock: Clock;
+  readonly map: {
+    read(options: CallOptions): Promise<SharedTexts>;
+    write(map: SharedTexts, changes: TextChanges, options: CallOptions): Promise<SharedTexts>;
+  };
+  /** How long each call may take. */
+  readonly patience: Millis;
+  /** How old the texts may be that a decision is made on; what others wrote shows by then. */
+  readonly freshFor: Millis;
+  /**
+   * Decides on all that is asked at one instant, in its order, on `known` and whatever the caches show right now.
+   * Synchronous, and the same for the same. Called once more, as of the same time, just before a write leaves: what would
+   * be decided differently by then is not sent.
+   */
+  decide(asked: readonly Asked[], known: Known, at: Reading): Swap<Answer>;
+}
+
+/** One reading of both clocks. */
+export interface Reading {
+  readonly now: Instant;
+  readonly monotonic: Monotonic;
+}
+
+interface Round<Asked, Answer> {
+  readonly seen: Seen;
+  readonly batch: readonly Waiting<Asked, Answer>[];
+  readonly at: Reading;
+}
+
+interface Waiting<Asked, Answer> {
+  readonly asked: Asked;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Seen {
+  readonly map: SharedTexts;
+  readonly known: Known;
+}
+
+/** Losses against others that follow one another at once; later ones wait. */
+const atOnce = 3;
+const firstPause = 10;
+const longestPause = 640;
+/** Failures in a row of the API server after which whoever asks is told. */
+const mostFailures = 4;
+
+/** What was decided is not what would be decided now: decide anew. */
+class OutdatedSwapError extends Error {
+  override readonly name = 'OutdatedSwapError';
+
+  constructor() {
+    super('What was decided has been overtaken before it was sent');
+  }
+}
+
+/**
+ * Decisions that many ask for, on texts that several processes share in one ConfigMap. Whoever asks while a write is
+ * under way is decided on together with all others that wait, so that they share one write; what changes nothing costs
+ * none. An answer that rests on a change is given once that is stored: by compare-and-swap, decided anew on what others
+ * wrote in between.
+ */
+export class BatchedSwaps<Asked, Answer> {
+  readonly #options: BatchedSwapOptions<Asked, Answer>;
+  /** In the order of asking. */
+  readonly #waiting = new Set<Waiting<Asked, Answer>>();
+  /** Undefined: it has to be read. */
+  #seen: Seen | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: BatchedSwapOptions<Asked, Answer>) {
+    this.#options = options;
+  }
+
+  /**
+   * Answers `asked`, once that may be relied on.
+   *
+   * @throws the reason of `signal` when that aborts first; what the client throws when the API server fails again and again
+   */
+  async ask(asked: Asked, signal: AbortSignal): Promise<Answer> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const waiting = { asked, resolve, reject };
+    const leave = (): void => {
+      this.#waiting.delete(waiting);
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    this.#waiting.add(waiting);
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** What is known of the texts; undefined before the first request, and after a write whose outcome is not known. */
+  get known(): Known | undefined {
+    return this.#seen?.known;
+  }
+
+  /** Resolves when nobody waits any more. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    let [lost, failures] = [0, 0];
+    // Whoever asks in the same instant is heard before anything is decided.
+    await Promise.resolve();
+    while (this.#waiting.size > 0) {
+      try {
+        await this.#round();
+        [lost, failures] = [0, 0];
+      } catch (error) {
+        const setback = setbackOf(error);
+        if (setback !== 'outdated') this.#seen = undefined;
+        if (setback === 'failed') failures += 1;
+        lost += 1;
+        if (setback === 'refused' || failures >= mostFailures) {
+          this.#refuseAll(error);
+          [lost, failures] = [0, 0];
+        } else await this.#pause(lost);
+      }
+    }
+  }
+
+  /** Decides on all that wait now. @throws what a call fails with; nobody was answered then */
+  async #round(): Promise<void> {
+    const seen = await this.#fresh();
+    const { clock } = this.#options;
+    const batch = [...this.#waiting];
+    const round = { seen, batch, at: { now: clock.now(), monotonic: clock.monotonic() } };
+    const swap = this.#decide(round);
+    if (swap.changes.size > 0) await this.#write(round, swap);
+    for (const [index, waiting] of batch.entries()) {
+      const answer = swap.answers[index];
+      this.#waiting.delete(waiting);
+      if (answer === undefined) waiting.reject(new Error('A request got no decision'));
+      else waiting.resolve(answer);
+    }
+  }
+
+  #decide({ batch, seen, at }: Round<Asked, Answer>): Swap<Answer> {
+    const asked = batch.map((waiting) => waiting.asked);
+    return this.#options.decide(asked, seen.known, at);
+  }
+
+  async #fresh(): Promise<Seen> {
+    const { clock, map, patience, freshFor } = this.#options;
+    const seen = this.#seen;
+    const sentAt = clock.monotonic();
+    if (seen !== undefined && sentAt - seen.known.provenAt <= freshFor) return seen;
+    return this.#saw(await map.read({ timeout: patience }), sentAt);
+  }
+
+  async #write(round: Round<Asked, Answer>, swap: Swap<Answer>): Promise<void> {
+    const { clock, map, patience } = this.#options;
+    const { seen, batch } = round;
+    let sentAt = clock.monotonic();
+    const beforeSend = (): void => {
+      // What nobody waits for any more is not to be stored either.
+      const isWanted = batch.every((waiting) => this.#waiting.has(waiting));
+      if (!isWanted || !isSame(this.#decide(round), swap)) throw new OutdatedSwapError();
+      sentAt = clock.monotonic();
+    };
+    const options = { timeout: patience, beforeSend };
+    this.#saw(await map.write(seen.map, swap.changes, options), sentAt);
+  }
+
+  #saw(map: SharedTexts, provenAt: Monotonic): Seen {
+    const exists = map.configMap !== undefined;
+    this.#seen = { map, known: { texts: map.texts, exists, provenAt } };
+    return this.#seen;
+  }
+
+  #refuseAll(error: unknown): void {
+    for (const waiting of this.#waiting) waiting.reject(error);
+    this.#waiting.clear();
+  }
+
+  async #pause(lost: number): Promise<void> {
+    if (lost <= atOnce) return;
+    const pause = Math.min(longestPause, firstPause * 2 ** Math.min(10, lost - atOnce));
+    await this.#options.clock.sleep(millis(pause), { owner: 'compare-and-swap' });
+  }
+}
+
+/** Answers are compared as what they say: a grant that would be a denial by now must not leave. */
+function isSame<Answer>(one: Swap<Answer>, other: Swap<Answer>): boolean {
+  const textOf = ({ changes, answers }: Swap<Answer>): string =>
+    JSON.stringify([[...changes].map(([key, text]) => [key, text ?? null]), answers]);
+  return textOf(one) === textOf(other);
+}
+
+/**
+ * What a round met: it was overtaken by the world, it lost against another process, the server failed in a way that may
+ * pass, or it refused.
+ */
+function setbackOf(error: unknown): 'outdated' | 'lost' | 'failed' | 'refused' {
+  if (error instanceof OutdatedSwapError) return 'outdated';
+  if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return 'lost';
+  const mayPass = isOutcomeUnknown(error) || error instanceof TransportError || isThrottled(error);
+  return mayPass ? 'failed' : 'refused';
+}
+
+function isThrottled(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 429;
+}
