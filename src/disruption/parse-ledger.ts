@@ -39,9 +39,9 @@ export function parseLedger(data: JsonObject, budget: BudgetRef, object: string)
   if (text === undefined) return missing(path('reservations'));
   const list = jsonOf(text);
   if (!isJsonArray(list)) {
-    const kind = text.trimEnd().endsWith(']') ? 'edited' : 'truncated';
+    const isCut = list === undefined && !text.trimEnd().endsWith(']');
     const why = `must be a JSON array: got ${text.length} characters that end in ${quoted(text.slice(-40))}`;
-    return unreadable(kind, path('reservations'), why);
+    return unreadable(isCut ? 'truncated' : 'edited', path('reservations'), why);
   }
   const damage = damageOf(data, path);
   if (damage !== undefined) return damage;

@@ -1,7 +1,7 @@
 /** Partition mode, the delay across zones and the override, as the specification of the budget has them in §15. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { after, type Instant, millis, minutes, monotonic, seconds } from '#base/units.ts';
+import { after, type Instant, instant, millis, minutes, monotonic, seconds } from '#base/units.ts';
 import type { PodView, Watched } from '#statefulset/view.ts';
 import {
   BudgetBed,
@@ -150,7 +150,7 @@ interface DelayCase {
 }
 
 const text = (at: Instant): string => new Date(at).toISOString().replace('.000Z', 'Z');
-const ago = (span: ReturnType<typeof minutes>): Instant => after(T0, millis(-span));
+const ago = (span: ReturnType<typeof minutes>): Instant => instant(T0 - span);
 const notReady = '1 pod not ready in partition 0';
 
 /** What this process has watched of b-0 for `span`; whether it saw it become ready. */

@@ -30,7 +30,7 @@ export const failed = {
 } as const satisfies Partial<PodView>;
 
 /** The set `ingester-zone-<letter>` with its pods. */
-export function budgetedZone(letter: string, zone: BudgetedZone = {}): GovernedSet {
+function budgetedZone(letter: string, zone: BudgetedZone = {}): GovernedSet {
   const replicas = zone.spec?.replicas ?? 3;
   const set = statefulSetView({
     ...zone,
