@@ -160,3 +160,13 @@ for (const [what, { status, want }] of Object.entries(losses)) {
     assert.equal(parsePod(pod(status)).unreadyAfter, want);
   });
 }
+
+test('parsePod() keeps what grafana.com/ready-time says as it stands there', () => {
+  const noted = (annotations: JsonObject): JsonObject => pod({ phase: 'Running' }, { annotations });
+  assert.equal(
+    parsePod(noted({ 'grafana.com/ready-time': '2026-01-01T00:00:00Z' })).readyTime,
+    '2026-01-01T00:00:00Z',
+  );
+  assert.equal(parsePod(noted({ 'grafana.com/ready-time': 'soon' })).readyTime, 'soon');
+  assert.equal(parsePod(noted({})).readyTime, undefined);
+});

@@ -4,6 +4,9 @@ import { arrayAt, conditionOf, instantAt, objectAt, objectsIn, stringAt } from '
 import { parseUnready, troubleOf } from './parse-unready.ts';
 import type { PodView } from './view.ts';
 
+/** When the pod became ready, as the peer noted it (Y1); this operator reads it, and writes none. */
+export const READY_TIME = 'grafana.com/ready-time';
+
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 
 /**
@@ -30,6 +33,7 @@ export function parsePod(object: JsonObject): PodView {
     areContainersReady,
     // Most pods have none, and thousands are read.
     trouble: unready === undefined && areContainersReady ? undefined : troubleOf(status),
+    readyTime: stringAt(objectAt(metadata, 'annotations'), READY_TIME),
   });
 }
 

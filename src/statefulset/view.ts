@@ -70,6 +70,8 @@ export interface PodView {
   readonly areContainersReady: boolean;
   /** What keeps a container from running, such as `CrashLoopBackOff`, or the pod from a node; undefined when nothing says so. */
   readonly trouble: string | undefined;
+  /** The annotation `grafana.com/ready-time` as it stands there; undefined when the pod carries none. */
+  readonly readyTime: string | undefined;
 }
 
 /** The part of a {@link PodView} that only pods have whose Ready condition is not True: few, so that the rest stay small. */

@@ -85,6 +85,7 @@ export function podView(overrides: Partial<PodView> = {}): PodView {
     unreadyAfter: undefined,
     areContainersReady: true,
     trouble: undefined,
+    readyTime: undefined,
     ...overrides,
     name,
   });

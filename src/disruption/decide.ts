@@ -1,0 +1,175 @@
+/** Who may disturb what: one round of requests against the ledger, and what is to be stored for it. */
+import { type Instant, instant, type Millis, millis } from '#base/units.ts';
+import type { Denial } from './denial.ts';
+import { passedAt } from './elapsed.ts';
+import { bytesOf, mostBytes } from './format-ledger.ts';
+import { type Candidate, denialOf } from './judge.ts';
+import type { Ledger } from './ledger.ts';
+import { evictionLife, type ReleaseMoment, remainderOf } from './release.ts';
+import { type Asker, type Asking, type Claim, type Reservation, withClaim } from './reservation.ts';
+import type { Standing } from './standing.ts';
+import { Tally } from './tally.ts';
+
+/** A request to disturb a pod. */
+export interface DisruptionRequest {
+  readonly pod: Candidate;
+  readonly asking: Asking;
+  /** Used where the limit is 0 (B3). @default none */
+  readonly override?: number;
+  /** Answers, and changes nothing. @default false */
+  readonly isDryRun?: boolean;
+}
+
+/** What to answer once the ledger that belongs to it is stored. */
+export type Answer =
+  | {
+      readonly kind: 'allowed';
+      /** Whether the pod was given away before, so that nothing was counted again (BUDG-5). */
+      readonly isRepeated: boolean;
+    }
+  | { readonly kind: 'denied'; readonly denial: Denial };
+
+/** Which intent of our own is taken back: it was not sent, and will not be. */
+export interface Voided {
+  readonly uid: string;
+  readonly by: Asker;
+}
+
+/** All that is decided in one moment, and stored in one write. */
+export interface Round extends ReleaseMoment {
+  /** In the order in which they are answered. */
+  readonly requests: readonly DisruptionRequest[];
+  /** Taken back before anything is asked. @default none */
+  readonly voided?: readonly Voided[];
+}
+
+/** How a round ended. */
+export interface Decided {
+  /** The next ledger; the very same one where nothing changed. */
+  readonly ledger: Ledger;
+  /** In the order of the requests. */
+  readonly answers: readonly Answer[];
+  /**
+   * `permissions`: the ledger must be stored before an answer leaves (BUDG-1), all other ones are decided anew if it
+   * cannot be. `releases`: it only holds less, and may be stored with the next write. `none`: nothing is to be stored.
+   */
+  readonly change: 'none' | 'releases' | 'permissions';
+}
+
+/** A repeated request makes a claim of this age a new one, so that what was allowed twice is remembered long enough. */
+const renewedAfter: Millis = millis(evictionLife / 4);
+
+/**
+ * Answers the requests of `round` one after the other, and says what is to be stored for it: each sees what was granted to
+ * those before it. What has ended by evidence is released first.
+ */
+export function decide(ledger: Ledger, round: Round, standing: Standing): Decided {
+  const pages = new Pages(ledger, standing, round);
+  const answers = round.requests.map((request) => pages.answer(request));
+  return { answers, ...pages.close() };
+}
+
+/** The reservations of `ledger` that hold in `round`, before anything is asked in it. */
+function heldIn(ledger: Ledger, standing: Standing, round: Round): readonly Reservation[] {
+  const voided = new Map<string, Set<Asker>>();
+  for (const { uid, by } of round.voided ?? []) {
+    voided.set(uid, (voided.get(uid) ?? new Set<Asker>()).add(by));
+  }
+  const held: Reservation[] = [];
+  for (const stored of ledger.reservations.values()) {
+    const kept = withoutClaims(stored, voided.get(stored.uid));
+    const rest = kept && remainderOf(kept, standing, round);
+    if (rest !== undefined) held.push(rest);
+  }
+  return held;
+}
+
+function withoutClaims(
+  reservation: Reservation,
+  askers: ReadonlySet<Asker> | undefined,
+): Reservation | undefined {
+  if (askers === undefined) return reservation;
+  const claims = reservation.claims.filter(({ by }) => !askers.has(by));
+  if (claims.length === reservation.claims.length) return reservation;
+  return claims.length === 0 ? undefined : { ...reservation, claims };
+}
+
+/** The next ledger while it is being written. */
+class Pages {
+  readonly #before: Ledger;
+  readonly #round: Round;
+  readonly #tally: Tally;
+  readonly #reservations: Map<string, Reservation>;
+  readonly #hasReleased: boolean;
+  /** The ledger tells times in whole milliseconds. */
+  readonly #at: Instant;
+  #hasPermitted = false;
+  #bytes: number | undefined;
+
+  constructor(ledger: Ledger, standing: Standing, round: Round) {
+    const held = heldIn(ledger, standing, round);
+    this.#before = ledger;
+    this.#round = round;
+    this.#at = instant(Math.floor(round.now));
+    this.#reservations = new Map(held.map((reservation) => [reservation.uid, reservation]));
+    this.#tally = new Tally(standing, held, round);
+    this.#hasReleased =
+      held.length < ledger.reservations.size ||
+      held.some((reservation) => ledger.reservations.get(reservation.uid) !== reservation);
+  }
+
+  answer(request: DisruptionRequest): Answer {
+    const held = this.#reservations.get(request.pod.uid);
+    if (held !== undefined) return this.#repeat(held, request);
+    const { pod, asking, override, isDryRun = false } = request;
+    const denial = denialOf({ pod, by: asking.by, override }, this.#tally);
+    if (denial !== undefined) return { kind: 'denied', denial };
+    return isDryRun ? { kind: 'allowed', isRepeated: false } : this.#grant(request);
+  }
+
+  close(): Pick<Decided, 'ledger' | 'change'> {
+    if (!this.#hasReleased && !this.#hasPermitted) return { ledger: this.#before, change: 'none' };
+    const { budget } = this.#before;
+    const change = this.#hasPermitted ? 'permissions' : 'releases';
+    return { ledger: { budget, reservations: this.#reservations }, change };
+  }
+
+  /** The pod is given away: the same answer, whoever asks (BUDG-5). A further asker's permission has its own end. */
+  #repeat(held: Reservation, { asking, isDryRun = false }: DisruptionRequest): Answer {
+    const old = held.claims.find(({ by }) => by === asking.by);
+    const isNew = old === undefined || this.#isToBeRenewed(held, old, asking);
+    if (isNew && !isDryRun) this.#write(withClaim(held, { ...asking, at: this.#at }));
+    return { kind: 'allowed', isRepeated: true };
+  }
+
+  #isToBeRenewed(reservation: Reservation, claim: Claim, asking: Asking): boolean {
+    // An intent of an earlier term becomes ours, which is to finish it (WRIT-2).
+    if (asking.by !== 'eviction') return claim.by === 'eviction' || claim.term !== asking.term;
+    return passedAt({ reservation, claim }, renewedAfter, this.#round) <= this.#round.now;
+  }
+
+  #grant({ pod, asking }: DisruptionRequest): Answer {
+    const place = this.#tally.standing.places.get(pod.name);
+    const slot = place?.slot ?? { pod: pod.name, set: undefined, zone: undefined };
+    const reservation = { uid: pod.uid, slot, claims: [{ ...asking, at: this.#at }] };
+    this.#bytes ??= [...this.#reservations.values()].reduce((sum, one) => sum + bytesOf(one), 0);
+    const bytes = this.#bytes + bytesOf(reservation);
+    if (bytes > mostBytes) {
+      const denial = {
+        kind: 'ledger-full',
+        reservations: this.#reservations.size,
+        mostBytes,
+      } as const;
+      return { kind: 'denied', denial };
+    }
+    this.#bytes = bytes;
+    this.#write(reservation);
+    return { kind: 'allowed', isRepeated: false };
+  }
+
+  #write(reservation: Reservation): void {
+    this.#reservations.set(reservation.uid, reservation);
+    this.#tally.add(reservation);
+    this.#hasPermitted = true;
+  }
+}

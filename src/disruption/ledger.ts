@@ -1,0 +1,17 @@
+import type { BudgetRef } from './budget.ts';
+import type { Reservation } from './reservation.ts';
+
+/**
+ * The ledger of voluntary disruption under one budget (D-33): which pods are given away, to whom. It is stored by
+ * compare-and-swap, so that all who ask are answered from one order of ledgers (BUDG-3). Immutable.
+ */
+export interface Ledger {
+  readonly budget: BudgetRef;
+  /** By the uid of the pod, in the order in which they were given. */
+  readonly reservations: ReadonlyMap<string, Reservation>;
+}
+
+/** The ledger of a budget under which nothing is given away. */
+export function emptyLedger(budget: BudgetRef): Ledger {
+  return { budget, reservations: new Map() };
+}

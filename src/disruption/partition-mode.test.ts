@@ -1,0 +1,332 @@
+/** Partition mode, the delay across zones and the override, as the specification of the budget has them in §15. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { after, type Instant, instant, millis, minutes, monotonic, seconds } from '#base/units.ts';
+import type { PodView, Watched } from '#statefulset/view.ts';
+import {
+  BudgetBed,
+  budget,
+  failed,
+  partitionOf,
+  partitions,
+  request,
+  textOf,
+  zones,
+} from '#testing/budgeted-zones.ts';
+import { T0 } from '#testing/views.ts';
+import { rolloutOverride } from './budget.ts';
+import type { DisruptionSnapshot } from './snapshot.ts';
+
+interface Case {
+  readonly limit?: number;
+  readonly given?: DisruptionSnapshot;
+  /** Pods that were just allowed, one after the other. */
+  readonly after?: readonly string[];
+  /** Who asks. @default a-0 */
+  readonly asks?: string;
+  readonly answer: string;
+}
+
+const zoneWithTwo = { spec: { replicas: 2 } };
+const tenPods = { spec: { replicas: 10 } };
+
+const cases: Record<string, Case> = {
+  'allows while all are ready [budget 80]': { answer: 'allowed' },
+  'does not look at other partitions of the own zone [budget 81]': {
+    given: zones({ a: { pods: { 1: failed } } }),
+    answer: 'allowed',
+  },
+  'does not look at other partitions of other zones [budget 82]': {
+    given: zones({ c: { pods: { 2: failed } } }),
+    answer: 'allowed',
+  },
+  'refuses while a replica of the partition is disturbed [budget 83]': {
+    given: zones({ b: { pods: { 0: failed } } }),
+    answer: '1 pod not ready in partition 0',
+  },
+  'allows while fewer replicas than the limit are disturbed [budget 84]': {
+    limit: 2,
+    given: zones({ b: { pods: { 0: failed } } }),
+    answer: 'allowed',
+  },
+  'adds up the disturbed replicas of all other zones [budget 85]': {
+    limit: 2,
+    given: zones({ b: { pods: { 0: failed } }, c: { pods: { 0: failed } } }),
+    answer: '2 pods not ready in partition 0',
+  },
+  'counts a pod in every partition that a status has beyond its spec, and nobody sees [budget 86]':
+    {
+      given: zones({ b: { status: { replicas: 4 } } }),
+      answer: '1 pod unknown in partition 0',
+    },
+  'counts a wanted pod that is missing in its own partition (W12)': {
+    given: zones({ b: { pods: { 0: 'missing' } } }),
+    answer: '1 pod unknown in partition 0',
+  },
+  'counts a wanted pod that is missing in no other partition (W12)': {
+    given: zones({ b: { pods: { 1: 'missing' } } }),
+    answer: 'allowed',
+  },
+  'counts a pod to be made in a scale-up in no other partition (W12)': {
+    given: zones({ b: { spec: { replicas: 5 }, status: { replicas: 3 }, listed: 3 } }),
+    answer: 'allowed',
+  },
+  'counts a peer that should exist and is not seen as unknown [budget 87]': {
+    given: zones({ a: zoneWithTwo, c: 'none' }),
+    asks: 'b-2',
+    answer: '1 pod unknown in partition 2',
+  },
+  'says both what is not ready and what is unknown [budget 88]': {
+    limit: 2,
+    given: zones({ a: { spec: { replicas: 1 } }, b: { pods: { 2: failed } } }),
+    asks: 'c-2',
+    answer: '1 pod not ready, 1 pod unknown in partition 2',
+  },
+  'allows another partition of another zone beside one just allowed [budget 89]': {
+    after: ['a-0'],
+    asks: 'b-1',
+    answer: 'allowed',
+  },
+  'refuses the same partition of another zone beside one just allowed [budget 89]': {
+    after: ['a-0', 'b-1'],
+    asks: 'b-0',
+    answer: '1 pod not ready in partition 0',
+  },
+  'lets all partitions of the own zone go (W11) [budget 90]': {
+    given: zones({ a: { pods: { 1: failed, 2: 'missing' } } }),
+    answer: 'allowed',
+  },
+  'refuses a pod whose name has no partition [budget 59]': {
+    given: zones({ a: tenPods, b: tenPods, c: tenPods }),
+    asks: 'a-9',
+    answer: 'failed to extract partition from pod Name regular expression',
+  },
+};
+
+/** As if the regular expression took numbers below 9 only. */
+const unmatched = (podName: string): string | undefined =>
+  podName === 'ingester-zone-a-9' ? undefined : partitionOf(podName);
+
+for (const [
+  fact,
+  { limit = 1, given = zones(), after = [], asks = 'a-0', answer },
+] of Object.entries(cases)) {
+  test(`decide() in partition mode ${fact}`, () => {
+    const mode = { kind: 'partitions', partitionOf: unmatched, crossZoneDelay: millis(0) } as const;
+    const bed = new BudgetBed(budget({ limit, mode }), given);
+    for (const slot of after) assert.equal(bed.ask(slot), 'allowed');
+    assert.equal(bed.ask(asks), answer);
+  });
+}
+
+test('decide() in partition mode takes the partition from whatever group of the name the budget says [budget 91]', () => {
+  const secondGroup = (podName: string): string | undefined =>
+    /^(ingester|distributor)-zone-[a-z]-([0-9]+)$/.exec(podName)?.[2];
+  const mode = { kind: 'partitions', partitionOf: secondGroup, crossZoneDelay: millis(0) } as const;
+  const bed = new BudgetBed(budget({ mode }), zones({ b: { status: { replicas: 4 } } }));
+  assert.equal(bed.ask('a-0'), '1 pod unknown in partition 0');
+});
+
+test('decide() in partition mode counts a missing pod whose name has no partition in all of them', () => {
+  const mode = {
+    kind: 'partitions',
+    partitionOf: (name: string) => (name === 'ingester-zone-b-2' ? undefined : partitionOf(name)),
+    crossZoneDelay: millis(0),
+  } as const;
+  const missing = zones({ b: { pods: { 2: 'missing' } } });
+  assert.equal(new BudgetBed(budget({ mode }), missing).ask('a-0'), '1 pod unknown in partition 0');
+  const unready = zones({ b: { pods: { 2: failed } } });
+  assert.equal(new BudgetBed(budget({ mode }), unready).ask('a-0'), 'allowed');
+});
+
+interface DelayCase {
+  readonly delay?: ReturnType<typeof minutes>;
+  /** How the pod b-0 differs from one that has been ready for an hour. */
+  readonly peer?: Partial<PodView>;
+  readonly watched?: Watched;
+  readonly after?: readonly string[];
+  readonly asks?: string;
+  readonly answer: string;
+}
+
+const text = (at: Instant): string => new Date(at).toISOString().replace('.000Z', 'Z');
+const ago = (span: ReturnType<typeof minutes>): Instant => instant(T0 - span);
+const notReady = '1 pod not ready in partition 0';
+
+/** What this process has watched of b-0 for `span`; whether it saw it become ready. */
+function watching(span: ReturnType<typeof minutes>, isWitnessed = false): Watched {
+  const uid = 'ingester-zone-b-0-uid';
+  return {
+    now: monotonic(span),
+    since: new Map([[uid, monotonic(0)]]),
+    witnessed: new Set(isWitnessed ? [uid] : []),
+    served: new Set(),
+    gone: new Map(),
+    begun: monotonic(0),
+  };
+}
+
+const delays: Record<string, DelayCase> = {
+  'is over for a peer that both times call old [budget 104]': {
+    peer: { readyTime: text(ago(minutes(60))) },
+    answer: 'allowed',
+  },
+  'runs for a peer that was noted ready just now, whatever its condition [budget 105]': {
+    peer: { readyTime: text(T0) },
+    answer: notReady,
+  },
+  'runs for a peer whose condition turned just now, whatever was noted': {
+    peer: { readySince: T0, readyTime: text(ago(minutes(60))) },
+    answer: notReady,
+  },
+  'runs by the condition for a peer without a note [budget 106]': {
+    peer: { readySince: ago(seconds(30)) },
+    answer: notReady,
+  },
+  'is over by the condition for a peer without a note': { answer: 'allowed' },
+  'runs by the condition for a peer with a malformed note [budget 106]': {
+    peer: { readySince: ago(seconds(30)), readyTime: 'an hour ago' },
+    answer: notReady,
+  },
+  'is over by the condition for a peer with a malformed note': {
+    peer: { readyTime: '' },
+    answer: 'allowed',
+  },
+  'runs where nothing tells since when a peer is ready': {
+    peer: { readySince: undefined, unready: undefined },
+    answer: notReady,
+  },
+  'does not save a peer that is reserved [budget 107]': { after: ['b-0'], answer: notReady },
+  'runs in its own partition only [budget 109]': {
+    peer: { readyTime: text(T0) },
+    asks: 'a-1',
+    answer: 'allowed',
+  },
+  'of 0 needs no times at all [budget 110]': {
+    delay: minutes(0),
+    peer: { readySince: undefined, unready: undefined },
+    answer: 'allowed',
+  },
+  'runs at its very end (Y5)': { peer: { readySince: ago(minutes(1)) }, answer: notReady },
+  'is over right after its end (Y5)': {
+    peer: { readySince: after(ago(minutes(1)), millis(-1)) },
+    answer: 'allowed',
+  },
+  'takes a time to come for now (D-55)': {
+    peer: { readySince: after(T0, minutes(60)) },
+    answer: notReady,
+  },
+  'ends at the latest when it was watched to pass (D-55)': {
+    peer: { readySince: after(T0, minutes(60)) },
+    watched: watching(millis(60_001)),
+    answer: 'allowed',
+  },
+  'runs by the own clock alone for a peer that was seen to become ready': {
+    watched: watching(seconds(10), true),
+    answer: notReady,
+  },
+};
+
+for (const [fact, { delay = minutes(1), peer = {}, watched, ...rest }] of Object.entries(delays)) {
+  test(`decide() in partition mode: the delay ${fact}`, () => {
+    const snapshot = {
+      ...zones({ b: { pods: { 0: peer } } }),
+      ...(watched !== undefined && { watched }),
+    };
+    const bed = new BudgetBed(budget({ mode: partitions(delay) }), snapshot);
+    for (const slot of rest.after ?? []) assert.equal(bed.ask(slot), 'allowed');
+    assert.equal(bed.ask(rest.asks ?? 'a-0'), rest.answer);
+  });
+}
+
+test('decide() in partition mode lets the delay run from when the pod is back [budget 108]', () => {
+  const mode = partitions(seconds(15));
+  const bed = new BudgetBed(budget({ mode }), zones());
+  assert.equal(bed.ask('a-0'), 'allowed');
+  bed.now = after(T0, seconds(30));
+  bed.snapshot = zones({ a: { pods: { 0: { uid: 'newer-uid', readySince: bed.now } } } });
+  assert.equal(bed.ask('b-0'), notReady);
+  bed.now = after(T0, seconds(46));
+  assert.equal(bed.ask('b-0'), 'allowed');
+});
+
+test('decide() says when the delay is over, to the millisecond', () => {
+  const mode = partitions(minutes(1));
+  const bed = new BudgetBed(budget({ mode }), zones({ b: { pods: { 0: { readySince: T0 } } } }));
+  const [answer] = bed.decide({ requests: [request('a-0')] }).answers;
+  assert.equal(
+    answer?.kind === 'denied' && answer.denial.kind === 'disturbed' && answer.denial.until,
+    T0 + 60_001,
+  );
+  bed.now = after(T0, millis(60_000));
+  assert.equal(bed.ask('a-0'), notReady);
+  bed.now = after(T0, millis(60_001));
+  assert.equal(bed.ask('a-0'), 'allowed');
+});
+
+const rollout = { asking: { by: 'rollout', term: 'term-1' } } as const;
+
+test('decide() takes the override where the limit is 0, and gives the pod away [budget 111]', () => {
+  const bed = new BudgetBed(budget({ limit: 0 }));
+  assert.equal(bed.ask('a-0', { ...rollout, override: 1 }), 'allowed');
+  assert.deepEqual(bed.reserved(), ['ingester-zone-a-0']);
+});
+
+test('decide() refuses a rollout at 0 without an override [budget 112]', () => {
+  assert.equal(new BudgetBed(budget({ limit: 0 })).ask('a-0', rollout), 'max unavailable = 0');
+});
+
+test('decide() refuses at 0 where the override is 0, too (B3)', () => {
+  const bed = new BudgetBed(budget({ limit: 0 }));
+  assert.equal(bed.ask('a-0', { ...rollout, override: 0 }), 'max unavailable = 0');
+});
+
+test('decide() passes over an override of 0 where the limit is not [budget 113]', () => {
+  assert.equal(new BudgetBed().ask('a-0', { ...rollout, override: 0 }), 'allowed');
+});
+
+test('decide() passes over a greater override where the limit is not 0 [budget 114]', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0'), 'allowed');
+  assert.equal(bed.ask('b-0', { ...rollout, override: 2 }), '1 pod not ready in ingester-zone-a');
+  assert.equal(bed.ask('a-1', { ...rollout, override: 2 }), '1 pod not ready in ingester-zone-a');
+});
+
+test('rolloutOverride() is 1 where partitions are protected, whatever the rollout may [budget 115]', () => {
+  assert.equal(rolloutOverride(partitions(), 5), 1);
+  assert.equal(rolloutOverride({ kind: 'zones-of-sets' }, 5), 5);
+});
+
+test('standingOf() tells which notes of when a pod became ready it passes over', () => {
+  const mode = partitions(minutes(1));
+  const bed = new BudgetBed(budget({ mode }), zones({ b: { pods: { 0: { readyTime: 'soon' } } } }));
+  const { problems } = bed.standing();
+  assert.deepEqual(problems, [
+    {
+      path: 'metadata.annotations["grafana.com/ready-time"] of pod ingester-zone-b-0',
+      message: 'must be an RFC 3339 time such as "2026-01-31T12:00:00Z": got "soon"',
+    },
+  ]);
+});
+
+test('decide() lets scale-downs take several slots of a zone at once, and of no other (D-17)', () => {
+  const scaleDown = { asking: { by: 'scale-down', term: 'term-1' } } as const;
+  const bed = new BudgetBed();
+  const { answers } = bed.decide({
+    requests: ['a-2', 'a-1', 'b-2'].map((slot) => request(slot, scaleDown)),
+  });
+  assert.deepEqual(answers.map(textOf), [
+    'allowed',
+    'allowed',
+    '2 pods not ready in ingester-zone-a',
+  ]);
+});
+
+test('decide() lets the last zone scale a partition down that the others have given up', () => {
+  const bed = new BudgetBed(
+    budget({ mode: partitions() }),
+    zones({ a: zoneWithTwo, c: zoneWithTwo }),
+  );
+  assert.equal(bed.ask('b-2'), '2 pods unknown in partition 2');
+  assert.equal(bed.ask('b-2', { asking: { by: 'scale-down', term: 'term-1' } }), 'allowed');
+});

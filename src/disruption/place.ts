@@ -1,0 +1,184 @@
+import { assertNever } from '#base/assert-never.ts';
+import type { Problem } from '#base/parsed.ts';
+import type { Instant } from '#base/units.ts';
+import { isReady } from '#statefulset/availability.ts';
+import { type Slot as StatefulSetSlot, slotsOf } from '#statefulset/slot.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { Mode } from './budget.ts';
+import type { Obstacle } from './obstacle.ts';
+import { delayOf } from './ready-time.ts';
+import type { SlotRef } from './reservation.ts';
+import type { DisruptionSnapshot, GovernedSet } from './snapshot.ts';
+
+/** A slot under a budget, as it stands whatever is reserved. */
+export interface Place {
+  readonly slot: SlotRef;
+  /** Undefined where the mode knows no partitions, or the slot belongs to none that can be told. */
+  readonly partition: string | undefined;
+  /** Whether it counts anywhere; otherwise nobody can tell where. */
+  readonly isCounted: boolean;
+  /** The pod that stands there, terminating or not. */
+  readonly pod: PodView | undefined;
+  /** Whether that pod is available (reliability.md §2), whatever the delay across zones says. */
+  readonly isAvailable: boolean;
+  /** Whether that pod is about to go. */
+  readonly isLeaving: boolean;
+  /** Undefined while it is undisturbed. */
+  readonly obstacle: Obstacle | undefined;
+  /** What of the pod could not be read, and was passed over. */
+  readonly problem: Problem | undefined;
+}
+
+/** What a place is judged by. */
+interface Context {
+  readonly mode: Mode;
+  readonly snapshot: DisruptionSnapshot;
+  readonly now: Instant;
+}
+
+/** The places of one set: its slots, and the pods that it owns beyond them. */
+export function placesOf(
+  { set, pods: listed = [] }: GovernedSet,
+  context: Context,
+): readonly Place[] {
+  const { leaving, watched } = context.snapshot;
+  const pods = listed.filter(({ controllerUid }) => controllerUid === set.uid);
+  const slots = slotsOf(
+    { set, pods, leaving, ...(watched !== undefined && { watched }) },
+    context.now,
+  );
+  const filled = slots.flatMap((slot) => (slot.kind === 'missing' ? [] : slot.pod));
+  const seen = new Set(filled);
+  const beyond = pods.filter((pod) => !seen.has(pod));
+  // The controller counts pods that stand beyond the slots, too: only what they do not explain is not seen.
+  let explained = beyond.length;
+  const places: Place[] = [];
+  for (const slot of slots) {
+    if (slot.kind !== 'missing' || !isSurplus(slot, set))
+      places.push(slotPlace(set, slot, context));
+    else if (explained > 0) explained -= 1;
+    else places.push(uncountedPlace(set, slot, context));
+  }
+  return [...places, ...beyond.map((pod) => surplusPlace(set, pod, context))];
+}
+
+/** Whether the set's spec does not want the slot (any more): only its status still counts a pod there. */
+function isSurplus({ ordinal }: StatefulSetSlot, { spec }: StatefulSetView): boolean {
+  return ordinal >= spec.ordinalsStart + spec.replicas;
+}
+
+function slotPlace(set: StatefulSetView, slot: StatefulSetSlot, context: Context): Place {
+  const name = `${set.name}-${slot.ordinal}`;
+  const where = whereIs({ name, set: set.name, isSeen: slot.kind !== 'missing' }, context.mode);
+  switch (slot.kind) {
+    case 'missing':
+      return { ...where, ...empty, obstacle: obstacleAt(name, 'missing') };
+    case 'terminating':
+      return { ...where, ...leaving(slot.pod) };
+    case 'not-ready':
+      return { ...where, ...here(slot.pod), obstacle: obstacleAt(name, 'not-ready') };
+    case 'settling': {
+      const until = slot.availableFrom === 'unknown' ? undefined : slot.availableFrom;
+      return { ...where, ...here(slot.pod), obstacle: obstacleAt(name, 'settling', until) };
+    }
+    case 'available':
+      return { ...where, ...here(slot.pod), isAvailable: true, ...delayed(slot.pod, context) };
+    default:
+      return assertNever(slot);
+  }
+}
+
+/**
+ * A pod that the status counts beyond what the spec wants, and nobody sees. A slot that the spec wants has a name, and so a
+ * partition; which pod this one is cannot be told, so that it stands in the way of every partition (scenario 86).
+ */
+function uncountedPlace(
+  set: StatefulSetView,
+  { ordinal }: StatefulSetSlot,
+  { mode }: Context,
+): Place {
+  const name = `${set.name}-${ordinal}`;
+  const { slot } = whereIs({ name, set: set.name, isSeen: false }, mode);
+  const obstacle = obstacleAt(name, 'uncounted');
+  return { slot, partition: undefined, isCounted: true, ...empty, obstacle };
+}
+
+/** A pod beyond the slots of its set: its controller is about to take it away. */
+function surplusPlace(set: StatefulSetView, pod: PodView, { mode }: Context): Place {
+  return { ...whereIs({ name: pod.name, set: set.name, isSeen: true }, mode), ...leaving(pod) };
+}
+
+/** A pod under the budget that nothing controls: when it goes, its place goes, too. */
+export function unmanagedPlace(pod: PodView, { mode, snapshot }: Context): Place {
+  const where = whereIs({ name: pod.name, set: undefined, isSeen: true }, mode);
+  if (pod.isTerminating || snapshot.leaving.has(pod.uid)) return { ...where, ...leaving(pod) };
+  if (isReady(pod)) return { ...where, ...here(pod), isAvailable: true };
+  return { ...where, ...here(pod), obstacle: obstacleAt(pod.name, 'not-ready') };
+}
+
+interface Seat {
+  readonly name: string;
+  readonly set: string | undefined;
+  /** Whether a pod stands there. */
+  readonly isSeen: boolean;
+}
+
+function whereIs(
+  { name, set, isSeen }: Seat,
+  mode: Mode,
+): Pick<Place, 'slot' | 'partition' | 'isCounted'> {
+  switch (mode.kind) {
+    case 'zones-of-sets':
+      return { slot: { pod: name, set, zone: set }, partition: undefined, isCounted: true };
+    case 'zones-of-nodes':
+      return {
+        slot: { pod: name, set, zone: mode.zoneOf(name) },
+        partition: undefined,
+        isCounted: true,
+      };
+    case 'partitions': {
+      const partition = mode.partitionOf(name);
+      // A pod without a partition is part of none; a missing one may be part of any (B6).
+      const isCounted = partition !== undefined || !isSeen;
+      return { slot: { pod: name, set, zone: set }, partition, isCounted };
+    }
+    default:
+      return assertNever(mode);
+  }
+}
+
+const undisturbed = {
+  isAvailable: false,
+  isLeaving: false,
+  obstacle: undefined,
+  problem: undefined,
+} as const;
+
+const empty = { ...undisturbed, pod: undefined } as const;
+
+type State = Pick<Place, 'pod' | 'isAvailable' | 'isLeaving' | 'obstacle' | 'problem'>;
+
+function here(pod: PodView): State {
+  return { ...undisturbed, pod };
+}
+
+function leaving(pod: PodView): State {
+  return { ...undisturbed, pod, isLeaving: true, obstacle: obstacleAt(pod.name, 'terminating') };
+}
+
+function delayed(
+  pod: PodView,
+  { mode, now, snapshot: { watched } }: Context,
+): Pick<Place, 'obstacle' | 'problem'> {
+  if (mode.kind !== 'partitions' || mode.crossZoneDelay <= 0) {
+    return { obstacle: undefined, problem: undefined };
+  }
+  const { until, problem } = delayOf(pod, mode.crossZoneDelay, { now, watched });
+  if (until === undefined) return { obstacle: undefined, problem };
+  const end = until === 'unknown' ? undefined : until;
+  return { obstacle: obstacleAt(pod.name, 'in-delay', end), problem };
+}
+
+function obstacleAt(pod: string, why: Obstacle['why'], until?: Instant): Obstacle {
+  return { pod, why, reservedBy: [], until };
+}

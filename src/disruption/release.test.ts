@@ -1,0 +1,355 @@
+/** When a reservation ends (BUDG-4); in the place of the scenarios 92 to 97 of the reference, whose memory ends early. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { after, millis, minutes, monotonic, seconds } from '#base/units.ts';
+import { BudgetBed, budget, failed, request, zones } from '#testing/budgeted-zones.ts';
+import { T0, unready } from '#testing/views.ts';
+import type { Round } from './decide.ts';
+import { type Sightings, sight } from './elapsed.ts';
+import type { DisruptionSnapshot } from './snapshot.ts';
+
+const a0 = 'ingester-zone-a-0';
+const aged = minutes(3);
+
+interface Case {
+  /** What has become of the zones. */
+  readonly becomes: DisruptionSnapshot;
+  /** How long after the permission. @default 3 min */
+  readonly later?: ReturnType<typeof seconds>;
+  readonly holds: boolean;
+}
+
+const successor = { uid: 'newer-uid' };
+const notReady = { readySince: undefined, unready: unready() };
+
+/** What holds of a permission for a-0, whoever has it. */
+const always: Record<string, Case> = {
+  'while a container of the pod is not ready [budget 92]': {
+    becomes: zones({ a: { pods: { 0: { areContainersReady: false } } } }),
+    holds: true,
+  },
+  'while the pod has failed [budget 93]': {
+    becomes: zones({ a: { pods: { 0: failed } } }),
+    holds: true,
+  },
+  'while the pod is terminating': {
+    becomes: zones({ a: { pods: { 0: { isTerminating: true } } } }),
+    holds: true,
+  },
+  'while its deletion was sent and is not seen': {
+    becomes: { ...zones(), leaving: new Set([`${a0}-uid`]) },
+    holds: true,
+  },
+  'while there is no pod in the slot [budget 95]': {
+    becomes: zones({ a: { pods: { 0: 'missing' } } }),
+    holds: true,
+  },
+  'while the next pod of the slot is pending [budget 94]': {
+    becomes: zones({ a: { pods: { 0: { ...successor, phase: 'Pending', ...notReady } } } }),
+    holds: true,
+  },
+  'while the next pod is ready, and not yet for minReadySeconds': {
+    becomes: zones({
+      a: {
+        spec: { minReady: minutes(5) },
+        pods: { 0: { ...successor, readySince: after(T0, seconds(60)) } },
+      },
+    }),
+    holds: true,
+  },
+  'no more once the next pod of the slot is available': {
+    becomes: zones({ a: { pods: { 0: successor } } }),
+    later: seconds(1),
+    holds: false,
+  },
+  'no more once the slot is gone': {
+    becomes: zones({ a: { spec: { replicas: 0, ordinalsStart: 0 }, listed: 0 } }),
+    later: seconds(1),
+    holds: false,
+  },
+  'no more once the set is gone [budget 97]': {
+    becomes: zones({ a: 'none' }),
+    later: seconds(1),
+    holds: false,
+  },
+  'while the status of the set still counts the slot': {
+    becomes: zones({ a: { spec: { replicas: 0 }, status: { replicas: 3 }, listed: 0 } }),
+    holds: true,
+  },
+  'while the pods of any zone cannot be read': {
+    becomes: zones({ a: { pods: { 0: successor } }, c: { arePodsUnreadable: true } }),
+    holds: true,
+  },
+  'while the sets cannot be read': {
+    becomes: { sets: undefined, leaving: new Set() },
+    holds: true,
+  },
+};
+
+const ofEvictions: Record<string, Case> = {
+  ...always,
+  'for less than 120 s while the same pod stays available': {
+    becomes: zones(),
+    later: millis(119_999),
+    holds: true,
+  },
+  'no more 120 s after, while the same pod stays available [budget 96]': {
+    becomes: zones(),
+    later: seconds(120),
+    holds: false,
+  },
+};
+
+const ofIntents: Record<string, Case> = {
+  ...always,
+  'for ever while the same pod stays available': { becomes: zones(), holds: true },
+};
+
+const term = 'term-1';
+const askers = {
+  eviction: { asking: { by: 'eviction' }, cases: ofEvictions },
+  rollout: { asking: { by: 'rollout', term }, cases: ofIntents },
+  'scale-down': { asking: { by: 'scale-down', term }, cases: ofIntents },
+} as const;
+
+for (const [asker, { asking, cases }] of Object.entries(askers)) {
+  for (const [fact, { becomes, later = aged, holds }] of Object.entries(cases)) {
+    test(`decide() holds what it gave to the ${asker} ${fact}`, () => {
+      const bed = new BudgetBed();
+      assert.equal(bed.ask('a-0', { asking }), 'allowed');
+      bed.now = after(T0, later);
+      bed.snapshot = becomes;
+      const leader = { term, arePredecessorsOver: true };
+      assert.deepEqual(bed.reserved({ leader }), holds ? [a0] : []);
+    });
+  }
+}
+
+test('decide() ends an eviction by time once the pod that stayed is available again, and not while it is not', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0'), 'allowed');
+  bed.now = after(T0, minutes(10));
+  bed.snapshot = zones({ a: { pods: { 0: notReady } } });
+  assert.deepEqual(bed.reserved(), [a0]);
+  bed.snapshot = zones();
+  assert.deepEqual(bed.reserved(), []);
+});
+
+const intents: Record<
+  string,
+  { readonly round: Partial<Round>; readonly pod?: DisruptionSnapshot; readonly holds: boolean }
+> = {
+  'on a replica that does not lead': { round: {}, holds: true },
+  'while its own term lasts': {
+    round: { leader: { term: 'term-1', arePredecessorsOver: true } },
+    holds: true,
+  },
+  'while a predecessor may still have something under way': {
+    round: { leader: { term: 'term-2', arePredecessorsOver: false } },
+    holds: true,
+  },
+  'no more once the predecessor was waited out and the pod lives on': {
+    round: { leader: { term: 'term-2', arePredecessorsOver: true } },
+    holds: false,
+  },
+  'no more once the predecessor was waited out and the pod lives on, ready or not': {
+    round: { leader: { term: 'term-2', arePredecessorsOver: true } },
+    pod: zones({ a: { pods: { 0: notReady } } }),
+    holds: false,
+  },
+  'of a predecessor that was waited out while the pod is going': {
+    round: { leader: { term: 'term-2', arePredecessorsOver: true } },
+    pod: zones({ a: { pods: { 0: { isTerminating: true } } } }),
+    holds: true,
+  },
+  'of a predecessor that was waited out while the slot is empty': {
+    round: { leader: { term: 'term-2', arePredecessorsOver: true } },
+    pod: zones({ a: { pods: { 0: 'missing' } } }),
+    holds: true,
+  },
+  'no more once it was taken back': {
+    round: { voided: [{ uid: `${a0}-uid`, by: 'rollout' }] },
+    holds: false,
+  },
+  'when another asker takes something back': {
+    round: { voided: [{ uid: `${a0}-uid`, by: 'scale-down' }] },
+    holds: true,
+  },
+  'when the intent for another pod is taken back': {
+    round: { voided: [{ uid: 'another-uid', by: 'rollout' }] },
+    holds: true,
+  },
+};
+
+for (const [fact, { round, pod = zones(), holds }] of Object.entries(intents)) {
+  test(`decide() holds an intent of our own ${fact}`, () => {
+    const bed = new BudgetBed();
+    assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');
+    bed.now = after(T0, aged);
+    bed.snapshot = pod;
+    assert.deepEqual(bed.reserved(round), holds ? [a0] : []);
+  });
+}
+
+test('decide() holds for an eviction what a rollout has taken back', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');
+  assert.equal(bed.ask('a-0'), 'allowed');
+  const voided = [{ uid: `${a0}-uid`, by: 'rollout' }] as const;
+  assert.deepEqual(bed.reserved({ voided }), [a0]);
+  bed.now = after(T0, seconds(120));
+  assert.deepEqual(bed.reserved({ voided }), []);
+});
+
+test('decide() holds for a rollout what an eviction has had for 120 s', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0'), 'allowed');
+  assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');
+  bed.now = after(T0, aged);
+  assert.deepEqual(bed.reserved(), [a0]);
+});
+
+test('decide() in a new term takes the intent of the old one over, to finish it (WRIT-2)', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');
+  assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term: 'term-2' } }), 'allowed');
+  const leader = { term: 'term-2', arePredecessorsOver: true };
+  assert.deepEqual(bed.reserved({ leader }), [a0]);
+});
+
+/** What a process knows that first saw the ledger 10 s ago, by its own clock, or saw the reservation come then. */
+function seen(bed: BudgetBed, kind: 'found' | 'witnessed', ago = seconds(10)): Sightings {
+  const reservations = [...bed.ledger.reservations.values()];
+  const before = kind === 'found' ? undefined : sight([], monotonic(0));
+  return { ...sight(reservations, monotonic(0), before), now: monotonic(ago) };
+}
+
+const clocks: Record<
+  string,
+  {
+    readonly kind: 'found' | 'witnessed';
+    readonly ago?: ReturnType<typeof seconds>;
+    readonly wall: ReturnType<typeof seconds>;
+    readonly holds: boolean;
+  }
+> = {
+  'when the wall clock steps ahead in the process that saw it given': {
+    kind: 'witnessed',
+    wall: minutes(60),
+    holds: true,
+  },
+  'no more once the process that saw it given has counted 120 s, whatever the wall clock says': {
+    kind: 'witnessed',
+    ago: seconds(120),
+    wall: minutes(-60),
+    holds: false,
+  },
+  'no more 120 s after its time in a process that found it': {
+    kind: 'found',
+    wall: seconds(120),
+    holds: false,
+  },
+  'while its time lies ahead in a process that found it lately': {
+    kind: 'found',
+    wall: minutes(-60),
+    holds: true,
+  },
+  'no more once a process that found it has counted 120 s, though its time lies ahead (D-55)': {
+    kind: 'found',
+    ago: seconds(120),
+    wall: minutes(-60),
+    holds: false,
+  },
+};
+
+for (const [fact, { kind, ago, wall, holds }] of Object.entries(clocks)) {
+  test(`decide() holds what it gave to an eviction ${fact}`, () => {
+    const bed = new BudgetBed();
+    assert.equal(bed.ask('a-0'), 'allowed');
+    bed.now = after(T0, wall);
+    assert.deepEqual(bed.reserved({ sightings: seen(bed, kind, ago) }), holds ? [a0] : []);
+  });
+}
+
+test('sight() keeps since when a claim was seen, and forgets what is gone', () => {
+  const bed = new BudgetBed(budget({ limit: 2 }));
+  assert.equal(bed.ask('a-0'), 'allowed');
+  const first = sight([...bed.ledger.reservations.values()], monotonic(5));
+  assert.equal(first.witnessed.size, 0);
+  assert.equal(bed.ask('a-1'), 'allowed');
+  const second = sight([...bed.ledger.reservations.values()], monotonic(7), first);
+  assert.deepEqual([...second.since.values()], [5, 7]);
+  assert.equal(second.witnessed.size, 1);
+  const third = sight([...bed.ledger.reservations.values()], monotonic(9), second);
+  assert.deepEqual([...third.since.values()], [5, 7]);
+  assert.equal(third.witnessed.size, 1);
+  assert.equal(sight([], monotonic(11), third).since.size, 0);
+});
+
+test('decide() changes nothing for a repeated request (BUDG-5)', () => {
+  const bed = new BudgetBed(budget({ limit: 2 }));
+  assert.equal(bed.ask('a-0'), 'allowed');
+  const { ledger } = bed;
+  bed.now = after(T0, seconds(29));
+  const decided = bed.decide({ requests: [request('a-0'), request('a-0')] });
+  assert.deepEqual(decided.answers, [
+    { kind: 'allowed', isRepeated: true },
+    { kind: 'allowed', isRepeated: true },
+  ]);
+  assert.equal(decided.change, 'none');
+  assert.equal(decided.ledger, ledger);
+  assert.equal(bed.ask('a-1'), 'allowed');
+});
+
+test('decide() repeats what it allowed though another zone has failed since (BUDG-5)', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0'), 'allowed');
+  bed.snapshot = zones({ b: { pods: { 0: failed } } });
+  assert.equal(bed.ask('a-0'), 'allowed');
+  assert.equal(bed.ask('a-1'), '1 pod not ready in ingester-zone-b');
+});
+
+test('decide() remembers for at least 90 s what it allowed last', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0'), 'allowed');
+  bed.now = after(T0, seconds(30));
+  const { change } = bed.decide({ requests: [request('a-0')] });
+  assert.equal(change, 'permissions');
+  bed.now = after(T0, seconds(149));
+  assert.deepEqual(bed.reserved(), [a0]);
+  bed.now = after(T0, seconds(150));
+  assert.deepEqual(bed.reserved(), []);
+});
+
+test('decide() answers a dry run, and changes nothing [budget 61]', () => {
+  const bed = new BudgetBed();
+  const { ledger } = bed;
+  const decided = bed.decide({ requests: [request('a-0', { isDryRun: true }), request('b-0')] });
+  assert.deepEqual(decided.answers, [
+    { kind: 'allowed', isRepeated: false },
+    { kind: 'allowed', isRepeated: false },
+  ]);
+  assert.deepEqual(bed.reserved(), ['ingester-zone-b-0']);
+  const again = new BudgetBed().decide({ requests: [request('a-0', { isDryRun: true })] });
+  assert.equal(again.change, 'none');
+  assert.equal(ledger.reservations.size, 0);
+});
+
+test('decide() renews nothing, and adds no asker, for a dry run', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0'), 'allowed');
+  bed.now = after(T0, seconds(60));
+  const asking = { by: 'rollout', term } as const;
+  const requests = [request('a-0', { isDryRun: true }), request('a-0', { isDryRun: true, asking })];
+  assert.equal(bed.decide({ requests }).change, 'none');
+});
+
+test('decide() says what must be stored before an answer leaves, and what need not be', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.decide().change, 'none');
+  assert.equal(bed.decide({ requests: [request('a-0')] }).change, 'permissions');
+  assert.equal(bed.decide({ requests: [request('b-0')] }).change, 'none');
+  bed.now = after(T0, seconds(120));
+  assert.equal(bed.decide().change, 'releases');
+  assert.equal(bed.decide().change, 'none');
+});

@@ -1,0 +1,83 @@
+/** When a reservation ends: by evidence, never because a condition or a container changed (BUDG-4). */
+import { type Instant, type Millis, seconds } from '#base/units.ts';
+import { type LedgerMoment, passedAt } from './elapsed.ts';
+import type { Place } from './place.ts';
+import { type Claim, type Reservation, termOf } from './reservation.ts';
+import type { Standing } from './standing.ts';
+
+/**
+ * How long a permission of somebody else may still be used (D-50): an API server ends a request long before, and what
+ * was refused elsewhere does not block the zone for longer.
+ */
+export const evictionLife: Millis = seconds(120);
+
+/** The process that may void intents of our own: it holds the Lease. */
+export interface Leader {
+  readonly term: string;
+  /** Whether nothing that an earlier term sent can arrive any more: it ended in good order, or was waited out (D-50). */
+  readonly arePredecessorsOver: boolean;
+}
+
+/** What the end of a reservation is judged by. */
+export interface ReleaseMoment extends LedgerMoment {
+  /** Absent on replicas that do not lead: these end no intent of our own. */
+  readonly leader?: Leader | undefined;
+}
+
+/** What is left of `reservation`; itself where nothing ended, undefined where it ended. */
+export function remainderOf(
+  reservation: Reservation,
+  standing: Standing,
+  moment: ReleaseMoment,
+): Reservation | undefined {
+  // Where something could not be read, nothing is evidence.
+  if (standing.sets === undefined || standing.unreadable.length > 0) return reservation;
+  const place = standing.places.get(reservation.slot.pod);
+  if (place === undefined || isTakenOver(place, reservation.uid)) return undefined;
+  const claims = reservation.claims.filter(
+    (claim) => !isOver({ reservation, claim }, place, moment),
+  );
+  if (claims.length === reservation.claims.length) return reservation;
+  return claims.length === 0 ? undefined : { ...reservation, claims };
+}
+
+/** Whether another pod than the one given away is available in its slot: what was permitted has come to its end. */
+function isTakenOver({ pod, isAvailable }: Place, uid: string): boolean {
+  return isAvailable && pod?.uid !== uid;
+}
+
+interface ClaimOf {
+  readonly reservation: Reservation;
+  readonly claim: Claim;
+}
+
+function isOver({ reservation, claim }: ClaimOf, place: Place, moment: ReleaseMoment): boolean {
+  if (place.pod?.uid !== reservation.uid) return false;
+  const term = termOf(claim);
+  if (term !== undefined) return !place.isLeaving && isOfThePast(term, moment);
+  return place.isAvailable && passedAt({ reservation, claim }, evictionLife, moment) <= moment.now;
+}
+
+/** Whether an intent of `term` cannot lead to anything any more. */
+function isOfThePast(term: string, { leader }: ReleaseMoment): boolean {
+  return leader?.arePredecessorsOver === true && leader.term !== term;
+}
+
+/**
+ * When `reservation` of a pod that stays ends by time alone; undefined: it does not, as it is an intent of our own, or
+ * as its pod is no longer there to show that nothing happened.
+ */
+export function endsAt(
+  reservation: Reservation,
+  place: Place | undefined,
+  moment: LedgerMoment,
+): Instant | undefined {
+  if (place?.pod?.uid !== reservation.uid || place.isLeaving) return undefined;
+  let last: Instant | undefined;
+  for (const claim of reservation.claims) {
+    if (claim.by !== 'eviction') return undefined;
+    const end = passedAt({ reservation, claim }, evictionLife, moment);
+    if (last === undefined || end > last) last = end;
+  }
+  return last;
+}
