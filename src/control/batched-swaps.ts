@@ -45,6 +45,8 @@ export interface BatchedSwapOptions<Asked, Answer> {
    * be decided differently by then is not sent.
    */
   decide(asked: readonly Asked[], known: Known, at: Reading): Swap<Answer>;
+  /** Told of what was read or written, before anything is decided on it. */
+  onKnown?(known: Known): void;
 }
 
 /** One reading of both clocks. */
@@ -204,8 +206,9 @@ export class BatchedSwaps<Asked, Answer> {
   }
 
   #saw(map: SharedTexts, provenAt: Monotonic): Seen {
-    const exists = map.configMap !== undefined;
-    this.#seen = { map, known: { texts: map.texts, exists, provenAt } };
+    const known = { texts: map.texts, exists: map.configMap !== undefined, provenAt };
+    this.#seen = { map, known };
+    this.#options.onKnown?.(known);
     return this.#seen;
   }
 
@@ -221,11 +224,9 @@ export class BatchedSwaps<Asked, Answer> {
   }
 }
 
-/** Answers are compared as what they say: a grant that would be a denial by now must not leave. */
-function isSame<Answer>(one: Swap<Answer>, other: Swap<Answer>): boolean {
-  const textOf = ({ changes, answers }: Swap<Answer>): string =>
-    JSON.stringify([[...changes].map(([key, text]) => [key, text ?? null]), answers]);
-  return textOf(one) === textOf(other);
+/** Whether both store the same: what is permitted by now stands there, and nothing else. */
+function isSame<Answer>({ changes: one }: Swap<Answer>, { changes: other }: Swap<Answer>): boolean {
+  return one.size === other.size && [...one].every(([key, text]) => other.get(key) === text);
 }
 
 /**

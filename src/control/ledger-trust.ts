@@ -1,0 +1,74 @@
+import { assertNever } from '#base/assert-never.ts';
+import { after, type Instant, type Millis, millis } from '#base/units.ts';
+import type { BudgetRef } from '#disruption/budget.ts';
+import { emptyLedger, type Ledger } from '#disruption/ledger.ts';
+import type { StoredLedger } from '#disruption/parse-ledger.ts';
+
+/** Whether what is stored tells what is given away under a budget. */
+export type Trust =
+  | { readonly kind: 'trusted'; readonly ledger: Ledger }
+  /** Nobody knows what was given away: nothing is until then, when all of that has happened or never will (D-34). */
+  | { readonly kind: 'waiting'; readonly until: Instant; readonly why: string }
+  /** Only a person, or another program, can end it. */
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** What is known of the ledger of a budget. */
+export interface LedgerSight {
+  readonly budget: BudgetRef;
+  /** Names where it stands, such as `ConfigMap ops/ledger-of-ingester`. */
+  readonly object: string;
+  /** Undefined: there is no ConfigMap. */
+  readonly stored: StoredLedger | undefined;
+  /** Whether this process saw the budget being made, so that nothing can have been given away before. */
+  readonly sawCreation: boolean;
+  /** For how long this process has seen that no ledger can be read there, without a break. */
+  readonly unreadableFor: Millis;
+  /** How long a permission may still be used (D-50). */
+  readonly horizon: Millis;
+  readonly now: Instant;
+}
+
+/**
+ * Says what is given away under a budget, as far as that can be trusted. A ledger that is missing, or of a former budget of
+ * the name, is empty where this process saw the budget being made; otherwise, and where it was cut off or edited, what was
+ * given away shows in the pods once the horizon has passed. One that a newer program wrote is left alone.
+ */
+export function trustOf(sight: LedgerSight): Trust {
+  const { stored, sawCreation, object } = sight;
+  if (stored === undefined) {
+    return sawCreation ? empty(sight) : waited(sight, `there is no ${object}`);
+  }
+  switch (stored.kind) {
+    case 'ledger':
+      return { kind: 'trusted', ledger: stored.ledger };
+    case 'of-another-budget':
+      return sawCreation ? empty(sight) : waited(sight, problemText(stored.problem));
+    case 'truncated':
+    case 'edited':
+      return waited(sight, problemText(stored.problem));
+    case 'from-the-future':
+      return { kind: 'refused', why: problemText(stored.problem) };
+    default:
+      return assertNever(stored);
+  }
+}
+
+function empty({ budget }: LedgerSight): Trust {
+  return { kind: 'trusted', ledger: emptyLedger(budget) };
+}
+
+function waited(sight: LedgerSight, why: string): Trust {
+  const { unreadableFor, horizon, now } = sight;
+  if (unreadableFor >= horizon) return empty(sight);
+  return { kind: 'waiting', until: after(now, millis(horizon - unreadableFor)), why };
+}
+
+function problemText({
+  path,
+  message,
+}: {
+  readonly path: string;
+  readonly message: string;
+}): string {
+  return `${path} ${message}`;
+}
