@@ -1,7 +1,16 @@
 import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
-import { arrayAt, conditionOf, instantAt, objectAt, objectsIn, stringAt } from './parse-fields.ts';
+import {
+  arrayAt,
+  conditionOf,
+  instantAt,
+  objectAt,
+  objectsIn,
+  stringAt,
+  stringMapAt,
+} from './parse-fields.ts';
 import { parseUnready, troubleOf } from './parse-unready.ts';
+import { podLabels } from './pod-labels.ts';
 import type { PodView } from './view.ts';
 
 /** When the pod became ready, as the peer noted it (Y1); this operator reads it, and writes none. */
@@ -18,13 +27,17 @@ export function parsePod(object: JsonObject): PodView {
   const status = objectAt(object, 'status');
   const { readySince, unready, unreadyAfter } = readinessOf(status);
   const areContainersReady = areAllReady(status);
+  const name = stringAt(metadata, 'name') ?? '';
+  const labels = stringMapAt(metadata, 'labels');
+  const revision = labels['controller-revision-hash'];
   return Object.freeze({
     namespace: stringAt(metadata, 'namespace') ?? '',
-    name: stringAt(metadata, 'name') ?? '',
+    name,
     uid: stringAt(metadata, 'uid') ?? '',
     resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
     controllerUid: controllerUidOf(metadata),
-    revision: stringAt(objectAt(metadata, 'labels'), 'controller-revision-hash'),
+    revision,
+    labels: podLabels(labels, { name, revision }),
     isTerminating: stringAt(metadata, 'deletionTimestamp') !== undefined,
     phase: phaseOf(status),
     readySince,

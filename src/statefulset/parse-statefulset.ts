@@ -18,7 +18,7 @@ export function parseStatefulSet(object: JsonObject): StatefulSetView {
     resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
     generation: integerAt(metadata, 'generation') ?? 0,
     isDeleting: stringAt(metadata, 'deletionTimestamp') !== undefined,
-    labels: stringMapAt(metadata, 'labels', isRolloutKey),
+    labels: stringMapAt(metadata, 'labels'),
     annotations: stringMapAt(metadata, 'annotations', isRolloutKey),
     spec: parseSpec(objectAt(object, 'spec')),
     status: parseStatus(objectAt(object, 'status')),

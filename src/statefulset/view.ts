@@ -15,7 +15,7 @@ export interface StatefulSetView {
   readonly resourceVersion: string;
   readonly generation: number;
   readonly isDeleting: boolean;
-  /** Only keys that this operator knows; see each capability's `api.ts`. */
+  /** Its own; budgets select by any of them. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: {
@@ -55,6 +55,8 @@ export interface PodView {
   readonly controllerUid: string | undefined;
   /** The `controller-revision-hash` label; undefined when the pod carries none. */
   readonly revision: string | undefined;
+  /** Shared with other pods of the template; `labelsOf` tells them as they are. */
+  readonly labels: Readonly<Record<string, string>>;
   readonly isTerminating: boolean;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   /** `lastTransitionTime` of the Ready condition while it is True; undefined when it is not, or the time cannot be read. */

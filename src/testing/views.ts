@@ -86,6 +86,7 @@ export function podView(overrides: Partial<PodView> = {}): PodView {
     areContainersReady: true,
     trouble: undefined,
     readyTime: undefined,
+    labels: {},
     ...overrides,
     name,
   });
