@@ -73,10 +73,10 @@ async function serve({ config, ignored }: Accepted, findCluster: FindCluster): P
   const sink = standardErrorSink();
   const plainLog = createLogger({ ...config.log, clock, sink });
   tellIgnored(plainLog, ignored);
-  const tracer = await tracingOf({ env: process.env, clock, log: plainLog });
+  const registry = createProcessRegistry();
+  const tracer = await tracingOf({ env: process.env, clock, log: plainLog, registry });
   const log = tracer === undefined ? plainLog : tracedLogger(plainLog, tracer.tracing);
   const traced = tracer === undefined ? {} : { tracing: tracer.tracing };
-  const registry = createProcessRegistry();
   declareUnbuiltSeries(registry);
   const readiness = createReadiness();
   const httpMetrics = createHttpServerMetrics(registry);
