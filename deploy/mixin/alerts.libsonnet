@@ -221,9 +221,14 @@
               /
               sum %(by)s (rate(rollout_operator_request_duration_seconds_count{%(selector)s, route=~"admission_.*"}[5m]))
               > 0.01
+              or
+              sum %(by)s (rate(rollout_operator_admission_reviews_total{%(selector)s, outcome=~"DependencyFailed|Forbidden|DeadlineExceeded|Overloaded|InternalError"}[5m]))
+              /
+              sum %(by)s (rate(rollout_operator_admission_reviews_total{%(selector)s}[5m]))
+              > 0.01
             ||| % (terms { by: by(['route']) }),
-            'A webhook of rollout-operator does not answer reviews.',
-            '{{ $value | humanizePercentage }} of the reviews of {{ $labels.route }} in {{ $labels.namespace }} are not answered with 200, so the API server refuses what was asked.'
+            'A webhook of rollout-operator cannot judge reviews.',
+            '{{ $value | humanizePercentage }} of the reviews of {{ $labels.route }} in {{ $labels.namespace }} are not answered with 200, or denied as it could not be found out whether they are allowed.'
           ),
           alert(
             'RolloutOperatorWebhookSlow',

@@ -42,7 +42,9 @@ const blocked = 'rollout_operator_group_blocked';
 const pods = 'rollout_operator_statefulset_pods';
 const ingester = { rollout_group: 'ingester' } as const;
 const zone = { ...ingester, statefulset: 'ingester-zone-a' } as const;
-const review = { method: 'POST', route: 'admission_no_downscale', ws: 'false' } as const;
+const outcomes = 'rollout_operator_admission_reviews_total';
+const route = 'admission_no_downscale';
+const review = { method: 'POST', route, ws: 'false' } as const;
 
 const noOperator = 'nothing rolls, and webhooks that fail closed refuse scale-downs.';
 const lastSuccess = 'rollout_operator_last_successful_group_reconcile_timestamp_seconds';
@@ -301,7 +303,23 @@ export const firing: readonly (FiringCase & { readonly alert: string })[] = [
     severity: 'critical',
     labels: { route: 'admission_no_downscale' },
     description:
-      '10% of the reviews of admission_no_downscale in mimir are not answered with 200, so the API server refuses what was asked.',
+      '10% of the reviews of admission_no_downscale in mimir are not answered with 200, or denied as it could not be found out whether they are allowed.',
+  },
+  {
+    alert: 'RolloutOperatorWebhookErrors',
+    when: 'the API server does not answer what a webhook has to know',
+    series: {
+      [of(`${reviews}_count`, { ...review, status_code: '200' })]: '0+60x60',
+      [of(outcomes, { route, outcome: 'Allowed' })]: '0+30x60',
+      [of(outcomes, { route, outcome: 'Denied' })]: '0+18x60',
+      [of(outcomes, { route, outcome: 'DependencyFailed' })]: '0+6x60',
+      [of(outcomes, { route, outcome: 'DeadlineExceeded' })]: '0+6x60',
+    },
+    at: 20,
+    severity: 'critical',
+    labels: { route },
+    description:
+      '20% of the reviews of admission_no_downscale in mimir are not answered with 200, or denied as it could not be found out whether they are allowed.',
   },
   {
     alert: 'RolloutOperatorWebhookSlow',
@@ -386,6 +404,9 @@ export const healthy: Series = {
   [of(podRequests, { path: '/prepare', method: 'POST', status_code: '503' })]: '0+1x1500',
   [of(`${reviews}_count`, { ...review, status_code: '200' })]: '0+1000x1500',
   [of(`${reviews}_count`, { ...review, status_code: '429' })]: '0+1x1500',
+  [of(outcomes, { route, outcome: 'Allowed' })]: '0+900x1500',
+  [of(outcomes, { route, outcome: 'Denied' })]: '0+99x1500',
+  [of(outcomes, { route, outcome: 'DependencyFailed' })]: '0+1x1500',
   [of(`${reviews}_bucket`, { ...review, status_code: '200', le: '0.1' })]: '0+1000x1500',
   [of(`${reviews}_bucket`, { ...review, status_code: '200', le: '5' })]: '0+1000x1500',
   [of(`${reviews}_bucket`, { ...review, status_code: '200', le: '+Inf' })]: '0+1000x1500',
@@ -507,6 +528,14 @@ export const silent: Readonly<Record<string, SilentCase>> = {
     series: {
       [of(`${reviews}_count`, { method: 'GET', route: 'ready', status_code: '500' })]: '0+60x60',
       [of(`${reviews}_count`, { ...review, status_code: '200' })]: '0+60x60',
+    },
+    at: 50,
+  },
+  'all is denied by rules, and by pods that are not prepared': {
+    alert: 'RolloutOperatorWebhookErrors',
+    series: {
+      [of(outcomes, { route, outcome: 'Denied' })]: '0+60x60',
+      [of(outcomes, { route, outcome: 'PodNotPrepared' })]: '0+60x60',
     },
     at: 50,
   },
