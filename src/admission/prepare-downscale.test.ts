@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { AdmissionBed, ago, type BedSet } from '#testing/admission-bed.ts';
@@ -167,6 +167,21 @@ test('prepareDownscale() asks for no other resource than the set, whatever its n
   );
   assert.deepEqual(bed.fleet.story(), []);
 });
+
+const starts: Record<string, readonly [start: JsonValue, shown: string]> = {
+  'a negative number': [-1, '-1'],
+  'a number in a text': ['5', '"5"'],
+  'an object': [{ from: 5 }, '{"from":5}'],
+  'a long list': [Array.from({ length: 60 }, () => 1), `[${'1,'.repeat(49)}1…`],
+};
+for (const [what, [start, shown]] of Object.entries(starts)) {
+  test(`preparedSetOf() shows spec.ordinals.start as it is stored: ${what}`, () => {
+    assert.equal(
+      preparedSetOf({ spec: { ordinals: { start } } }),
+      `spec.ordinals.start must be a whole number from 0 to 2147483647: got ${shown}`,
+    );
+  });
+}
 
 test('preparedSetOf() says why a set cannot be read (D-25)', () => {
   const annotations = ['x'] as unknown as Record<string, string>;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
@@ -38,7 +39,7 @@ export async function tracingOf({
   const { otlp, sampler } = choice.settings;
   const server = new URL(otlp.url.origin);
   const transport = await openTransport({ server, tls: tlsOf(otlp) }, { clock, env });
-  const { openTracing } = await import('#telemetry/open-tracing.ts');
+  const { openTracing } = await import('#telemetry/open-tracing.ts').catch(withMissingFile);
   const countLost = lossCounter(registry);
   const post = poster(transport, otlp);
   const running = openTracing(choice.settings, { clock, log, post, countLost });
@@ -54,6 +55,16 @@ export async function tracingOf({
       await transport.close();
     },
   };
+}
+
+/** In a bundle it is a file of its own, which may have been left behind. */
+function withMissingFile(error: unknown): never {
+  const { code, url }: NodeJS.ErrnoException & { readonly url?: unknown } = errorOf(error);
+  if (code !== 'ERR_MODULE_NOT_FOUND' || typeof url !== 'string') throw error;
+  throw new Error(
+    `Cannot trace without the file ${fileURLToPath(url)}, which is missing: keep all files of the build beside the program, or set OTEL_SDK_DISABLED=true`,
+    { cause: error },
+  );
 }
 
 const losses: readonly SpanLoss[] = ['QueueFull', 'NotSent'];
