@@ -51,7 +51,9 @@ function staying(list: JsonValue | undefined): string {
 }
 
 function names(list: JsonValue | undefined): string {
-  return Array.isArray(list) ? list.map((each) => String(metadataOf(each)['name'])).join(' ') : '';
+  return Array.isArray(list)
+    ? list.map((each) => JSON.stringify(metadataOf(each)['name'])).join()
+    : '';
 }
 
 function metadataOf(object: JsonValue): Readonly<Record<string, JsonValue | undefined>> {
