@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
+  copyFileSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -112,6 +114,22 @@ describe('bundleInto()', () => {
       'rollout-operator.mjs',
       'tracing.mjs',
     ]);
+  });
+
+  test('makes a program that says which file it lacks where it was copied alone', () => {
+    const alone = join(folder, 'alone');
+    mkdirSync(alone);
+    copyFileSync(join(folder, 'one', 'rollout-operator.mjs'), join(alone, 'rollout-operator.mjs'));
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(alone, 'rollout-operator.mjs'), '-kubernetes.namespace=x', '-server.port=0'],
+      { encoding: 'utf8', env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' } },
+    );
+    assert.equal(status, 1);
+    assert.equal(
+      stderr,
+      `Cannot trace without the file ${join(alone, 'tracing.mjs')}, which is missing: keep all files of the build beside the program, or set OTEL_SDK_DISABLED=true\n`,
+    );
   });
 
   test('puts in only what an install without the tools has, so that `npm ci --omit=dev` is enough', () => {

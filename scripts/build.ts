@@ -4,20 +4,14 @@
  *
  *     npm run build [-- --out <folder>] [--node <absolute path of the Node that will run it>]
  */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import { epochOf, writeSboms } from './sbom.ts';
+import { errorOf } from '../src/base/error-of.ts';
+import { demandOwnFolder, noteBuild } from './build-folder.ts';
+import { epochOf, sbomFiles, writeSboms } from './sbom.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -139,20 +133,16 @@ function licenceOf(folder: string): string {
  *
  * @param node as of {@link bundleInto}
  * @param epoch when the lists say that they were made, in seconds since 1970
- * @throws where `folder` holds other files, which would be lost
+ * @throws where `folder` has what no build wrote, which would be lost
  */
 export async function buildInto(
   folder: string,
   { node, epoch }: { readonly node: string | undefined; readonly epoch: number },
 ): Promise<Bundle> {
-  if (
-    existsSync(folder) &&
-    !existsSync(join(folder, 'LICENSES.txt')) &&
-    readdirSync(folder).length > 0
-  ) {
-    throw new Error(`${folder} holds other files: name another folder, or remove them`);
-  }
+  demandOwnFolder(folder);
   const bundle = await bundleInto(folder, node === undefined ? {} : { node });
+  // Before what takes long, so that a build that was broken off can be made again.
+  noteBuild(folder, [...readdirSync(folder), ...sbomFiles]);
   writeSboms(folder, bundle.packages, epoch);
   return bundle;
 }
@@ -162,8 +152,13 @@ if (import.meta.main) {
     options: { out: { type: 'string', default: 'build' }, node: { type: 'string' } },
   });
   const { node, out } = values;
-  const { size, packages } = await buildInto(resolve(out), { node, epoch: epochOf(process.env) });
-  process.stdout.write(
-    `${out}: ${(size / 1e6).toFixed(2)} MB without source maps, with parts of ${packages.length} packages\n`,
-  );
+  try {
+    const { size, packages } = await buildInto(resolve(out), { node, epoch: epochOf(process.env) });
+    process.stdout.write(
+      `${out}: ${(size / 1e6).toFixed(2)} MB without source maps, with parts of ${packages.length} packages\n`,
+    );
+  } catch (error) {
+    process.stderr.write(`${errorOf(error).message}\n`);
+    process.exitCode = 1;
+  }
 }

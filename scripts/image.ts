@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { errorOf } from '#base/error-of.ts';
 import { buildInto } from './build.ts';
+import { demandOwnFolder } from './build-folder.ts';
 import { type Builder, type Command, findBuilder, type ImageBuild } from './image-builders.ts';
 import { epochOf } from './sbom.ts';
 
@@ -103,13 +104,16 @@ async function main(args: readonly string[]): Promise<void> {
     },
   });
   const { 'build-image': by, builder: wanted, archive, ...rest } = values;
+  const lists = join(root, 'build');
+  // Before minutes of work.
+  demandOwnFolder(lists);
   const builder = findBuilder(wanted);
   buildImage(builder, root, {
     ...rest,
     buildImage: by,
     archive: archive === undefined ? undefined : resolve(archive),
   });
-  await buildInto(join(root, 'build'), { node: values.node, epoch: imageEpoch(root) });
+  await buildInto(lists, { node: values.node, epoch: imageEpoch(root) });
   process.stdout.write(
     `Built ${values.tag} with ${builder.name}; build/rollout-operator.spdx.json and .cdx.json list what is in it beside its base\n`,
   );

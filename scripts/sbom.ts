@@ -146,12 +146,16 @@ export function writeSboms(into: string, folders: readonly string[], epoch: numb
   );
   const contents = { packages, epoch };
   const write = (format: string, document: object): void =>
-    writeFileSync(
-      join(into, `rollout-operator.${format}.json`),
-      `${JSON.stringify(document, undefined, 2)}\n`,
-    );
+    writeFileSync(join(into, sbomFile(format)), `${JSON.stringify(document, undefined, 2)}\n`);
   write('spdx', narrowSpdx(askNpm('spdx') as Spdx, contents));
   write('cdx', narrowCycloneDx(askNpm('cyclonedx') as CycloneDx, contents, manifestIn('.')));
+}
+
+/** What {@link writeSboms} writes. */
+export const sbomFiles: readonly string[] = ['spdx', 'cdx'].map(sbomFile);
+
+function sbomFile(format: string): string {
+  return `rollout-operator.${format}.json`;
 }
 
 /** Returns the time that builds are told to have been made at (reproducible-builds.org). @default 1970 */

@@ -12,6 +12,9 @@ const unbuilt: ReadonlySet<string> = new Set([
   'bedrock',
 ]);
 
+/** Those that are built. */
+const commands = ['cluster', 'demo'] as const;
+
 /** The commands by their first argument; flags alone start the operator, as the peers' Deployments do. */
 async function main(args: readonly string[]): Promise<number> {
   const [command, ...rest] = args;
@@ -29,7 +32,11 @@ async function main(args: readonly string[]): Promise<number> {
       return clusterCommand(rest);
     }
     default:
-      return runCommand(args);
+      if (command === undefined || command.startsWith('-')) return runCommand(args);
+      process.stderr.write(
+        `There is no command ${JSON.stringify(command)}: name one of ${commands.join(', ')}, or give flags alone, such as -kubernetes.namespace=<namespace>, to start the operator\n`,
+      );
+      return 2;
   }
 }
 

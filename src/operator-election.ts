@@ -22,7 +22,7 @@ export interface ElectionSettings {
 
 /** Who of several replicas reconciles. @param client one without a rate limiter: behind a queue the Lease would be lost */
 export function electionOf(
-  { config, clock, log, identity }: ElectionSettings,
+  { config, clock, log, metrics, identity }: ElectionSettings,
   client: Client,
 ): LeaderElection {
   const { leaderElection, kubernetes, rollout } = config;
@@ -43,7 +43,20 @@ export function electionOf(
     name: resourceName,
     scope: namespace === '' ? ALL_NAMESPACES : namespace,
     predecessorHorizon: rollout.predecessorHorizon,
+    onRound: deniedVerb(metrics),
   });
+}
+
+const LEASES = 'leases';
+
+/** Shows which verb on the Lease the Role denies, in place of the one before. */
+function deniedVerb(metrics: OperatorMetrics): (denied: string | undefined) => void {
+  let shown: string | undefined;
+  return (denied) => {
+    if (shown !== undefined) metrics.setPermissionRefused(shown, LEASES, false);
+    if (denied !== undefined) metrics.setPermissionRefused(denied, LEASES, true);
+    shown = denied;
+  };
 }
 
 /**
@@ -63,7 +76,10 @@ export async function runElection(
   const show = (state: LeaderState): void => metrics.setLeader(name, isLeading(state));
   show(election.state);
   const leave = election.onChange(show);
-  const watching = watchRivals({ client, clock, log, namespace, name, scope, onLook }, signal);
+  const onList = (isRefused: boolean): void =>
+    metrics.setPermissionRefused('list', LEASES, isRefused);
+  const rivals = { client, clock, log, namespace, name, scope, onLook, onList };
+  const watching = watchRivals(rivals, signal);
   await Promise.all([election.run(signal), watching]);
   leave();
 }

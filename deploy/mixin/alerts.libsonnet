@@ -25,9 +25,16 @@
             'RolloutOperatorDown',
             'critical',
             '5m',
-            'absent(up{%(selector)s} == 1)' % terms,
+            // All replicas are away; or all targets are gone; or there never were any.
+            |||
+              max %(by)s (up{%(selector)s}) == 0
+              or
+              max %(by)s (max_over_time(up{%(selector)s}[1h])) unless max %(by)s (up{%(selector)s})
+              or
+              absent_over_time(up{%(selector)s}[1h])
+            ||| % (terms { by: by() }),
             'No rollout-operator is scraped.',
-            'Prometheus reaches no replica of rollout-operator: nothing rolls, and webhooks that fail closed refuse scale-downs.'
+            'Prometheus reaches no replica of rollout-operator{{ with $labels.namespace }} in {{ . }}{{ end }}: nothing rolls, and webhooks that fail closed refuse scale-downs.'
           ),
           alert(
             'RolloutOperatorNoLeader',
@@ -119,7 +126,18 @@
             'RolloutOperatorReconcileStale',
             'warning',
             '5m',
-            'time() - max %s (rollout_operator_last_successful_group_reconcile_timestamp_seconds{%s}) > %d' % [by(['rollout_group']), config.selector, config.staleSeconds],
+            // The series of a group that is gone stays while another group fails: only what is looked at, or waits to be, counts.
+            |||
+              time() - max %(by)s (rollout_operator_last_successful_group_reconcile_timestamp_seconds{%(selector)s}) > %(stale)d
+              and
+              (
+                max %(by)s (rollout_operator_statefulset_pods{%(selector)s})
+                or
+                max %(by)s (rollout_operator_group_blocked{%(selector)s})
+                or
+                max %(by)s (increase(rollout_operator_group_reconciles_total{%(selector)s}[%(stale)ds])) > 0
+              )
+            ||| % (terms { by: by(['rollout_group']) }),
             'A rollout group has not been looked at with success for long.',
             'The last pass over {{ $labels.rollout_group }} in {{ $labels.namespace }} that did not fail ended {{ $value | humanizeDuration }} ago.'
           ),
@@ -203,9 +221,14 @@
               /
               sum %(by)s (rate(rollout_operator_request_duration_seconds_count{%(selector)s, route=~"admission_.*"}[5m]))
               > 0.01
+              or
+              sum %(by)s (rate(rollout_operator_admission_reviews_total{%(selector)s, outcome=~"DependencyFailed|Forbidden|DeadlineExceeded|Overloaded|InternalError"}[5m]))
+              /
+              sum %(by)s (rate(rollout_operator_admission_reviews_total{%(selector)s}[5m]))
+              > 0.01
             ||| % (terms { by: by(['route']) }),
-            'A webhook of rollout-operator does not answer reviews.',
-            '{{ $value | humanizePercentage }} of the reviews of {{ $labels.route }} in {{ $labels.namespace }} are not answered with 200, so the API server refuses what was asked.'
+            'A webhook of rollout-operator cannot judge reviews.',
+            '{{ $value | humanizePercentage }} of the reviews of {{ $labels.route }} in {{ $labels.namespace }} are not answered with 200, or denied as it could not be found out whether they are allowed.'
           ),
           alert(
             'RolloutOperatorWebhookSlow',

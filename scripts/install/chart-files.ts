@@ -1,4 +1,5 @@
 /** The Helm chart, from what deploy/ is generated from. What has no source but itself is in {@link handWritten}. */
+import { operatorFlags } from '#config/flags.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
 import { header, yaml } from '../generate-deploy.ts';
 import { affinityOf, chartDeployment } from './chart-deployment.ts';
@@ -17,6 +18,7 @@ export const handWritten: readonly string[] = [
 ];
 
 const note = header.replace('generate-deploy', 'generate-install');
+const templateNote = `{{/* ${note.replace(/^# |\n$/g, '')} */}}`;
 
 /** The generated files of the chart by their paths in it. @param version of the program and of the chart */
 export function chartFiles(version: string): Readonly<Record<string, string>> {
@@ -32,6 +34,7 @@ export function chartFiles(version: string): Readonly<Record<string, string>> {
     'charts/crds/Chart.yaml': `${note}${yaml(definitionsOf(version))}`,
     'charts/crds/crds/replica-template-definition.yaml': `${note}${yaml(replicaTemplateDefinition)}`,
     'templates/_affinity.tpl': affinity(version),
+    'templates/_flags.tpl': booleanFlags(),
     ...Object.fromEntries(
       Object.entries(templates).map(([file, text]) => [`templates/${file}`, `${note}${text}`]),
     ),
@@ -65,11 +68,21 @@ function deploymentOf(version: string): string {
   return `{{- include "rollout-operator.check" . }}\n${template([chartDeployment(version)])}`;
 }
 
+/** What a word after a flag is, its value or none, depends on the flag. */
+function booleanFlags(): string {
+  const names = operatorFlags().set.booleanNames();
+  return `${templateNote}
+{{- define "rollout-operator.booleanFlags" -}}
+${names.join(' ')}
+{{- end -}}
+`;
+}
+
 function affinity(version: string): string {
   const usual = template([affinityOf(version)])
     .replace('---\n', '')
     .trimEnd();
-  return `{{/* ${note.replace(/^# |\n$/g, '')} */}}
+  return `${templateNote}
 {{- define "rollout-operator.affinity" -}}
 {{- if .Values.affinity -}}
 {{ toYaml .Values.affinity }}

@@ -11,6 +11,7 @@ import {
   fullname,
   helper,
   metadata,
+  monitorName,
   namespace,
   secretName,
   selectorLabels,
@@ -96,7 +97,7 @@ function chartMonitor(): unknown {
     [
       ['metadata'],
       {
-        ...clusterMetadata(fullname, {
+        ...clusterMetadata(monitorName, {
           '...own': block('include "rollout-operator.monitorLabels" .'),
         }),
         namespace: text(`${values}.namespace | default .Release.Namespace`),

@@ -10,6 +10,7 @@ import {
   account,
   all,
   clusterMetadata,
+  clusterPrefix,
   conditions,
   fullname,
   leaseName,
@@ -30,7 +31,7 @@ export function chartRoles(): Readonly<Record<string, string>> {
   const permissions = webhookPermissions(namespace);
   const ofWebhooks = roleRules(permissions.webhooks);
   const ofCertificate = roleRules(permissions.certificate);
-  const clusterName = `${fullname}-${namespace}-webhook-cert-update-role`;
+  const clusterName = `${clusterPrefix}webhook-cert-update-role`;
   const certificateName = `${fullname}-webhook-cert-secret-role`;
   const webhookName = `${fullname}-webhook-role`;
   return {
@@ -59,11 +60,7 @@ export function chartRoles(): Readonly<Record<string, string>> {
       ),
       when(
         webhooks,
-        binding(
-          'ClusterRole',
-          `${fullname}-${namespace}-webhook-cert-secret-rolebinding`,
-          clusterName,
-        ),
+        binding('ClusterRole', `${clusterPrefix}webhook-cert-secret-rolebinding`, clusterName),
       ),
     ]),
   };

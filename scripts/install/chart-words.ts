@@ -9,6 +9,12 @@ export const namespace = text('.Release.Namespace');
 /** Of all that is the operator's alone. */
 export const fullname = text(include('fullname'));
 
+/** What names of cluster-scoped objects begin with, such as `rollout-operator-cells-`. */
+export const clusterPrefix = text(include('clusterPrefix'));
+
+/** Of the ServiceMonitor. */
+export const monitorName = text(include('monitorName'));
+
 /** Of the account that the operator runs as. */
 export const account = text(include('serviceAccountName'));
 

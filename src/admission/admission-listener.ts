@@ -57,6 +57,8 @@ export function admissionListener(options: AdmissionListenerOptions): AdmissionL
   };
   const serve = (exchange: Exchange): void => {
     const { incoming, outgoing, target } = exchange;
+    // A thousand may stand in one chunk, which is parsed to its end: no answer could be sent.
+    if (underWay.isRefused(incoming)) return;
     const refused = refusal(exchange);
     if (refused !== undefined) return writeResponse(outgoing, refused);
     const handler = handlers.get(target.path);

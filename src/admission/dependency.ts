@@ -19,6 +19,7 @@ export function denyForFailure(message: string, error: unknown): Decision {
     isAllowed: false,
     message,
     code: isRefused ? 403 : 429,
+    doubt: isRefused ? 'Forbidden' : 'DependencyFailed',
     causes: [{ reason: isRefused ? 'Forbidden' : 'DependencyFailed', message: cause }],
   };
 }

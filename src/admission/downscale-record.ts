@@ -100,7 +100,7 @@ function decisionOf(
   if (problem.kind === 'waits') return deny(refusal(problem.tail));
   const { sibling, why } = problem;
   log.error('the last downscale of a zone cannot be read', { statefulset: sibling, err: why });
-  return deny(refusal(unreadable));
+  return deny(refusal(unreadable), 'Unreadable');
 }
 
 /** Times in the ConfigMap of the zone tracker (§6). */
@@ -174,7 +174,7 @@ class Zones {
     const corrupt = siblings.find(({ name }) => isCorrupt(map, name));
     if (corrupt !== undefined) {
       log.error('the zone ConfigMap has an entry that is no JSON', { statefulset: corrupt.name });
-      return deny(refusal(unloadedZones));
+      return deny(refusal(unloadedZones), 'Unreadable');
     }
     const problem = minimumTimeProblem(timesIn(map, siblings), clock.now());
     return problem && decisionOf(problem, { refusal, log, unreadable: unreadableZones });

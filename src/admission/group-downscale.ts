@@ -178,7 +178,7 @@ export class GroupDownscale {
     const isPrepared = await pods.prepare(deadline);
     const refused = isPrepared
       ? await this.#note({ recorded, claim }, deadline)
-      : deny(recorded.refusal('one or more pods failed to prepare for shutdown.'));
+      : deny(recorded.refusal(unprepared), 'PodNotPrepared');
     if (refused === undefined) {
       const text = `${downscaleText(request, shrinkage)} is allowed -- all pods successfully prepared for shutdown.`;
       return { isAllowed: true, message: text };
@@ -218,7 +218,7 @@ export function heldText({ request, shrinkage }: Downscale, by: string): string 
 
 function unreadableClaim(message: string, why: string): Decision {
   const causes = [{ reason: 'ClaimUnreadable', message: why }];
-  return { isAllowed: false, message, code: 429, causes };
+  return { isAllowed: false, message, code: 429, causes, doubt: 'Unreadable' };
 }
 
 function refused(decision: Decision): { readonly kind: 'refused'; readonly decision: Decision } {
@@ -226,6 +226,7 @@ function refused(decision: Decision): { readonly kind: 'refused'; readonly decis
 }
 
 const unclaimed = 'claiming the group failed.';
+const unprepared = 'one or more pods failed to prepare for shutdown.';
 const lostClaim = 'the claim of the group was lost, try again';
 const uncheckedPods =
   'an error occurred while checking whether StatefulSets have non-updated replicas';

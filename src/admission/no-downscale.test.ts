@@ -51,6 +51,7 @@ function doubted(why: string): Decision {
   return {
     isAllowed: false,
     message: `change of statefulsets/ingester-zone-a in test is not allowed because it may be a downscale, and the object may have the label 'grafana.com/no-downscale=true': ${why}`,
+    doubt: 'Unreadable',
   };
 }
 
@@ -241,6 +242,7 @@ test('noDownscale() denies with 429 when the API server does not answer in time 
     message: unknown,
     code: 429,
     causes: [{ reason: 'DependencyFailed', message: 'the call was aborted' }],
+    doubt: 'DependencyFailed',
   });
 });
 
@@ -257,7 +259,7 @@ test('noDownscale() denies with 403 when its Role does not let it look (D-25)', 
   bed.api.fault = () => ({ status: 403 });
   const decision = await bed.review(bed.noDownscale, scaleRequest(2, 1));
   assert.equal(decision.isAllowed, false);
-  assert.equal(decision.code, 403);
+  assert.deepEqual([decision.code, decision.doubt], [403, 'Forbidden']);
 });
 
 test('noDownscale() denies at once, without a code, when too many reviews are under way (D-30)', async () => {
@@ -268,6 +270,7 @@ test('noDownscale() denies at once, without a code, when too many reviews are un
     isAllowed: false,
     message:
       'downscale of statefulsets/ingester-zone-a in test from 2 to 1 replicas is not allowed because too many admission reviews are under way, try again',
+    doubt: 'Overloaded',
   });
   first.leave();
   await first.decision;

@@ -63,10 +63,11 @@ async function judgeScale(
   const { shrinkage } = change;
   const { resource, name, namespace } = request;
   const type = scaleTarget(request);
-  if (resource === '') return deny(refusalText(request, shrinkage, unnamedResource));
+  if (resource === '') return deny(refusalText(request, shrinkage, unnamedResource), 'Unreadable');
   if (type === undefined) return unknownLabels(request, `unsupported resource ${resource}`);
   const leave = limit.acquire();
-  if (leave === undefined) return deny(overloadText(downscaleText(request, shrinkage)));
+  if (leave === undefined)
+    return deny(overloadText(downscaleText(request, shrinkage)), 'Overloaded');
   try {
     const live = await client.get(type, { namespace, name }, callOf(context.deadline()));
     return judgeLive(downscale, live);
@@ -85,7 +86,8 @@ const unreadableLabels = `it cannot be found out whether it has the label '${NO_
 function judgeLive(downscale: Decrease, live: KubernetesObject): Decision {
   const labels = labelsOf(live);
   if (labels.kind === 'valid') return judgeLabel(downscale, labels.value.get(NO_DOWNSCALE));
-  return deny(refusalText(downscale.request, downscale.change.shrinkage, unreadableLabels));
+  const { request, change } = downscale;
+  return deny(refusalText(request, change.shrinkage, unreadableLabels), 'Unreadable');
 }
 
 /** N5 row 9, for what cannot be governed. */

@@ -259,6 +259,7 @@ test('podEvictionWithoutBudgets() asks who evicts to try again when too many ask
     code: 429,
     message:
       'eviction of pod test/x-0 is not allowed because too many admission reviews are under way, try again',
+    doubt: 'Overloaded',
   });
   deadline.release();
 });

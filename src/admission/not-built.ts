@@ -59,7 +59,7 @@ export function podEvictionWithoutBudgets(
 /** 429 makes whoever evicts try again, as kubectl drain does. */
 function overloaded(request: AdmissionRequest): Decision {
   const message = overloadText(`eviction of pod ${request.namespace}/${request.name}`);
-  return { isAllowed: false, message, code: 429 };
+  return { isAllowed: false, message, code: 429, doubt: 'Overloaded' };
 }
 
 /** What is asked besides evictions is denied in the words of the peer (E1…E3). */

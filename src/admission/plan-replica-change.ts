@@ -66,7 +66,10 @@ function unusableOld(request: AdmissionRequest, old: Unusable, wording: Wording)
   if (old.kind === 'absent' && request.operation === 'CREATE') return allowWithWarning(warning);
   if (isElsewhere(request, old) || isFree(readLabels(old), wording))
     return allowWithWarning(warning);
-  return deny(doubtText(request, `the old object cannot be read: ${old.text}`, wording));
+  return deny(
+    doubtText(request, `the old object cannot be read: ${old.text}`, wording),
+    'Unreadable',
+  );
 }
 
 interface Mixed {
@@ -82,7 +85,10 @@ function unusableNew({ request, old, next }: Mixed, wording: Wording): Decision 
   if (old.is !== 'Scale' && isFree(old.labels, wording)) {
     return allowWithWarning(warning);
   }
-  return deny(doubtText(request, `the new object cannot be read: ${next.text}`, wording));
+  return deny(
+    doubtText(request, `the new object cannot be read: ${next.text}`, wording),
+    'Unreadable',
+  );
 }
 
 function warningOf(which: 'old' | 'new', object: Unusable, wording: Wording): string {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { AdmissionBed, ago, type BedSet } from '#testing/admission-bed.ts';
 import { prepared, scaleRequest, setObject, updateRequest } from '#testing/admission-requests.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { preparedSetOf } from './prepared-set.ts';
-import { type AdmissionRequest, type Decision, deny } from './review.ts';
+import { type AdmissionRequest, type Decision, type Doubt, deny } from './review.ts';
 
 const hour = 3_600_000;
 const T0_TEXT = '2026-01-01T00:00:00Z';
@@ -38,7 +38,10 @@ function success(from = 3, to = 1, name = NAME): Decision {
 }
 
 const plain: Decision = { isAllowed: true };
-const failedPods = deny(refusal('one or more pods failed to prepare for shutdown.'));
+const failedPods = deny(
+  refusal('one or more pods failed to prepare for shutdown.'),
+  'PodNotPrepared',
+);
 
 const silent: Record<string, readonly [AdmissionRequest, Decision]> = {
   'allows a dry run without a call [admission 35]': [{ ...change(5, 3), isDryRun: true }, plain],
@@ -98,6 +101,7 @@ const silent: Record<string, readonly [AdmissionRequest, Decision]> = {
     updateRequest(undefined, setObject()),
     deny(
       "change of statefulsets/ingester-zone-a in test is not allowed because it may be a downscale, and the object may have the label 'grafana.com/prepare-downscale=true': the old object cannot be read: there is no object to decode",
+      'Unreadable',
     ),
   ],
 };
@@ -163,6 +167,21 @@ test('prepareDownscale() asks for no other resource than the set, whatever its n
   );
   assert.deepEqual(bed.fleet.story(), []);
 });
+
+const starts: Record<string, readonly [start: JsonValue, shown: string]> = {
+  'a negative number': [-1, '-1'],
+  'a number in a text': ['5', '"5"'],
+  'an object': [{ from: 5 }, '{"from":5}'],
+  'a long list': [Array.from({ length: 60 }, () => 1), `[${'1,'.repeat(49)}1…`],
+};
+for (const [what, [start, shown]] of Object.entries(starts)) {
+  test(`preparedSetOf() shows spec.ordinals.start as it is stored: ${what}`, () => {
+    assert.equal(
+      preparedSetOf({ spec: { ordinals: { start } } }),
+      `spec.ordinals.start must be a whole number from 0 to 2147483647: got ${shown}`,
+    );
+  });
+}
 
 test('preparedSetOf() says why a set cannot be read (D-25)', () => {
   const annotations = ['x'] as unknown as Record<string, string>;
@@ -287,6 +306,7 @@ test('prepareDownscale() takes it back when the annotation cannot be written (D-
     isAllowed: false,
     message: refusal('adding an annotation to the statefulset failed.'),
     code: 429,
+    doubt: 'DependencyFailed',
     causes: [
       {
         reason: 'DependencyFailed',
@@ -394,6 +414,7 @@ test('prepareDownscale() denies a Scale whose set cannot be read (D-25) [admissi
     isAllowed: false,
     message: refusal('the StatefulSet cannot be read.'),
     code: 429,
+    doubt: 'DependencyFailed',
     causes: [
       {
         reason: 'DependencyFailed',
@@ -488,8 +509,8 @@ async function withSibling({
 }
 
 const allowedA = success(3, 1, A);
-const deniedA = (tail: string): Decision => deny(refusal(tail, A));
-const unparsed = deniedA('parsing downscale annotations failed.');
+const deniedA = (tail: string, doubt?: Doubt): Decision => deny(refusal(tail, A), doubt);
+const unparsed = deniedA('parsing downscale annotations failed.', 'Unreadable');
 
 const siblings: Record<string, readonly [Siblings, Decision]> = {
   'waits for a sibling that was scaled down an hour ago [admission 59]': [
@@ -600,6 +621,7 @@ test('prepareDownscale() denies at once when too many reviews are under way (D-3
     decision,
     deny(
       'downscale of statefulsets/my-sts in test from 3 to 1 replicas is not allowed because too many admission reviews are under way, try again',
+      'Overloaded',
     ),
   );
 });

@@ -29,6 +29,7 @@ import {
   type AdmissionRequest,
   allowWithWarning,
   type Decision,
+  type Doubt,
   deny,
   type ReviewContext,
   type Webhook,
@@ -109,7 +110,8 @@ class PrepareDownscale {
   ): Decision | Promise<Decision> {
     const { request, shrinkage } = decrease;
     const { resource } = request;
-    if (resource === '') return deny(refusalText(request, shrinkage, unnamedResource));
+    if (resource === '')
+      return deny(refusalText(request, shrinkage, unnamedResource), 'Unreadable');
     if (scaleTarget(request) !== resourceTypes.statefulSets) {
       return allowWithWarning(`unsupported resource ${resource}, allowing the change`);
     }
@@ -125,7 +127,8 @@ class PrepareDownscale {
       return deny(refusalText(request, shrinkage, tooManyPods));
     }
     const leave = this.#options.limit.acquire();
-    if (leave === undefined) return deny(overloadText(downscaleText(request, shrinkage)));
+    if (leave === undefined)
+      return deny(overloadText(downscaleText(request, shrinkage)), 'Overloaded');
     try {
       const live = await this.#liveSet(decrease, context.deadline());
       if (live.kind === 'refused') return live.decision;
@@ -182,11 +185,11 @@ class PrepareDownscale {
 
   /** The set where it asks for preparation, and its pods can be called (P5, P6); else the answer. */
   #preparable({ request, shrinkage, ungoverned }: Decrease, set: PreparedSet | string): Preparable {
-    const refuse = (tail: string): Preparable => ({
+    const refuse = (tail: string, doubt?: Doubt): Preparable => ({
       kind: 'settled',
-      decision: deny(refusalText(request, shrinkage, tail)),
+      decision: deny(refusalText(request, shrinkage, tail), doubt),
     });
-    if (typeof set === 'string') return refuse(`${unreadableSet}: ${set}`);
+    if (typeof set === 'string') return refuse(`${unreadableSet}: ${set}`, 'Unreadable');
     if (!set.isPrepared) return { kind: 'settled', decision: ungoverned };
     const missing = missingAddress(set);
     if (missing !== undefined) return refuse(missing);

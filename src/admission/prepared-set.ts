@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
 import { quoted } from '#base/quoted.ts';
 import { endpointAt } from '#pod-http/pod-endpoint.ts';
@@ -49,13 +49,23 @@ export function preparedSetOf(raw: JsonObject): PreparedSet | string {
   };
 }
 
+/** Longest part of a value that a message shows, in UTF-16 code units. */
+const longestShown = 100;
+
+/** A text in quotation marks, whatever else as it is; of what is long only the begin. */
+function shown(value: JsonValue): string {
+  if (typeof value === 'string') return quoted(value);
+  const text = JSON.stringify(value);
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}
+
 /** No API server stores another: from such a one every pod's name would be wrong. */
 function ordinalsStartOf(ordinals: JsonObject): number | string {
   const start = ordinals['start'] ?? 0;
   if (typeof start === 'number' && Number.isInteger(start) && start >= 0 && start < 2 ** 31) {
     return start;
   }
-  return `spec.ordinals.start must be a whole number from 0 to 2147483647: got ${quoted(JSON.stringify(start))}`;
+  return `spec.ordinals.start must be a whole number from 0 to 2147483647: got ${shown(start)}`;
 }
 
 /** Why pods of the set cannot be called, in the peer's words and order (P6); undefined when they can. */

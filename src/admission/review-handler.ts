@@ -2,11 +2,13 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
+import { routeLabel } from '#telemetry/http-route.ts';
 import type { OpenSpan, TraceHeaders, Tracing } from '#telemetry/tracing.ts';
 import { type RunningDeadline, spanOf, startDeadline } from './deadline.ts';
 import { parseReview } from './parse-review.ts';
 import type { AdmissionRequest, Decision, Review, ReviewContext, Webhook } from './review.ts';
 import { reviewAnswer } from './review-answer.ts';
+import { type CountReview, reviewOutcome } from './review-metrics.ts';
 import { decisionAttributes, reviewAttributes, reviewStart } from './review-span.ts';
 
 /** What {@link ReviewHandler} works with. */
@@ -17,6 +19,8 @@ export interface ReviewHandlerOptions {
   readonly requestTimeout: Millis;
   /** Absent while nothing is traced. */
   readonly tracing?: Tracing;
+  /** Absent: nobody counts what became of reviews. */
+  readonly countReview?: CountReview;
 }
 
 /** Who posted a review, as far as its deadline and its trace depend on it. */
@@ -155,11 +159,15 @@ class Judgement implements ReviewContext {
     this.#options.span?.fail(error);
     this.#options.log.error('admission webhook failed', { path, uid, err: errorOf(error) });
     const causes = [{ reason: 'InternalError', message }];
-    return { isAllowed: false, message: 'the admission webhook failed', code: 429, causes };
+    const doubt = 'InternalError';
+    return { isAllowed: false, message: 'the admission webhook failed', code: 429, causes, doubt };
   }
 
   #answered(decision: Decision): PostedAnswer {
+    const isLate = this.#deadline?.signal.aborted === true;
     this.#deadline?.release();
+    const route = routeLabel(this.#webhook.path);
+    this.#options.countReview?.(route, reviewOutcome(decision, isLate));
     this.#options.span?.set(decisionAttributes(decision));
     this.#logDecision(decision);
     const body = reviewAnswer(this.#review, decision);

@@ -49,6 +49,27 @@ export interface Cause {
   readonly message: string;
 }
 
+/** Why it could not be found out whether something is allowed, so that it is denied (HOOK-1). */
+export const doubts = [
+  /** The API server, or another that was asked, failed. */
+  'DependencyFailed',
+  /** Our Role does not permit to ask. */
+  'Forbidden',
+  /** Nobody answered in time. */
+  'DeadlineExceeded',
+  /** Too many reviews were under way. */
+  'Overloaded',
+  /** An object, or what is stored with it, cannot be read. */
+  'Unreadable',
+  /** A pod that was asked did not say yes: it failed, or did not answer. */
+  'PodNotPrepared',
+  /** A fault of this program. */
+  'InternalError',
+] as const;
+
+/** One of {@link doubts}. */
+export type Doubt = (typeof doubts)[number];
+
 /** What a webhook says to a request. */
 export type Decision =
   | {
@@ -64,6 +85,8 @@ export type Decision =
       /** Absent: the API server makes it 400 (A12). */
       readonly code?: 403 | 429;
       readonly causes?: readonly Cause[];
+      /** For the metrics, not for the answer. Absent: denied by a rule. */
+      readonly doubt?: Doubt;
     };
 
 /** What a review may use while it is judged. */
@@ -90,7 +113,7 @@ export function allowWithWarning(warning: string): Decision {
   return { isAllowed: true, warnings: [warning] };
 }
 
-/** Denies without a code, as both down-scale webhooks do (A11). */
-export function deny(message: string): Decision {
-  return { isAllowed: false, message };
+/** Denies without a code, as both down-scale webhooks do (A11). @param doubt absent: by a rule */
+export function deny(message: string, doubt?: Doubt): Decision {
+  return { isAllowed: false, message, ...(doubt !== undefined && { doubt }) };
 }

@@ -6,6 +6,7 @@ import type { CertificateSource } from '#certificate/certificate-source.ts';
 import type { Config } from '#config/config.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
+import { routeLabel } from '#telemetry/http-route.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import type { Tracing } from '#telemetry/tracing.ts';
@@ -20,6 +21,7 @@ import { prepareDownscale } from './prepare-downscale.ts';
 import { ReplicaClaims } from './replica-claims.ts';
 import type { Webhook } from './review.ts';
 import { handlersOf } from './review-handler.ts';
+import { reviewCounter } from './review-metrics.ts';
 import { sharedReads } from './shared-reads.ts';
 import { ZoneTracker } from './zone-tracker.ts';
 
@@ -87,10 +89,11 @@ async function startServer(
   options: AdmissionOptions,
   background: Set<Promise<void>>,
 ): Promise<AdmissionServer> {
-  const { config, clock, log, httpMetrics, certificate, host, tracing } = options;
+  const { config, clock, log, registry, httpMetrics, certificate, host, tracing } = options;
   const { tls, server, kubernetes } = config;
   const { requestTimeout } = tls;
   const webhooks = webhooksOf(options, background);
+  const routes = webhooks.map(({ path }) => routeLabel(path));
   const serving = {
     port: tls.port,
     ...(host !== undefined && { host }),
@@ -103,6 +106,7 @@ async function startServer(
       clock,
       log,
       requestTimeout,
+      countReview: reviewCounter(registry, routes),
       ...(tracing !== undefined && { tracing }),
     }),
     requestTimeout,

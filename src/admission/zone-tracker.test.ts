@@ -119,7 +119,10 @@ for (const corrupt of ['no JSON', '5', '"x"', '{"lastDownscaled":5}']) {
   test(`zoneTrackerRecord() denies for a sibling's entry ${corrupt}, and waits for it as for now`, async () => {
     await using bed = await twoZones();
     await bed.storeZones({ [B]: corrupt });
-    assert.deepEqual(await bed.downscale(A, 3, 1), deny(refused('loading zones failed.')));
+    assert.deepEqual(
+      await bed.downscale(A, 3, 1),
+      deny(refused('loading zones failed.'), 'Unreadable'),
+    );
     assert.deepEqual(await bed.zones(), { [B]: NOW });
     assert.deepEqual(await bed.downscale(A, 3, 1), allowed());
   });
@@ -130,7 +133,7 @@ for (const at of ['', 'yesterday']) {
     await using bed = await twoZones();
     await bed.storeZones({ [B]: entry(at) });
     const tail = 'parsing parsing downscale timestamps from the zone ConfigMap failed.';
-    assert.deepEqual(await bed.downscale(A, 3, 1), deny(refused(tail)));
+    assert.deepEqual(await bed.downscale(A, 3, 1), deny(refused(tail), 'Unreadable'));
     assert.deepEqual(await bed.zones(), { [B]: NOW });
   });
 }

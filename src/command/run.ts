@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
-import { readConfig } from '#config/read-config.ts';
+import { type ConfigOutcome, readConfig } from '#config/read-config.ts';
 import {
   type ConnectionSettings,
   ConnectionSettingsError,
@@ -48,7 +48,7 @@ export async function runCommand(
     return outcome.code;
   }
   try {
-    await serve(outcome.config, findCluster);
+    await serve(outcome, findCluster);
     return 0;
   } catch (error) {
     process.stderr.write(`${errorOf(error).message}\n`);
@@ -56,14 +56,27 @@ export async function runCommand(
   }
 }
 
-async function serve(config: Config, findCluster: FindCluster): Promise<void> {
+/** A command line that can be run. */
+type Accepted = Extract<ConfigOutcome, { readonly kind: 'run' }>;
+
+/** The peer ignores them silently, so that a Deployment with such a word has to start (FL-3); said at every log level. */
+function tellIgnored(log: Logger, [first, ...rest]: readonly string[]): void {
+  if (first === undefined) return;
+  log.error('nothing is read from the first argument on that is no flag', {
+    argument: first,
+    after: rest.join(' '),
+  });
+}
+
+async function serve({ config, ignored }: Accepted, findCluster: FindCluster): Promise<void> {
   const clock = systemClock();
   const sink = standardErrorSink();
   const plainLog = createLogger({ ...config.log, clock, sink });
-  const tracer = await tracingOf({ env: process.env, clock, log: plainLog });
+  tellIgnored(plainLog, ignored);
+  const registry = createProcessRegistry();
+  const tracer = await tracingOf({ env: process.env, clock, log: plainLog, registry });
   const log = tracer === undefined ? plainLog : tracedLogger(plainLog, tracer.tracing);
   const traced = tracer === undefined ? {} : { tracing: tracer.tracing };
-  const registry = createProcessRegistry();
   declareUnbuiltSeries(registry);
   const readiness = createReadiness();
   const httpMetrics = createHttpServerMetrics(registry);

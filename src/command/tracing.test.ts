@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { test } from 'node:test';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { ManualClock } from '#testing/manual-clock.ts';
 import { tracingOf } from './tracing.ts';
@@ -11,7 +12,11 @@ async function traced(
   target: string,
   collector: RequestListener,
   env: Readonly<Record<string, string>> = {},
-): Promise<{ readonly targets: readonly string[]; readonly told: string }> {
+): Promise<{
+  readonly targets: readonly string[];
+  readonly told: string;
+  readonly lost: readonly string[];
+}> {
   const targets: string[] = [];
   const server = createServer((incoming, outgoing) => {
     targets.push(incoming.url ?? '');
@@ -23,6 +28,7 @@ async function traced(
   assert.ok(address !== null && typeof address === 'object');
   const endpoint = `http://127.0.0.1:${address.port}${target}`;
   const log = new KeptLog();
+  const registry = createMetricsRegistry();
   const running = await tracingOf({
     env: {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint,
@@ -32,13 +38,15 @@ async function traced(
     },
     clock: new ManualClock(),
     log,
+    registry,
   });
   running?.tracing.within({ name: 'reconcile', kind: 'internal' }, () => undefined);
   await running?.close();
   server.closeAllConnections();
   server.close();
   const told = log.lines.join('\n').replaceAll(`${address.port}`, 'PORT');
-  return { targets, told };
+  const lost = (await registry.expose()).match(/^rollout_operator_lost_spans_total.*$/gm) ?? [];
+  return { targets, told, lost };
 }
 
 const endpoints: Record<string, string> = {
@@ -63,6 +71,15 @@ test('tracingOf() tells of a collector that breaks off without the query, which 
     /could not be sent .*Cannot POST \/v1\/traces at http:\/\/127\.0\.0\.1:PORT: /,
   );
   assert.doesNotMatch(told, /secret/);
+});
+
+test('tracingOf() shows how many spans were lost, and none before', async () => {
+  const lost = (reason: string, spans: number): string =>
+    `rollout_operator_lost_spans_total{reason="${reason}"} ${spans}`;
+  const taken = await traced('/v1/traces', (_, outgoing) => outgoing.end());
+  assert.deepEqual(taken.lost, [lost('QueueFull', 0), lost('NotSent', 0)]);
+  const broken = await traced('/v1/traces', (_, outgoing) => outgoing.destroy());
+  assert.deepEqual(broken.lost, [lost('QueueFull', 0), lost('NotSent', 1)]);
 });
 
 test('tracingOf() keeps no answer of a collector that is longer than 1 MiB', async () => {

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { openTransport } from '#kubernetes/connection.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import type { ByteTransport } from '#kubernetes/undici-transport.ts';
+import type { SpanLoss } from '#telemetry/lost-spans.ts';
+import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import type { RunningTracing } from '#telemetry/open-tracing.ts';
 import type { PostSpans } from '#telemetry/otlp-exporter.ts';
 import type { OtlpSettings, TracingFile } from '#telemetry/otlp-settings.ts';
@@ -15,6 +18,7 @@ interface TracingPorts {
   readonly env: Environment;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly registry: MetricsRegistry;
 }
 
 /**
@@ -27,6 +31,7 @@ export async function tracingOf({
   env,
   clock,
   log,
+  registry,
 }: TracingPorts): Promise<RunningTracing | undefined> {
   const choice = readTracing(env);
   for (const { level, message, fields } of choice.notes) log[level](message, fields);
@@ -34,8 +39,10 @@ export async function tracingOf({
   const { otlp, sampler } = choice.settings;
   const server = new URL(otlp.url.origin);
   const transport = await openTransport({ server, tls: tlsOf(otlp) }, { clock, env });
-  const { openTracing } = await import('#telemetry/open-tracing.ts');
-  const running = openTracing(choice.settings, { clock, log, post: poster(transport, otlp) });
+  const { openTracing } = await import('#telemetry/open-tracing.ts').catch(withMissingFile);
+  const countLost = lossCounter(registry);
+  const post = poster(transport, otlp);
+  const running = openTracing(choice.settings, { clock, log, post, countLost });
   log.info('tracing', {
     collector: otlp.url.host,
     protocol: `http/${otlp.encoding}`,
@@ -48,6 +55,29 @@ export async function tracingOf({
       await transport.close();
     },
   };
+}
+
+/** In a bundle it is a file of its own, which may have been left behind. */
+function withMissingFile(error: unknown): never {
+  const { code, url }: NodeJS.ErrnoException & { readonly url?: unknown } = errorOf(error);
+  if (code !== 'ERR_MODULE_NOT_FOUND' || typeof url !== 'string') throw error;
+  throw new Error(
+    `Cannot trace without the file ${fileURLToPath(url)}, which is missing: keep all files of the build beside the program, or set OTEL_SDK_DISABLED=true`,
+    { cause: error },
+  );
+}
+
+const losses: readonly SpanLoss[] = ['QueueFull', 'NotSent'];
+
+/** Counts the spans that are lost; from 0 on, so that the first ones show in a rate. */
+function lossCounter(registry: MetricsRegistry): (why: SpanLoss, spans: number) => void {
+  const lost = registry.counter({
+    name: 'rollout_operator_lost_spans_total',
+    help: 'Spans that no collector got, as too many waited to be sent or as it did not take them.',
+    labels: ['reason'],
+  });
+  for (const reason of losses) lost.add({ reason }, 0);
+  return (reason, spans) => lost.add({ reason }, spans);
 }
 
 /** Far more than a collector has to say of what it refused. */

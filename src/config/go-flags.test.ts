@@ -43,7 +43,7 @@ function sample(): Sample {
 
 function valuesAfter(args: readonly string[]): Record<string, unknown> {
   const { set, flags } = sample();
-  assert.deepEqual(set.parse(args), { kind: 'parsed' });
+  assert.equal(set.parse(args).kind, 'parsed');
   const given = Object.entries(flags).filter(([, flag]) => flag.isGiven);
   return Object.fromEntries(given.map(([name, flag]) => [name, flag.value]));
 }
@@ -93,6 +93,34 @@ for (const [fact, [args, want]] of Object.entries(accepted)) {
     assert.deepEqual(valuesAfter(args), want);
   });
 }
+
+const ignored: Record<string, readonly [args: readonly string[], want: readonly string[]]> = {
+  'nothing after flags alone': [['-count', '2', '-on'], []],
+  'a word after a boolean, and what follows': [
+    ['-on', 'true', '-text=b'],
+    ['true', '-text=b'],
+  ],
+  'a word in the middle, and what follows': [
+    ['-count=2', 'stop', '-text=b'],
+    ['stop', '-text=b'],
+  ],
+  'a lone dash, and what follows': [
+    ['-', '-text=b'],
+    ['-', '-text=b'],
+  ],
+  'an empty argument': [['-on', ''], ['']],
+  'what follows two dashes': [['-on', '--', '-text=b'], ['-text=b']],
+  'nothing after two dashes that are last': [['-on', '--'], []],
+};
+for (const [fact, [args, want]] of Object.entries(ignored)) {
+  test(`FlagSet.parse() tells that it ignored ${fact} (FL-3)`, () => {
+    assert.deepEqual(sample().set.parse(args), { kind: 'parsed', ignored: want });
+  });
+}
+
+test('FlagSet.booleanNames() has the flags that take no value', () => {
+  assert.deepEqual(sample().set.booleanNames(), ['on']);
+});
 
 for (const word of ['1', 't', 'T', 'true', 'TRUE', 'True']) {
   test(`FlagSet.parse() reads ${word} as true (FL-2)`, () => {

@@ -58,11 +58,10 @@ type AnyFlag = Pick<Flag<unknown>, 'name' | 'isGiven' | 'set' | 'usage'> & {
 
 /** How parsing ended: done, help was asked for, or the reason why the command line is refused. */
 export type FlagOutcome =
-  | { readonly kind: 'parsed' }
+  /** `ignored`: the first argument that is no flag, and all that follow. */
+  | { readonly kind: 'parsed'; readonly ignored: readonly string[] }
   | { readonly kind: 'help' }
   | { readonly kind: 'refused'; readonly reason: string };
-
-const parsed: FlagOutcome = { kind: 'parsed' };
 
 /** One or two dashes, a name, and perhaps a value after the first `=`. */
 const flagSyntax = /^--?([^-=][^=]*)(?:=(.*))?$/s;
@@ -89,17 +88,26 @@ export class FlagSet {
     return flag;
   }
 
-  /** Reads `args` (without the program) until the first that is no flag; what follows is ignored (FL-3). */
+  /** Reads `args` (without the program) until the first that is no flag; that one and what follows is ignored, and told (FL-3). */
   parse(args: readonly string[]): FlagOutcome {
     let next = 0;
     while (next < args.length) {
       const argument = args[next] ?? '';
-      if (argument.length < 2 || !argument.startsWith('-') || argument === '--') return parsed;
+      if (argument === '--') return { kind: 'parsed', ignored: args.slice(next + 1) };
+      if (argument.length < 2 || !argument.startsWith('-')) {
+        return { kind: 'parsed', ignored: args.slice(next) };
+      }
       const step = this.#parseOne(argument, args[next + 1]);
       if (typeof step !== 'number') return step;
       next += step;
     }
-    return parsed;
+    return { kind: 'parsed', ignored: [] };
+  }
+
+  /** The names of the flags that stand alone, so that a word after them is no value (FL-2); sorted. */
+  booleanNames(): readonly string[] {
+    const booleans = [...this.#flags.values()].filter(({ kind }) => kind.isBoolean);
+    return booleans.map(({ name }) => name).sort();
   }
 
   /** The usage listing: one entry a flag, sorted by name, ending in a line break. */

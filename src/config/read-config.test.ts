@@ -190,6 +190,24 @@ test('[scenario 78] readConfig() accepts --log.level info -log.format=json', () 
   assert.deepEqual(config.log, { level: 'info', format: 'json' });
 });
 
+test('[scenario 78] readConfig() says what it did not read, and why, beside what is missing', () => {
+  const outcome = readConfig(['-server-tls.enabled', 'true', '-kubernetes.namespace=x']);
+  assert.deepEqual(outcome, {
+    kind: 'exit',
+    code: 1,
+    stderr:
+      '-kubernetes.namespace must not be empty\n' +
+      '"true" is no flag, so it was not read, nor what follows it: -kubernetes.namespace=x\n',
+  });
+});
+
+test('[scenario 78] readConfig() runs, and tells of the arguments that it ignored', () => {
+  const args = ['-kubernetes.namespace=x', '-use-zone-tracker', 'true', '-log.level=info'];
+  const outcome = readConfig(args);
+  assert.equal(outcome.kind, 'run');
+  if (outcome.kind === 'run') assert.deepEqual(outcome.ignored, ['true', '-log.level=info']);
+});
+
 const moreExits: Record<string, readonly [args: readonly string[], line: string]> = {
   'exits 1 for an empty cluster domain': [
     ['-kubernetes.cluster-domain='],

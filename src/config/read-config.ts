@@ -17,7 +17,12 @@ import { parseUserAgentPattern } from './user-agent-pattern.ts';
 
 /** What the command line asks for: run with a configuration, or print `stderr` and exit with `code`. */
 export type ConfigOutcome =
-  | { readonly kind: 'run'; readonly config: Config }
+  | {
+      readonly kind: 'run';
+      readonly config: Config;
+      /** The first argument that is no flag, and all that follow: read by nobody, and to be told. */
+      readonly ignored: readonly string[];
+    }
   | { readonly kind: 'exit'; readonly code: 0 | 1 | 2; readonly stderr: string };
 
 /**
@@ -42,13 +47,21 @@ export function readConfig(args: readonly string[]): ConfigOutcome {
   const outcome = flags.set.parse(args);
   if (outcome.kind === 'help') return exit(0, flags.set.usage());
   if (outcome.kind === 'refused') return exit(2, `${outcome.reason}\n${flags.set.usage()}`);
+  const { ignored } = outcome;
   const problem = firstProblem(flags);
-  if (problem !== undefined) return exit(1, `${problem}\n`);
+  if (problem !== undefined) return exit(1, `${problem}\n${ignoredLine(ignored)}`);
   const patterns = userAgentPatterns(flags);
   if (patterns.kind === 'invalid') {
     return exit(1, `${patterns.problem.path} ${patterns.problem.message}\n`);
   }
-  return { kind: 'run', config: deepFreeze(configOf(flags, patterns.value)) };
+  return { kind: 'run', config: deepFreeze(configOf(flags, patterns.value)), ignored };
+}
+
+/** What may be the cause of the problem before it: Go's rules end at the first word that is no flag (FL-3). */
+function ignoredLine([first, ...rest]: readonly string[]): string {
+  if (first === undefined) return '';
+  const more = rest.length === 0 ? '' : `, nor what follows it: ${rest.join(' ')}`;
+  return `${JSON.stringify(first)} is no flag, so it was not read${more}\n`;
 }
 
 function exit(code: 0 | 1 | 2, stderr: string): ConfigOutcome {

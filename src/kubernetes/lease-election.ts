@@ -38,6 +38,8 @@ export interface LeaderElectionOptions extends ElectionSettings {
   readonly name: string;
   /** The namespace that is served, or `ALL_NAMESPACES`; the Lease is labelled with it. */
   readonly scope: string;
+  /** Told after each round which verb the Role denies; undefined: none. */
+  readonly onRound?: (denied: string | undefined) => void;
 }
 
 /** A round reads, writes, and where the write met a conflict, reads and writes once more at most. */
@@ -203,7 +205,7 @@ class LeaseElection implements LeaderElection {
     const term = termText(leadership.term);
     const isNew = this.state.kind !== 'leading';
     if (!isHeldAt(this.#memory, clock.monotonic())) return;
-    this.#log.recovered();
+    this.#recovered();
     if (isNew) this.#log.leading(term, leadership.predecessor);
     this.#states.lead(term, leadership.predecessor);
   }
@@ -232,8 +234,13 @@ class LeaseElection implements LeaderElection {
   }
 
   #follow(because: string): void {
-    this.#log.recovered();
+    this.#recovered();
     if (this.#states.follow(because)) this.#log.following(because);
+  }
+
+  #recovered(): void {
+    this.#log.recovered();
+    this.#options.onRound?.(undefined);
   }
 
   #fail(answer: LeaseAnswer & { kind: 'forbidden' | 'failed' }): void {
@@ -254,6 +261,7 @@ class LeaseElection implements LeaderElection {
     const { clock } = this.#options;
     const predecessor = predecessorAt(this.#memory, this.#options, clock.monotonic());
     this.#memory = { ...this.#memory, hasLedWithout: true };
+    this.#options.onRound?.(verb);
     const because = `The Role does not permit to ${verb} the Lease`;
     if (this.#states.leadWithout(because, predecessor)) this.#log.denied(verb, error);
   }

@@ -20,6 +20,8 @@ export interface RivalOptions {
   readonly scope: string;
   /** Told the names after each look, for a gauge. */
   readonly onLook: (names: readonly string[]) => void;
+  /** Told at each look whether the Role refuses to list Leases. */
+  readonly onList: (isRefused: boolean) => void;
 }
 
 /** What the Leases of this program, and of the peers whose place it takes, are called unless a flag says otherwise. */
@@ -76,16 +78,18 @@ async function look(
 }
 
 async function listed(
-  { client, namespace, scope }: RivalOptions,
+  { client, namespace, scope, onList }: RivalOptions,
   limits: CallOptions,
 ): Promise<readonly LeaseRecord[] | undefined> {
   const query = { namespace, labelSelector: `${SCOPE_LABEL}=${scope}` };
   try {
     const { items } = await client.list(resourceTypes.leases, query, limits);
+    onList(false);
     return items.map((item) => parseLease(item));
   } catch (error) {
-    if (isForbidden(error)) return undefined;
-    throw error;
+    if (!isForbidden(error)) throw error;
+    onList(true);
+    return undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import { KeptLog } from '#testing/kept-log.ts';
 import { keptTracing } from '#testing/kept-tracing.ts';
 import { ManualClock } from '#testing/manual-clock.ts';
 import { spansIn } from '#testing/otlp-spans.ts';
+import type { SpanLoss } from './lost-spans.ts';
 import { openTracing, type RunningTracing } from './open-tracing.ts';
 import type { PostSpans, SpanPost } from './otlp-exporter.ts';
 import type { SpanStart } from './tracing.ts';
@@ -220,6 +221,7 @@ class Sending {
   readonly clock = new ManualClock();
   readonly log = new KeptLog();
   readonly posted: SpanPost[] = [];
+  readonly lost: Partial<Record<SpanLoss, number>> = {};
   readonly running: RunningTracing;
 
   constructor(post: PostSpans, env: Readonly<Record<string, string>> = {}) {
@@ -232,6 +234,9 @@ class Sending {
     this.running = openTracing(choice.settings, {
       clock,
       log,
+      countLost: (why, spans) => {
+        this.lost[why] = (this.lost[why] ?? 0) + spans;
+      },
       post: (each) => {
         this.posted.push(each);
         return post(each);
@@ -410,6 +415,39 @@ test('openTracing() has no more spans under way than may wait, although batches 
   await settled();
   clock.advance(seconds(2));
   await closed;
+});
+
+test('openTracing() counts the spans that a full queue drops, and tells of them once a minute', async () => {
+  const env = { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '4' };
+  const sending = new Sending(hanging, env);
+  const { clock, running, log, lost } = sending;
+  const end = (count: number): void => {
+    for (let each = 0; each < count; each += 1) running.tracing.within(pass, () => undefined);
+  };
+  // Four leave and never arrive, four wait, three find no place.
+  end(11);
+  assert.deepEqual(lost, { QueueFull: 3 });
+  clock.advance(seconds(59));
+  end(2);
+  clock.advance(seconds(1));
+  end(1);
+  assert.deepEqual(lost, { QueueFull: 6 });
+  const said = 'warn spans dropped, as too many wait to be sent dropped_since_start=';
+  assert.deepEqual(
+    log.lines.filter((line) => line.includes('dropped')),
+    [`${said}1`, `${said}6 not_logged_before=4`],
+  );
+  const closed = running.close();
+  await settled();
+  clock.advance(seconds(2));
+  await closed;
+  assert.deepEqual(lost, { QueueFull: 6, NotSent: 8 });
+});
+
+test('openTracing() counts nothing as lost that the collector took', async () => {
+  const sending = new Sending(() => answered(200));
+  await (await sending.closing()).closed;
+  assert.deepEqual(sending.lost, {});
 });
 
 test('openTracing() gives a batch up when the SDK does, whatever the time for one answer is', async () => {

@@ -13,6 +13,7 @@ import { atMost } from '#base/at-most.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
+import { lostSpans, type SpanLoss } from './lost-spans.ts';
 import { OtlpExporter, type PostSpans } from './otlp-exporter.ts';
 import type { SamplerSettings } from './sampler-settings.ts';
 import { SdkTracing } from './sdk-tracing.ts';
@@ -31,6 +32,8 @@ export interface TracingParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly post: PostSpans;
+  /** Counts `spans` that were lost. */
+  readonly countLost: (why: SpanLoss, spans: number) => void;
   /** How long the end waits for the collector. @default 2 s */
   readonly patience?: Millis;
 }
@@ -42,15 +45,17 @@ const defaultExportTimeout = 30_000;
 
 /** Begins to trace. This module brings the SDK of OpenTelemetry with it: whoever does not trace never loads it. */
 export function openTracing(settings: TracingSettings, parts: TracingParts): RunningTracing {
-  const { clock, log, post, patience = defaultPatience } = parts;
+  const { clock, log, post, countLost: count, patience = defaultPatience } = parts;
   const { maxQueueSize: most = defaultQueue, exportTimeoutMillis } = settings.batch;
   const otlp = { ...settings.otlp, timeout: sooner(settings.otlp.timeout, exportTimeoutMillis) };
   const exporter = new OtlpExporter({ settings: otlp, most, post, clock, log });
+  const selfObsMeterProvider = lostSpans({ clock, log, count });
+  const processor = { exporter, selfObsMeterProvider, ...stated(settings.batch) };
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes({ ...settings.resource })),
     sampler: samplerOf(settings.sampler),
     spanLimits: stated(settings.limits),
-    spanProcessors: [new BatchSpanProcessor({ exporter, ...stated(settings.batch) })],
+    spanProcessors: [new BatchSpanProcessor(processor)],
   });
   const propagator = settings.isPropagated ? new W3CTraceContextPropagator() : undefined;
   return {

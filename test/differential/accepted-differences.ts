@@ -1,5 +1,6 @@
 /** The ledger of LN-4: where the embedded cluster answers differently, and why that may stay. */
 import type { JsonValue } from '#base/json.ts';
+import { isFirstPatchOfClaim, isGoingClaim } from './claim-protection.ts';
 import type { Difference } from './compare.ts';
 
 /** One accepted difference. */
@@ -52,13 +53,19 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
   },
   {
     id: 'claim-protection',
-    rule: 'admission gives every PersistentVolumeClaim the finalizer kubernetes.io/pvc-protection',
+    rule: 'a PersistentVolumeClaim that is deleted stays, going, as it has the finalizer kubernetes.io/pvc-protection',
     reason: 'the embedded cluster has neither that admission nor the controller that takes it off',
-    covers: ({ conversation }) => conversation.startsWith('persistentvolumeclaims:'),
+    covers: isGoingClaim,
+  },
+  {
+    id: 'claim-first-patch',
+    rule: 'the first patch of a PersistentVolumeClaim is given a revision although it says nothing new',
+    reason: 'nobody goes by the revision of such a patch; the second one has none in both',
+    covers: isFirstPatchOfClaim,
   },
   {
     id: 'storage-protection',
-    rule: 'as claim-protection, also for a PersistentVolume',
+    rule: 'admission gives every PersistentVolumeClaim and PersistentVolume the finalizer that protects it',
     reason: 'as claim-protection',
     covers: ({ path, embedded, real }) =>
       path.endsWith('metadata.finalizers') &&

@@ -62,6 +62,15 @@ describe('the operator as a process', () => {
     assert.match(await operator.line(/msg=tracing /), /collector=127.0.0.1:9 .*sampler=none/);
   });
 
+  test('[scenario 78] tells of a word among the flags, and of what it does not read for it', async () => {
+    const operator = new OperatorProcess([...flags(), 'stray', '-log.level=error']);
+    const line = await operator.line(/msg="nothing is read from/);
+    assert.match(line, /^level=error .* argument=stray after="-log\.level=error"$/);
+    await operator.line(/msg="caches synced"/);
+    operator.kill('SIGTERM');
+    assert.equal(await operator.exitCode(), 0);
+  });
+
   const refusals: Record<
     string,
     { readonly args: readonly string[]; readonly code: number; readonly says: RegExp }
@@ -86,6 +95,16 @@ describe('the operator as a process', () => {
       args: ['-kubernetes.namespace=x', '-server.port=0'],
       code: 1,
       says: /KUBERNETES_SERVICE_HOST.*-kubernetes\.config-file/,
+    },
+    'a word that is neither a flag nor a command': {
+      args: ['operate', '-kubernetes.namespace=x'],
+      code: 2,
+      says: /There is no command "operate": name one of cluster, demo, or give flags alone/,
+    },
+    'a word among the flags before one that is needed': {
+      args: ['-use-zone-tracker', 'true', '-kubernetes.namespace=x'],
+      code: 1,
+      says: /kubernetes\.namespace must not be empty\n"true" is no flag, so it was not read, nor what follows it: -kubernetes\.namespace=x/,
     },
     'a command that is not built': { args: ['why'], code: 1, says: /"why" is not built/ },
   };

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
 import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { forbidLeases } from '#testing/lease-role.ts';
 import { World } from '#testing/world.ts';
 import { images, NAMESPACE, setName } from '#testing/world-group.ts';
 import { OPERATOR_USER, takeoverFor } from '#testing/world-operator.ts';
@@ -124,13 +125,31 @@ test('D-1 under the Role of an existing installation it rolls, and asks for no r
   // Whether the Role permits a Lease by now is asked every 30 s: it is what spares the wait.
   const refused = refusals(world).filter((call) => !call.endsWith('leases.coordination.k8s.io'));
   assert.equal(new Set(refused).size, refused.length, refused.join(', '));
-  assert.deepEqual(await series(world, operator, 'rollout_operator_refused_permissions'), [
+  const shown = await series(world, operator, 'rollout_operator_refused_permissions');
+  assert.deepEqual(shown.toSorted(), [
     '{verb="create",resource="events"} 1',
+    '{verb="get",resource="leases"} 1',
+    '{verb="list",resource="leases"} 1',
   ]);
   assert.deepEqual(
     world.names('events').filter((name) => name.startsWith('ingester-zone') && isOurs(world, name)),
     [],
   );
+  await world.close();
+});
+
+test('D-1 a Role that permits to read Leases only is shown as such, until it permits the rest', async () => {
+  const world = await World.create(small);
+  const permit = forbidLeases(world, 'create', 'list');
+  const operator = await world.readyOperator();
+  const name = 'rollout_operator_refused_permissions';
+  assert.deepEqual((await series(world, operator, name)).toSorted(), [
+    '{verb="create",resource="leases"} 1',
+    '{verb="list",resource="leases"} 1',
+  ]);
+  permit();
+  await world.clock.advance(minutes(11));
+  assert.deepEqual(await series(world, operator, name), []);
   await world.close();
 });
 
@@ -147,6 +166,7 @@ test('D-1 what a starting API server denies is asked for again when it has shown
   restrict(world, [
     ...peerRole,
     { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] },
   ]);
   await world.clock.runUntil(() => operator.readiness.isReady());
   await world.setImage(images.new);

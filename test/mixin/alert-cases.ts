@@ -5,6 +5,8 @@ export type Series = Readonly<Record<string, string>>;
 
 /** One moment in which one alert fires once. */
 export interface FiringCase {
+  /** What tells it from other cases of the same alert. */
+  readonly when?: string;
   readonly series: Series;
   /** In which minute. */
   readonly at: number;
@@ -24,7 +26,10 @@ export interface SilentCase {
 /** Labels of the installation that all series have. */
 export const installation = { cluster: 'eu', namespace: 'mimir', job: 'rollout-operator' } as const;
 
-/** The name of a series of the installation with more labels. */
+/** Labels of another one that the same Prometheus scrapes. */
+const another = { cluster: 'eu', namespace: 'loki', job: 'rollout-operator' } as const;
+
+/** The name of a series of the installation with more labels, or with others in their place. */
 function of(metric: string, labels: Readonly<Record<string, string>> = {}): string {
   const all = Object.entries({ ...installation, ...labels });
   return `${metric}{${all.map(([name, value]) => `${name}="${value}"`).join(',')}}`;
@@ -37,18 +42,58 @@ const blocked = 'rollout_operator_group_blocked';
 const pods = 'rollout_operator_statefulset_pods';
 const ingester = { rollout_group: 'ingester' } as const;
 const zone = { ...ingester, statefulset: 'ingester-zone-a' } as const;
-const review = { method: 'POST', route: 'admission_no_downscale', ws: 'false' } as const;
+const outcomes = 'rollout_operator_admission_reviews_total';
+const route = 'admission_no_downscale';
+const review = { method: 'POST', route, ws: 'false' } as const;
+
+const noOperator = 'nothing rolls, and webhooks that fail closed refuse scale-downs.';
+const lastSuccess = 'rollout_operator_last_successful_group_reconcile_timestamp_seconds';
 
 /** One for each alert at least. */
 export const firing: readonly (FiringCase & { readonly alert: string })[] = [
   {
     alert: 'RolloutOperatorDown',
-    series: { [of('up', { instance: 'a' })]: '0x30', 'up{job="another"}': '1x30' },
+    when: 'both replicas of one of two installations are away',
+    series: {
+      [of('up', { instance: 'a' })]: '0x30',
+      [of('up', { instance: 'b' })]: '0x30',
+      [of('up', another)]: '1x30',
+    },
+    at: 6,
+    severity: 'critical',
+    labels: {},
+    description: `Prometheus reaches no replica of rollout-operator in mimir: ${noOperator}`,
+  },
+  {
+    alert: 'RolloutOperatorDown',
+    when: 'one of two installations is scaled to 0',
+    series: {
+      [of('up', { instance: 'a' })]: '1x10 stale',
+      [of('up', { instance: 'b' })]: '1x12 stale',
+      [of('up', another)]: '1x60',
+    },
+    at: 18,
+    severity: 'critical',
+    labels: {},
+    description: `Prometheus reaches no replica of rollout-operator in mimir: ${noOperator}`,
+  },
+  {
+    alert: 'RolloutOperatorDown',
+    when: 'the only installation is scaled to 0',
+    series: { [of('up', { instance: 'a' })]: '1x10 stale' },
+    at: 40,
+    severity: 'critical',
+    labels: {},
+    description: `Prometheus reaches no replica of rollout-operator in mimir: ${noOperator}`,
+  },
+  {
+    alert: 'RolloutOperatorDown',
+    when: 'there was no target at all',
+    series: { 'up{job="another"}': '1x30' },
     at: 6,
     severity: 'critical',
     labels: undefined,
-    description:
-      'Prometheus reaches no replica of rollout-operator: nothing rolls, and webhooks that fail closed refuse scale-downs.',
+    description: `Prometheus reaches no replica of rollout-operator: ${noOperator}`,
   },
   {
     alert: 'RolloutOperatorNoLeader',
@@ -154,7 +199,32 @@ export const firing: readonly (FiringCase & { readonly alert: string })[] = [
   {
     alert: 'RolloutOperatorReconcileStale',
     series: {
-      [of('rollout_operator_last_successful_group_reconcile_timestamp_seconds', ingester)]: '0x60',
+      [of(lastSuccess, ingester)]: '0x60',
+      [of(pods, { ...zone, state: 'updated' })]: '3x60',
+    },
+    at: 20,
+    severity: 'warning',
+    labels: ingester,
+    description: 'The last pass over ingester in mimir that did not fail ended 20m 0s ago.',
+  },
+  {
+    alert: 'RolloutOperatorReconcileStale',
+    when: 'the first pass hangs before the pods are counted',
+    series: {
+      [of(lastSuccess, ingester)]: '0x60',
+      [of(blocked, { ...ingester, reason: 'AwaitingRequest' })]: '1x60',
+    },
+    at: 20,
+    severity: 'warning',
+    labels: ingester,
+    description: 'The last pass over ingester in mimir that did not fail ended 20m 0s ago.',
+  },
+  {
+    alert: 'RolloutOperatorReconcileStale',
+    when: 'each pass fails before the pods are counted',
+    series: {
+      [of(lastSuccess, ingester)]: '0x60',
+      [of('rollout_operator_group_reconciles_total', ingester)]: '0+4x60',
     },
     at: 20,
     severity: 'warning',
@@ -233,7 +303,23 @@ export const firing: readonly (FiringCase & { readonly alert: string })[] = [
     severity: 'critical',
     labels: { route: 'admission_no_downscale' },
     description:
-      '10% of the reviews of admission_no_downscale in mimir are not answered with 200, so the API server refuses what was asked.',
+      '10% of the reviews of admission_no_downscale in mimir are not answered with 200, or denied as it could not be found out whether they are allowed.',
+  },
+  {
+    alert: 'RolloutOperatorWebhookErrors',
+    when: 'the API server does not answer what a webhook has to know',
+    series: {
+      [of(`${reviews}_count`, { ...review, status_code: '200' })]: '0+60x60',
+      [of(outcomes, { route, outcome: 'Allowed' })]: '0+30x60',
+      [of(outcomes, { route, outcome: 'Denied' })]: '0+18x60',
+      [of(outcomes, { route, outcome: 'DependencyFailed' })]: '0+6x60',
+      [of(outcomes, { route, outcome: 'DeadlineExceeded' })]: '0+6x60',
+    },
+    at: 20,
+    severity: 'critical',
+    labels: { route },
+    description:
+      '20% of the reviews of admission_no_downscale in mimir are not answered with 200, or denied as it could not be found out whether they are allowed.',
   },
   {
     alert: 'RolloutOperatorWebhookSlow',
@@ -310,7 +396,7 @@ export const healthy: Series = {
   [of('rollout_operator_kubernetes_api_client_rate_limited_requests_total', { api_group: 'apps' })]:
     '0x1500',
   [of('rollout_operator_group_reconciles_failed_total', ingester)]: '0x1500',
-  [of('rollout_operator_last_successful_group_reconcile_timestamp_seconds', ingester)]: '0+60x1500',
+  [of(lastSuccess, ingester)]: '0+60x1500',
   [of(blocked, { ...ingester, reason: 'MaxUnavailableReached' })]: '1x1500',
   [of(pods, { ...zone, state: 'outdated' })]: '2000-1x1500',
   [of(pods, { ...zone, state: 'updated' })]: '0+1x1500',
@@ -318,6 +404,9 @@ export const healthy: Series = {
   [of(podRequests, { path: '/prepare', method: 'POST', status_code: '503' })]: '0+1x1500',
   [of(`${reviews}_count`, { ...review, status_code: '200' })]: '0+1000x1500',
   [of(`${reviews}_count`, { ...review, status_code: '429' })]: '0+1x1500',
+  [of(outcomes, { route, outcome: 'Allowed' })]: '0+900x1500',
+  [of(outcomes, { route, outcome: 'Denied' })]: '0+99x1500',
+  [of(outcomes, { route, outcome: 'DependencyFailed' })]: '0+1x1500',
   [of(`${reviews}_bucket`, { ...review, status_code: '200', le: '0.1' })]: '0+1000x1500',
   [of(`${reviews}_bucket`, { ...review, status_code: '200', le: '5' })]: '0+1000x1500',
   [of(`${reviews}_bucket`, { ...review, status_code: '200', le: '+Inf' })]: '0+1000x1500',
@@ -333,6 +422,24 @@ export const silent: Readonly<Record<string, SilentCase>> = {
     alert: 'RolloutOperatorDown',
     series: { [of('up', { instance: 'a' })]: '0x30', [of('up', { instance: 'b' })]: '1x30' },
     at: 20,
+  },
+  'one replica of two is gone': {
+    alert: 'RolloutOperatorDown',
+    series: { [of('up', { instance: 'a' })]: '1x5 stale', [of('up', { instance: 'b' })]: '1x30' },
+    at: 20,
+  },
+  'all pods of an installation are replaced by others': {
+    alert: 'RolloutOperatorDown',
+    series: {
+      [of('up', { instance: 'a' })]: '1x5 stale',
+      [of('up', { instance: 'b' })]: '_x6 0x2 1x30',
+    },
+    at: 20,
+  },
+  'an installation has been away for longer than an hour, and another is up': {
+    alert: 'RolloutOperatorDown',
+    series: { [of('up')]: '1x5 stale', [of('up', another)]: '1x90' },
+    at: 80,
   },
   'a new leader takes over within four minutes': {
     alert: 'RolloutOperatorNoLeader',
@@ -361,16 +468,25 @@ export const silent: Readonly<Record<string, SilentCase>> = {
   'the leader of before looked long ago, that of now did not': {
     alert: 'RolloutOperatorReconcileStale',
     series: {
-      [of('rollout_operator_last_successful_group_reconcile_timestamp_seconds', {
+      [of(lastSuccess, {
         ...ingester,
         instance: 'a',
       })]: '0x60',
-      [of('rollout_operator_last_successful_group_reconcile_timestamp_seconds', {
+      [of(lastSuccess, {
         ...ingester,
         instance: 'b',
       })]: '0+60x60',
     },
     at: 50,
+  },
+  'a group is deleted while another one fails': {
+    alert: 'RolloutOperatorReconcileStale',
+    series: {
+      [of(lastSuccess, ingester)]: '0+60x5 300x90',
+      [of('rollout_operator_group_reconciles_total', ingester)]: '0+12x5 60x90',
+      [of(pods, { ...zone, state: 'updated' })]: '3x5 stale',
+    },
+    at: 60,
   },
   'a rollout only waits for its pods': {
     alert: 'RolloutOperatorRolloutBlocked',
@@ -412,6 +528,14 @@ export const silent: Readonly<Record<string, SilentCase>> = {
     series: {
       [of(`${reviews}_count`, { method: 'GET', route: 'ready', status_code: '500' })]: '0+60x60',
       [of(`${reviews}_count`, { ...review, status_code: '200' })]: '0+60x60',
+    },
+    at: 50,
+  },
+  'all is denied by rules, and by pods that are not prepared': {
+    alert: 'RolloutOperatorWebhookErrors',
+    series: {
+      [of(outcomes, { route, outcome: 'Denied' })]: '0+60x60',
+      [of(outcomes, { route, outcome: 'PodNotPrepared' })]: '0+60x60',
     },
     at: 50,
   },

@@ -75,8 +75,8 @@ function testOf(series: Series, expectations: readonly Expectation[]): object {
   };
 }
 
-for (const { alert, series, at, severity, labels, description } of firing) {
-  test(`${alert} fires once, and says: ${description}`, async () => {
+for (const { alert, when, series, at, severity, labels, description } of firing) {
+  test(`${alert} fires once${when ? ` when ${when}` : ''}, and says: ${description}`, async () => {
     const rule = rules.find((each) => each.alert === alert);
     const { summary = '' } = rule?.annotations ?? {};
     const runbook = `https://rollout-operator.example/docs/runbooks/${alert}.md`;

@@ -85,6 +85,7 @@ const shownByLeader = [
 const shownByLimited = [
   /^rollout_operator_kubernetes_api_client_rate_limited_requests_total\{/m,
   /^rollout_operator_server_invalid_cluster_validation_label_requests_total\{/m,
+  /^rollout_operator_lost_spans_total\{/m,
 ];
 
 const shownByWaiting = [
@@ -129,15 +130,16 @@ async function holdAnotherLease({ admin }: WebhookStage): Promise<void> {
   await admin.create(resourceTypes.leases, { namespace }, { body: { metadata, spec } });
 }
 
-/** One that gives up most of what it would ask the API server, and lets only its own cluster in. */
+/** One that gives up most of what it would ask the API server, lets only its own cluster in, and traces for nobody. */
 function startLimited(stage: WebhookStage, port: number): OperatorProcess {
-  return new OperatorProcess([
+  const args = [
     ...common(stage, port),
     '-kubernetes.client-qps=0.1',
     '-kubernetes.client-burst=1',
     '-kubernetes.client-timeout=1s',
     '-server.cluster-validation.http.enabled',
-  ]);
+  ];
+  return new OperatorProcess(args, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
 }
 
 /** One that looks at its Secret every few seconds, as its certificate is short-lived. */

@@ -14,9 +14,25 @@ const deployments = {
   verbs: ['get', 'list'],
 };
 
-/** Serves what helm asks for before a lookup, and one Deployment of the release mimir. */
-function serverOf(image: string, replicas: number): Server {
+interface Running {
+  readonly image: string;
+  readonly replicas: number;
+  /** @default mimir */
+  readonly release?: string;
+}
+
+/** Serves what helm asks for before a lookup, and one Deployment of `release`. */
+function serverOf({ image, replicas, release = 'mimir' }: Running): Server {
   const groupVersion = { groupVersion: 'apps/v1', version: 'v1' };
+  const labels = {
+    'app.kubernetes.io/instance': release,
+    'helm.sh/chart': 'rollout-operator-0.37.0',
+  };
+  const deployment = {
+    metadata: { name: `${release}-rollout-operator`, namespace: 'cells', labels },
+    spec: { replicas, template: { spec: { containers: [{ name: 'rollout-operator', image }] } } },
+    status: replicas === 0 ? {} : { replicas },
+  };
   const answers: Readonly<Record<string, object>> = {
     '/version': { major: '1', minor: '36', gitVersion: 'v1.36.0' },
     '/api': { kind: 'APIVersions', versions: ['v1'] },
@@ -37,12 +53,10 @@ function serverOf(image: string, replicas: number): Server {
       groupVersion: 'apps/v1',
       resources: [deployments],
     },
-    '/apis/apps/v1/namespaces/cells/deployments/mimir-rollout-operator': {
+    '/apis/apps/v1/namespaces/cells/deployments': {
       apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { name: 'mimir-rollout-operator', namespace: 'cells' },
-      spec: { replicas, template: { spec: { containers: [{ name: 'rollout-operator', image }] } } },
-      status: replicas === 0 ? {} : { replicas },
+      kind: 'DeploymentList',
+      items: [deployment, { metadata: { name: 'another' }, spec: {}, status: { replicas: 1 } }],
     },
   };
   const missing = { kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 };
@@ -63,8 +77,9 @@ describe('the chart in place of the peer', () => {
 
   after(() => renderer?.close());
 
-  async function render(image: string, replicas: number): Promise<string> {
-    const server = serverOf(image, replicas);
+  /** What helm says against the release mimir where `running` is there. */
+  async function render(running: Running): Promise<string> {
+    const server = serverOf(running);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {
       const address = server.address();
@@ -100,14 +115,30 @@ describe('the chart in place of the peer', () => {
     'registry.example:5000/grafana/rollout-operator',
   ]) {
     test(`is refused while pods of ${image} are there`, async () => {
-      const refusal = await render(image, 1);
+      const refusal = await render({ image, replicas: 1 });
       assert.ok(refusal.includes(`the Deployment "mimir-rollout-operator" still runs "${image}"`));
       assert.match(refusal, /scale it to 0, wait until its pods are gone, and try again/);
     });
   }
 
   test('is rendered when they are gone, and in place of another image', async () => {
-    assert.equal(await render('grafana/rollout-operator:v0.38.1', 0), '');
-    assert.equal(await render('registry.example/rollout-operator:0.1.0', 2), '');
+    assert.equal(await render({ image: 'grafana/rollout-operator:v0.38.1', replicas: 0 }), '');
+    assert.equal(
+      await render({ image: 'registry.example/rollout-operator:0.1.0', replicas: 2 }),
+      '',
+    );
+  });
+
+  test('is refused beside another release that works in the namespace, whatever its image', async () => {
+    const refusal = await render({ image: 'ours:0.1.0', replicas: 2, release: 'old' });
+    assert.match(
+      refusal,
+      /the Deployment "old-rollout-operator" of the release "old" works in namespace "cells" already, and two operators must never work on the same StatefulSets: upgrade that release, or scale it to 0/,
+    );
+    assert.doesNotMatch(refusal, /"another"/);
+  });
+
+  test('is rendered beside another release that is scaled to 0', async () => {
+    assert.equal(await render({ image: 'ours:0.1.0', replicas: 0, release: 'old' }), '');
   });
 });

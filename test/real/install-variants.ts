@@ -187,6 +187,22 @@ export const refusals: Readonly<
     values: { webhooks: { enabled: false }, extraArgs: ['--server-tls.enabled'] },
     says: /extraArgs set -server-tls\.enabled to true, but webhooks\.enabled is false/,
   },
+  'a word that is no flag, after a boolean': {
+    values: { extraArgs: ['-log.level', 'info', '-use-zone-tracker', 'true', '-server.port=9001'] },
+    says: /extraArgs\[3\] is "true", which is no flag, so that the operator would read neither it nor what follows it: write flags as "-name=value", those that are true or false as "-name=true"/,
+  },
+  'a word that is no flag, first': {
+    values: { extraArgs: ['info'] },
+    says: /extraArgs\[0\] is "info", which is no flag/,
+  },
+  'two dashes, which end the flags': {
+    values: { extraArgs: ['--use-zone-tracker', '--', '-server.port=9001'] },
+    says: /extraArgs\[1\] is "--", which is no flag/,
+  },
+  'an empty argument': {
+    values: { extraArgs: ['-log.level=info', ''] },
+    says: /extraArgs\[1\] is "", which is no flag/,
+  },
   'a flag that leads into another namespace': {
     values: { extraArgs: ['-kubernetes.namespace', 'other'] },
     says: /extraArgs set -kubernetes\.namespace to "other", but the Role is for "cells"/,

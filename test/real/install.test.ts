@@ -84,7 +84,7 @@ describe('what is installed', { skip: isExisting ? NO_INSTALLING : false }, () =
       const objects = await renderer.chart(everyValueOfPeer, { namespace, release: 'mimir' });
       assert.deepEqual(await applyStrictly(admin, objects, namespace), []);
       const deployment = named(objects, 'Deployment', 'rolls-it');
-      const monitor = named(objects, 'ServiceMonitor', 'rolls-it');
+      const monitor = named(objects, 'ServiceMonitor', `rolls-it.${namespace}`);
       const [hook] = objectsAt(
         named(objects, 'MutatingWebhookConfiguration', `prepare-downscale-${namespace}`),
         'webhooks',

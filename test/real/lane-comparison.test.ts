@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
-import { compare } from '../differential/compare.ts';
+import { acceptedDifferences } from '../differential/accepted-differences.ts';
+import { compare, type Difference } from '../differential/compare.ts';
 import type { Transcript } from '../differential/talk.ts';
 
 /** Two writes of one object at these revisions, with a list at `list` between them. */
@@ -46,4 +47,40 @@ describe('compare()', () => {
     const paths = pathsThatDiffer(conversation([7, 7], 7), quiet);
     assert.deepEqual(paths, ['body.metadata.resourceVersion']);
   });
+});
+
+describe('acceptedDifferences', () => {
+  const ofClaim = {
+    conversation: 'persistentvolumeclaims: is created with its defaults, read, listed and deleted',
+    step: '4 DELETE /api/v1/namespaces/{ns}/persistentvolumeclaims/a',
+  };
+  const isAccepted = (difference: Pick<Difference, 'path' | 'embedded' | 'real'>): boolean =>
+    acceptedDifferences.some(({ covers }) => covers({ ...ofClaim, ...difference }));
+
+  test('has a claim that is going there and gone here', () => {
+    const going = { path: 'body.metadata.deletionTimestamp', embedded: undefined, real: '<time>' };
+    assert.equal(isAccepted(going), true);
+    assert.equal(isAccepted({ path: 'status', embedded: 404, real: 200 }), true);
+  });
+
+  const others: Readonly<Record<string, Pick<Difference, 'path' | 'embedded' | 'real'>>> = {
+    'another phase': { path: 'body.status.phase', embedded: 'Bound', real: 'Pending' },
+    'a missing default': { path: 'body.spec.volumeMode', embedded: undefined, real: 'Filesystem' },
+    'another status': { path: 'status', embedded: 500, real: 200 },
+    'a claim that is going here': {
+      path: 'body.metadata.deletionTimestamp',
+      embedded: '<time>',
+      real: undefined,
+    },
+    'a list that lost a claim that stays': {
+      path: 'body.items',
+      embedded: [],
+      real: [{ metadata: { name: 'b' } }],
+    },
+  };
+  for (const [what, difference] of Object.entries(others)) {
+    test(`does not have ${what} of a claim`, () => {
+      assert.equal(isAccepted(difference), false);
+    });
+  }
 });

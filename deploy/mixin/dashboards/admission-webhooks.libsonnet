@@ -16,6 +16,7 @@ function(config) {
     lib.row('Reviews', [
       lib.lines('By webhook', 'Reviews a second.', 'reqps', [lib.target('sum by (route) (%s)' % rate('count'), '{{route}}')]),
       lib.lines('By status', 'A refusal is a 200, too: it is said in the review.', 'reqps', [lib.target('sum by (status_code) (%s)' % rate('count'), '{{status_code}}')]),
+      lib.lines('By outcome', 'Denied is by a rule; all but Allowed and Denied is denied in doubt.', 'reqps', [lib.target('sum by (outcome) (rate(rollout_operator_admission_reviews_total{%s}[$__rate_interval]))' % lib.selector, '{{outcome}}')]),
       lib.lines('Time of an answer', 'The API server waits 10 s.', 's', [
         lib.target('histogram_quantile(0.5, sum by (le, route) (%s))' % rate('bucket'), '{{route}} median'),
         lib.target('histogram_quantile(0.99, sum by (le, route) (%s))' % rate('bucket'), '{{route}} 99 %'),

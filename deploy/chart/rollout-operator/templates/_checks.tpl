@@ -69,6 +69,21 @@
 {{- if and (not .Values.webhooks.enabled) (include "rollout-operator.hasFlag" (dict "root" . "name" "use-zone-tracker" "default" "false")) }}
 - extraArgs set -use-zone-tracker, but the webhooks write what it reads, and webhooks.enabled is false: leave the flag out
 {{- end }}
+{{- $isValue := false }}
+{{- $stray := "" }}
+{{- range $index, $each := .Values.extraArgs }}
+{{- $arg := toString $each }}
+{{- if $isValue }}
+{{- $isValue = false }}
+{{- else if and (not $stray) (or (has $arg (list "-" "--")) (not (regexMatch "^(-|\\$\\()" $arg))) }}
+{{- $stray = printf "extraArgs[%d] is %q, which is no flag" $index $arg }}
+{{- else if and (hasPrefix "-" $arg) (not (contains "=" $arg)) }}
+{{- $isValue = not (has (regexReplaceAll "^--?" $arg "") (include "rollout-operator.booleanFlags" . | trim | splitList " ")) }}
+{{- end }}
+{{- end }}
+{{- with $stray }}
+- {{ . }}, so that the operator would read neither it nor what follows it: write flags as "-name=value", those that are true or false as "-name=true"
+{{- end }}
 {{- if include "rollout-operator.hasEnv" (dict "root" . "name" "NAMESPACE") }}
 - extraEnv sets NAMESPACE, by which the operator learns of its own namespace: use another name
 {{- end }}
@@ -114,7 +129,16 @@
 {{/* What would be replaced while it works. Without a cluster, as in "helm template", nothing is found. */}}
 {{- define "rollout-operator.problemsOfCluster" -}}
 {{- $name := include "rollout-operator.fullname" . }}
-{{- $found := lookup "apps/v1" "Deployment" .Release.Namespace $name | default dict }}
+{{- $all := (lookup "apps/v1" "Deployment" .Release.Namespace "").items }}
+{{- range $all }}
+{{- $labels := dig "metadata" "labels" dict . }}
+{{- $release := get $labels "app.kubernetes.io/instance" }}
+{{- if and (dig "status" "replicas" 0 .) (ne .metadata.name $name) (hasPrefix "rollout-operator-" (get $labels "helm.sh/chart" | default "")) }}
+- the Deployment "{{ .metadata.name }}" of the release "{{ $release }}" works in namespace "{{ $.Release.Namespace }}" already, and two operators must never work on the same StatefulSets: upgrade that release, or scale it to 0 and wait until its pods are gone
+{{- end }}
+{{- end }}
+{{- $found := dict }}
+{{- range $all }}{{- if eq .metadata.name $name }}{{- $found = . }}{{- end }}{{- end }}
 {{- $pods := dig "status" "replicas" 0 $found }}
 {{- range dig "spec" "template" "spec" "containers" list $found }}
 {{- if and $pods (regexMatch "(^|/)grafana/rollout-operator([:@]|$)" (.image | default "")) }}

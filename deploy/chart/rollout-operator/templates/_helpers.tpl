@@ -10,6 +10,19 @@
 {{- .Values.fullnameOverride | default $generated | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
+{{/* What names of the cluster begin with: for the usual name as the peer's; for others with dots, which neither part of them has, so that no two releases have one. */}}
+{{- define "rollout-operator.clusterPrefix" -}}
+{{- $fullname := include "rollout-operator.fullname" . -}}
+{{- $separator := ternary "-" "." (eq $fullname .Chart.Name) -}}
+{{- print $fullname $separator .Release.Namespace $separator -}}
+{{- end -}}
+
+{{/* ServiceMonitors of several releases may be in one namespace. */}}
+{{- define "rollout-operator.monitorName" -}}
+{{- include "rollout-operator.fullname" . -}}
+{{- if ne .Release.Namespace (.Values.serviceMonitor.namespace | default .Release.Namespace) -}}.{{ .Release.Namespace }}{{- end -}}
+{{- end -}}
+
 {{- define "rollout-operator.serviceAccountName" -}}
 {{- $usual := ternary (include "rollout-operator.fullname" .) "default" .Values.serviceAccount.create -}}
 {{- .Values.serviceAccount.name | default $usual -}}
