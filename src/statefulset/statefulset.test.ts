@@ -235,7 +235,7 @@ test('parseStatefulSet() reads the partition, and whether pods are made in order
   assert.deepEqual([spec.partition, spec.isOrdered], [3, false]);
 });
 
-test('parseStatefulSet() keeps of labels and annotations only what the rollout family knows', () => {
+test('parseStatefulSet() keeps all labels, and of annotations only what the rollout family knows', () => {
   const map = {
     'rollout-group': 'g',
     'grafana.com/no-downscale': 'true',
@@ -243,7 +243,7 @@ test('parseStatefulSet() keeps of labels and annotations only what the rollout f
     'kubectl.kubernetes.io/x': '{}',
   };
   const view = parseStatefulSet({ metadata: { labels: map, annotations: map } });
-  assert.deepEqual(view.labels, { 'rollout-group': 'g', 'grafana.com/no-downscale': 'true' });
+  assert.deepEqual(view.labels, map);
   assert.deepEqual(view.annotations, { 'rollout-group': 'g', 'grafana.com/no-downscale': 'true' });
 });
 
