@@ -41,10 +41,22 @@ describe('bundleInto()', () => {
     return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
   }
 
-  /** The names of the files below the program that a start with `env` loads, which ends at its first look for a cluster. */
+  /** The names of the files below the program that a start with `env` loads. */
   function loaded(env: Readonly<Record<string, string>>): readonly string[] {
     const hook = `import { registerHooks } from 'node:module';
       registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });`;
+    const files = startWith(hook, env).filter((url) => url.startsWith('file:'));
+    return files.map((url) => basename(url));
+  }
+
+  /** The names of the modules of Node that a start loads, its inner ones included. */
+  function loadedOfNode(): readonly string[] {
+    const hook = "process.on('exit', () => console.log(process.moduleLoadList.join('\\n')));";
+    return startWith(hook, {}).map((line) => line.replace(/^NativeModule /, ''));
+  }
+
+  /** The lines that `hook` writes in a start with `env`, which ends at its first look for a cluster. */
+  function startWith(hook: string, env: Readonly<Record<string, string>>): readonly string[] {
     const program = join(folder, 'one', 'rollout-operator.mjs');
     const { stdout, stderr } = spawnSync(
       process.execPath,
@@ -57,8 +69,7 @@ describe('bundleInto()', () => {
       { encoding: 'utf8', env: { PATH: process.env['PATH'], ...env } },
     );
     assert.match(stderr, /outside of a cluster, name a kubeconfig/);
-    const files = stdout.split('\n').filter((url) => url.startsWith('file:'));
-    return files.map((url) => basename(url));
+    return stdout.split('\n');
   }
 
   test('writes the program, what tracing loads, source maps, and licences', () => {
@@ -130,6 +141,12 @@ describe('bundleInto()', () => {
       stderr,
       `Cannot trace without the file ${join(alone, 'tracing.mjs')}, which is missing: keep all files of the build beside the program, or set OTEL_SDK_DISABLED=true\n`,
     );
+  });
+
+  test("does not load Node's own copy of undici, which any import of node:http brings along", () => {
+    const modules = loadedOfNode();
+    assert.ok(modules.includes('http'), 'it serves /ready');
+    assert.ok(!modules.includes('internal/deps/undici/undici'));
   });
 
   test('puts in only what an install without the tools has, so that `npm ci --omit=dev` is enough', () => {

@@ -74,6 +74,8 @@ export const adapters: Readonly<Record<string, string>> = {
   'src/command/': 'talks to the terminal',
   'src/telemetry/system-clock.ts': 'is the Clock of the real world',
   'src/telemetry/http-server.ts': 'serves probes and scrapers',
+  'src/telemetry/header-checks.ts':
+    'takes two checks from node:http without all that comes with an import',
   'src/telemetry/process-metrics.ts': 'measures the process for scrapers',
   'src/admission/admission-server.ts': 'serves reviews',
   'src/kubernetes/undici-transport.ts': 'is the Transport of the real world',

@@ -1,6 +1,6 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { quoted } from '#base/quoted.ts';
 import { type Millis, millis } from '#base/units.ts';
+import { validateHeaderName, validateHeaderValue } from './header-checks.ts';
 import { decodedOf, refused, refusedUrl, type TracingVariables } from './tracing-variables.ts';
 
 /** Where spans go by OTLP over HTTP, and how. */
