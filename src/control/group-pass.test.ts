@@ -81,6 +81,23 @@ test('a pod that the list shows available is, although the cache shows another o
   assert.deepEqual(world.taken(), [...READS, ...DELETES]);
 });
 
+test('a pod of another zone that the cache showed gone while a list was under way stays gone when it lists anew', async () => {
+  const bench = await new GroupBench().proven();
+  const { world } = bench;
+  await world.clock.advance(10_001);
+  let hasEnded = false;
+  world.after = async ({ verb, name }) => {
+    if (hasEnded || verb !== 'list' || name !== 'name=ingester-zone-b') return;
+    hasEnded = true;
+    world.drop('pods', 'ingester-zone-b-0');
+    world.show();
+    await world.clock.advance(5_000);
+    world.pods.freshness.reset();
+  };
+  await bench.pass();
+  assert.deepEqual(world.taken(), [...READS, ...READS.slice(1), 'delete ingester-zone-b-1']);
+});
+
 test('a group that cannot be read is not disrupted, and says why', async () => {
   for (const failing of READS) {
     const bench = await new GroupBench().proven();
