@@ -278,8 +278,7 @@ const maxUnavailable: Record<string, Case> = {
     story: (() => {
       const story = outdatedGroup({ maxUnavailable: '2' }).ready(a1, false).ready(a2, false);
       const seen = listsAt(story.revision);
-      story.ready(a1).ready(a2, false).ready(a2);
-      const { revision } = story;
+      const { revision } = story.ready(a2, false).ready(a2).ready(a1);
       return story.remove(a0, { seen, newer: { [a1]: revision } }).remove(a2, { seen });
     })(),
     want: ['MAXU-2'],
@@ -525,6 +524,60 @@ const proofs: Record<string, Case> = {
   },
   'D-7 flags a revision that the client had not been given': {
     story: outdatedGroup().remove(a0, { seen: 99 }),
+    want: ['D-7'],
+  },
+  'D-7 flags a pod that is stated newer than its list, and is older': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).ready(a2);
+      const whole = story.revision;
+      story.ready(a2, false);
+      return story.remove(a0, { seen: listsAt(story.revision), newer: { [a2]: whole } });
+    })(),
+    want: ['D-7'],
+  },
+  'D-7 flags a pod that is stated at a revision that it never had': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = listsAt(story.revision);
+      story.ready(a1);
+      return story.remove(a0, { seen, newer: { [a2]: story.revision } });
+    })(),
+    want: ['D-7'],
+  },
+  'D-7 flags a pod that is stated as seen and was never there': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = listsAt(story.revision);
+      story.ready(a1);
+      return story.remove(a0, { seen, newer: { 'ingester-zone-a-9': story.revision } });
+    })(),
+    want: ['D-7'],
+  },
+  'D-7 flags a set that is stated newer than the list of sets, and is older': {
+    story: (() => {
+      const story = outdatedGroup();
+      const wide = story.changeSet(zoneA, {}).revision;
+      story.changeSet(zoneA, { metadata: { annotations: { 'rollout-max-unavailable': '1' } } });
+      return story.remove(a0, { newerSets: { [zoneA]: wide } });
+    })(),
+    want: ['D-7'],
+  },
+  'D-7 passes a set that is stated newer than the list of sets, and is': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = story.revision;
+      const annotations = { 'rollout-max-unavailable': '1' };
+      const { revision } = story.changeSet(zoneA, { metadata: { annotations } });
+      return story.remove(a0, { seen, newerSets: { [zoneA]: revision } });
+    })(),
+    want: [],
+  },
+  'D-7 flags a list that is stated as it became only later, also where deliveries are unknown': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).ready(a2, false);
+      return story.remove(a0, { seen: listsAt(story.revision + 2) }).ready(a2);
+    })(),
+    options: { areDeliveriesKnown: false },
     want: ['D-7'],
   },
 };
