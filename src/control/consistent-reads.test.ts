@@ -129,6 +129,18 @@ test('ConsistentReads show no set that a cache shows outside of the group since'
   assert.deepEqual(proof.statefulSets?.newer, { 'ingester-zone-a': left.metadata.resourceVersion });
 });
 
+test('ConsistentReads of several sets are as old as the first that was sent (D-3)', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  const sentAt = world.clock.monotonic();
+  world.pods.freshness.reset();
+  world.atSend = async ({ name }) => {
+    if (name === 'name=ingester-zone-b') await world.clock.advance(5_000);
+  };
+  await bench.read({ pods: true, statefulSets: false });
+  assert.equal(bench.over().proof.pods?.provenAt, sentAt);
+});
+
 test('ConsistentReads say which pods a cache shows newer than their list, and at which revision each', async () => {
   const bench = new Bench();
   const { world } = bench;
