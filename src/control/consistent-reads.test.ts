@@ -4,7 +4,6 @@ import type { KubernetesObject } from '#kubernetes/object.ts';
 import { GroupWorld } from '#testing/group-world.ts';
 import { ingesterGroup, rawPod, rawStatefulSet } from '#testing/objects.ts';
 import { ConsistentReads, type ReadSets } from './consistent-reads.ts';
-import { readSets } from './group-sets.ts';
 
 const KEY = 'test/ingester';
 const everything = { pods: true, statefulSets: true };
@@ -22,10 +21,8 @@ class Bench {
   /** What is known of the group now. */
   over(): ReadSets {
     const { pods, statefulSets } = this.world;
-    return this.reads.over(
-      KEY,
-      readSets(KEY, { statefulSets: statefulSets.lister, pods: pods.lister }),
-    );
+    const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
+    return this.reads.over(KEY, listers);
   }
 
   async read(wish = everything): Promise<void> {
@@ -57,10 +54,91 @@ test('ConsistentReads show a newer cached change over what was read (D-49)', asy
   const bench = new Bench();
   bench.repin(2, 'read-hash');
   await bench.read();
-  bench.world.pods.show(bench.repin(2, 'newer-hash'));
-  assert.deepEqual(bench.pods(), [...unchanged, 'ingester-zone-a-2 newer-hash']);
+  const newer = bench.repin(2, 'newer-hash');
   bench.world.pods.freshness.reset();
+  bench.world.pods.list(newer);
   assert.deepEqual(bench.pods(), [...unchanged, 'ingester-zone-a-2 newer-hash']);
+});
+
+test('ConsistentReads never fall back behind a cache that was ahead of what was read, and then lists anew', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  await bench.read();
+  world.drop('pods', 'ingester-zone-a-2');
+  world.show();
+  // Meanwhile nobody has looked.
+  world.pods.freshness.reset();
+  assert.deepEqual(bench.pods(), unchanged);
+  assert.equal(bench.over().proof.pods, undefined);
+});
+
+test('ConsistentReads that were sent after a cache began to list anew stand for it, whatever it had shown before', async () => {
+  const bench = new Bench();
+  bench.world.pods.freshness.reset();
+  await bench.read();
+  assert.notEqual(bench.over().proof.pods, undefined);
+});
+
+test('ConsistentReads show a pod that was made anew once: as the cache shows it', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  await bench.read();
+  world.drop('pods', 'ingester-zone-a-2');
+  const anew = world.put('pods', rawPod({ ordinal: 2, uid: 'another', revision: 'new-hash' }));
+  world.pods.freshness.reset();
+  world.pods.list(anew);
+  assert.deepEqual(bench.pods(), [...unchanged, 'ingester-zone-a-2 new-hash']);
+});
+
+test('ConsistentReads show a set that was made anew once: as the cache shows it', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  await bench.read();
+  world.drop('statefulsets', 'ingester-zone-a');
+  const anew = world.put('statefulsets', rawStatefulSet({ uid: 'another' }));
+  world.statefulSets.freshness.reset();
+  world.statefulSets.list(anew);
+  const sets = bench.over().sets.map(({ set: { name, uid } }) => `${name} ${uid}`);
+  assert.deepEqual(sets, ['ingester-zone-a another', 'ingester-zone-b ingester-zone-b-uid']);
+});
+
+test('ConsistentReads show no pod that a cache shows released since (R1)', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  await bench.read();
+  const released = world.annotate('pods', 'ingester-zone-a-2', { ownerReferences: [] });
+  world.pods.freshness.reset();
+  world.pods.list(released);
+  const [zone] = bench.over().sets;
+  assert.deepEqual(bench.pods(), unchanged);
+  assert.deepEqual(zone?.orphans, ['ingester-zone-a-2']);
+});
+
+test('ConsistentReads show no set that a cache shows outside of the group since', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  await bench.read();
+  const left = world.annotate('statefulsets', 'ingester-zone-a', { labels: {} });
+  world.statefulSets.freshness.reset();
+  world.statefulSets.list(left);
+  const { sets, proof } = bench.over();
+  assert.deepEqual(
+    sets.map(({ set }) => set.name),
+    ['ingester-zone-b'],
+  );
+  assert.deepEqual(proof.statefulSets?.newer, { 'ingester-zone-a': left.metadata.resourceVersion });
+});
+
+test('ConsistentReads of several sets are as old as the first that was sent (D-3)', async () => {
+  const bench = new Bench();
+  const { world } = bench;
+  const sentAt = world.clock.monotonic();
+  world.pods.freshness.reset();
+  world.atSend = async ({ name }) => {
+    if (name === 'name=ingester-zone-b') await world.clock.advance(5_000);
+  };
+  await bench.read({ pods: true, statefulSets: false });
+  assert.equal(bench.over().proof.pods?.provenAt, sentAt);
 });
 
 test('ConsistentReads say which pods a cache shows newer than their list, and at which revision each', async () => {
@@ -72,10 +150,10 @@ test('ConsistentReads say which pods a cache shows newer than their list, and at
   const newer = bench.repin(2, 'newer-hash');
   const made = world.put('pods', rawPod({ ordinal: 3, uid: 'made-later' }));
   bench.repin(1, 'not-shown-hash');
-  world.pods.show(newer);
-  world.pods.show(made);
   // A cache that begins to list anew has reached nothing, and keeps what it has until the list is there.
   world.pods.freshness.reset();
+  world.pods.list(newer);
+  world.pods.list(made);
   assert.deepEqual(bench.over().proof.pods?.newer, {
     'ingester-zone-a-2': newer.metadata.resourceVersion,
     'ingester-zone-a-3': made.metadata.resourceVersion,
@@ -88,8 +166,8 @@ test('ConsistentReads say which sets a cache shows newer than their list', async
   world.put('statefulsets', rawStatefulSet({ updateRevision: 'read-hash' }));
   await bench.read();
   const newer = world.put('statefulsets', rawStatefulSet({ updateRevision: 'newer-hash' }));
-  world.statefulSets.show(newer);
   world.statefulSets.freshness.reset();
+  world.statefulSets.list(newer);
   const { sets, proof } = bench.over();
   assert.deepEqual(proof.statefulSets?.newer, {
     'ingester-zone-a': newer.metadata.resourceVersion,

@@ -5,12 +5,13 @@ import type { Freshness } from '#kubernetes/freshness.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { compareRevisions, newerRevision, RevisionWentBackError } from '#kubernetes/revision.ts';
-import { GROUP_LABEL, parseGroupKey } from '#statefulset/group.ts';
+import { GROUP_LABEL, groupKey, groupOf, parseGroupKey } from '#statefulset/group.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { type Newer, type SetProof, type TypeBasis, typeBasis } from './basis.ts';
-import { byName, type SetSnapshot } from './group-sets.ts';
+import { byName, type GroupListers, readSets, type SetSnapshot } from './group-sets.ts';
+import { type Known, nothingNewer, overlaid, type Read } from './overlaid-read.ts';
 
 /** What consistent reads go through. */
 export interface ConsistentReadPorts {
@@ -19,15 +20,6 @@ export interface ConsistentReadPorts {
   /** Freshness of the caches; they learn of each read, and are proven by it once they have caught up. */
   readonly pods: Freshness;
   readonly statefulSets: Freshness;
-}
-
-/** One answered list without resourceVersion. */
-interface Read<View> {
-  /** The revision at which it was read. */
-  readonly revision: string;
-  readonly sentAt: Monotonic;
-  /** By uid. */
-  readonly objects: ReadonlyMap<string, View>;
 }
 
 interface GroupReads {
@@ -91,15 +83,16 @@ export class ConsistentReads {
     await Promise.all(sets.map((set) => this.#readPods(key, set, signal)));
   }
 
-  /** What is known of the group `key`, of which the caches show `cached`. Forgets the reads that they have reached. */
-  over(key: string, cached: readonly SetSnapshot[]): ReadSets {
+  /** What is known of the group `key`, whose caches are `listers`. Forgets the reads that they have reached. */
+  over(key: string, listers: GroupListers): ReadSets {
+    const cached = readSets(key, listers);
     const reads = this.#byKey.get(key);
     if (reads !== undefined) this.#forgetReached(key, reads);
     if (!this.#byKey.has(key) || reads === undefined) return this.#ofCaches(cached);
-    const shown = cached.map(({ set }) => set);
-    const known = reads.sets === undefined ? asShown(shown) : merged(reads.sets, shown);
-    const sets = known.views.toSorted(byName);
-    const parts = sets.map((set) => withPods(set, { cached, reads }));
+    const known = setsOver(reads.sets, { cached, lister: listers.statefulSets });
+    // One that a cache shows newer may have left the group since.
+    const sets = known.views.filter((set) => keyOf(set) === key).toSorted(byName);
+    const parts = sets.map((set) => withPods(set, { cached, reads, lister: listers.pods }));
     const newer = {
       sets: known.newer,
       pods: Object.fromEntries(parts.flatMap(({ newer: ofSet }) => Object.entries(ofSet))),
@@ -122,11 +115,11 @@ export class ConsistentReads {
 
   #forgetReached(key: string, reads: GroupReads): void {
     const { pods, statefulSets } = this.#ports;
-    if (reads.sets !== undefined && statefulSets.hasSeen(reads.sets.revision)) {
+    if (reads.sets !== undefined && isReached(reads.sets.revision, statefulSets)) {
       reads.sets = undefined;
     }
     for (const [uid, { revision }] of reads.pods) {
-      if (pods.hasSeen(revision)) reads.pods.delete(uid);
+      if (isReached(revision, pods)) reads.pods.delete(uid);
     }
     if (reads.sets === undefined && reads.pods.size === 0) this.#byKey.delete(key);
   }
@@ -193,6 +186,15 @@ export class ConsistentReads {
   }
 }
 
+/**
+ * Whether a cache is no older than what was read at `revision`: it has shown as much since it was last listed, or more
+ * before. In the latter case nothing is proven until it is read anew, but what the cache knew is not forgotten.
+ */
+function isReached(revision: string, cache: Freshness): boolean {
+  if (cache.hasSeen(revision)) return true;
+  return cache.highest !== undefined && compareRevisions(cache.highest, revision) > 0;
+}
+
 /** The revision of the object that changed last; the cache is to show it soon. */
 function newestOf({ items }: ListResult): string | undefined {
   let newest: string | undefined;
@@ -213,36 +215,34 @@ function readOf<View extends { readonly uid: string }>(
   return { revision: result.resourceVersion, sentAt, objects };
 }
 
-/** Objects, and which of them a cache shows newer than the list that they are of. */
-interface Known<View> {
-  readonly views: readonly View[];
-  readonly newer: Newer;
+function setsOver(
+  read: Read<StatefulSetView> | undefined,
+  {
+    cached,
+    lister,
+  }: { readonly cached: readonly SetSnapshot[]; readonly lister: GroupListers['statefulSets'] },
+): Known<StatefulSetView> {
+  const shown = cached.map(({ set }) => set);
+  if (read === undefined) return { views: shown, newer: nothingNewer };
+  return overlaid(read, { cached: shown, lister });
 }
 
-const nothingNewer: Newer = Object.freeze({});
-
-function asShown<View>(views: readonly View[]): Known<View> {
-  return { views, newer: nothingNewer };
-}
-
-/** The objects of `read`, each in its newest state, and those that were made after it; what it lacks is gone. */
-function merged<
-  View extends { readonly uid: string; readonly name: string; readonly resourceVersion: string },
->(read: Read<View>, cached: readonly View[]): Known<View> {
-  const found = new Map(read.objects);
-  const newer: Record<string, string> = {};
-  for (const view of cached) {
-    const known = found.get(view.uid)?.resourceVersion ?? read.revision;
-    if (compareRevisions(view.resourceVersion, known) <= 0) continue;
-    found.set(view.uid, view);
-    newer[view.name] = view.resourceVersion;
-  }
-  return { views: [...found.values()], newer };
+function keyOf(set: StatefulSetView): string | undefined {
+  const group = groupOf(set);
+  return group === undefined ? undefined : groupKey(set.namespace, group);
 }
 
 function withPods(
   set: StatefulSetView,
-  { cached, reads }: { readonly cached: readonly SetSnapshot[]; readonly reads: GroupReads },
+  {
+    cached,
+    reads,
+    lister,
+  }: {
+    readonly cached: readonly SetSnapshot[];
+    readonly reads: GroupReads;
+    readonly lister: GroupListers['pods'];
+  },
 ): { readonly snapshot: SetSnapshot; readonly newer: Newer } {
   const shown = cached.find((each) => each.set.uid === set.uid);
   const read = reads.pods.get(set.uid);
@@ -253,7 +253,7 @@ function withPods(
   if (shown !== undefined && isShown(read, shown)) {
     return { snapshot: { ...shown, set }, newer: nothingNewer };
   }
-  const { views, newer } = merged(read, shown?.pods ?? []);
+  const { views, newer } = overlaid(read, { cached: shown?.pods ?? [], lister });
   const orphans = views.filter(({ controllerUid }) => controllerUid === undefined);
   const pods = views.filter(({ controllerUid }) => controllerUid === set.uid);
   return { snapshot: { set, pods, orphans: orphans.map(({ name }) => name) }, newer };

@@ -5,7 +5,7 @@ import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { Basis, SetProof } from './basis.ts';
 import type { BudgetProof, BudgetSight } from './budget-sight.ts';
 import type { ConsistentReads } from './consistent-reads.ts';
-import { readSets, type SetSnapshot } from './group-sets.ts';
+import type { SetSnapshot } from './group-sets.ts';
 import type { OpenDisruptions } from './open-disruptions.ts';
 
 /**
@@ -43,8 +43,8 @@ export interface MomentPorts {
 export function momentOf(key: string, ports: MomentPorts): GroupMoment {
   const { clock, pods, statefulSets, budgets, open, reads } = ports;
   const monotonic = clock.monotonic();
-  const cached = readSets(key, { statefulSets: statefulSets.lister, pods: pods.lister });
-  const { sets, proof } = reads.over(key, cached);
+  const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
+  const { sets, proof } = reads.over(key, listers);
   const leaving = open.leaving({
     now: monotonic,
     find: (pod) => pods.lister.get(pod.namespace, pod.name),

@@ -81,6 +81,52 @@ test('a pod that the list shows available is, although the cache shows another o
   assert.deepEqual(world.taken(), [...READS, ...DELETES]);
 });
 
+test('a pod of another zone that the cache showed gone while a list was under way stays gone when it lists anew', async () => {
+  const bench = await new GroupBench().proven();
+  const { world } = bench;
+  await world.clock.advance(10_001);
+  let hasEnded = false;
+  world.after = async ({ verb, name }) => {
+    if (hasEnded || verb !== 'list' || name !== 'name=ingester-zone-b') return;
+    hasEnded = true;
+    world.drop('pods', 'ingester-zone-b-0');
+    world.show();
+    await world.clock.advance(5_000);
+    world.pods.freshness.reset();
+  };
+  await bench.pass();
+  assert.deepEqual(world.taken(), [...READS, ...READS.slice(1), 'delete ingester-zone-b-1']);
+});
+
+test('the log of a deletion names what was newer in a cache than the lists, with its revision (D-7)', async () => {
+  const bench = await new GroupBench().proven();
+  const { world } = bench;
+  await world.clock.advance(10_001);
+  const names = { pods: 'ingester-zone-b-1', statefulsets: 'ingester-zone-b' } as const;
+  world.after = ({ verb, name }) => {
+    if (verb !== 'list' || name !== 'name=ingester-zone-b') return;
+    world.pods.freshness.reset();
+    world.statefulSets.freshness.reset();
+    world.pods.list(world.annotate('pods', names.pods, { annotations: {} }));
+    world.statefulSets.list(world.annotate('statefulsets', names.statefulsets, {}));
+  };
+  await bench.pass();
+  const said = bench.log.lines.find(({ message }) => message === 'deleting pod');
+  assert.equal(said?.fields['view_pods_newer'], 'ingester-zone-b-1=109');
+  assert.equal(said?.fields['view_statefulsets_newer'], 'ingester-zone-b=110');
+});
+
+test('a read that never left is a failure of the group while the process goes on', async () => {
+  const bench = await new GroupBench().proven();
+  bench.world.before = ({ verb }) => {
+    if (verb === 'list') throw new TransportError('nobody listens', 'not-sent');
+  };
+  await bench.world.clock.advance(10_001);
+  await bench.pass();
+  assert.equal(bench.holds()[0], 'RequestRefused');
+  assert.equal((await bench.samples('failed_total'))[0]?.endsWith(' 1'), true);
+});
+
 test('a group that cannot be read is not disrupted, and says why', async () => {
   for (const failing of READS) {
     const bench = await new GroupBench().proven();

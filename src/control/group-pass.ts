@@ -1,7 +1,6 @@
 import type { Because } from '#base/because.ts';
 import { isRequestFailure } from '#kubernetes/api-error.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
-import { TransportError } from '#kubernetes/transport.ts';
 import type { AwaitedRequests } from './awaited-requests.ts';
 import { ageOf, type Basis, StaleBasisError } from './basis.ts';
 import { LaggingReadError } from './consistent-reads.ts';
@@ -26,6 +25,7 @@ import { because } from './refs.ts';
 import type { RequestRefusals } from './request-refusals.ts';
 import type { PassResult } from './run-controller.ts';
 import { type Missing, needsOf, type SecurePorts, signOfLife, view } from './secure-plan.ts';
+import { isGivenUp } from './unless-sent.ts';
 
 /** What a pass came to. */
 export interface GroupPassEnd {
@@ -36,6 +36,8 @@ export interface GroupPassEnd {
   readonly plan: Plan;
   /** What was decided on, and written, before the last look. */
   readonly written: readonly Decision[];
+  /** Whether the end of this process broke it off: its last look was still to be acted on, and tells nothing. */
+  readonly isBrokenOff?: true;
 }
 
 /** What passes go through. */
@@ -111,7 +113,8 @@ export class GroupPass {
       }
       // What the end of this process, or of its lease, broke off has not failed: whoever follows looks anew.
       if (isGivenUp(error, signal)) {
-        return this.#end(this.#plan, { kind: 'ended', requeue: { kind: 'await-change' } });
+        const end = this.#end(this.#plan, { kind: 'ended', requeue: { kind: 'await-change' } });
+        return { ...end, isBrokenOff: true };
       }
       throw error;
     }
@@ -284,12 +287,6 @@ export class GroupPass {
         : `scale StatefulSet "${wanted.set.name}" to ${wanted.to}`;
     throw new OverruledError(`Cannot ${subject} as that is not wanted any more`);
   }
-}
-
-/** Whether `error` is that of a request which `signal` broke off, or kept from being sent. */
-function isGivenUp(error: unknown, signal: AbortSignal): boolean {
-  if (!signal.aborted || !(error instanceof TransportError)) return false;
-  return error.failure === 'aborted' || error.failure === 'not-sent';
 }
 
 function isSameDisruption(decision: Plan['decisions'][number], wanted: DeletePod | Scale): boolean {

@@ -133,6 +133,7 @@ export class GroupReconciler {
     else this.#failing.delete(key);
     this.#dropGone();
     if (isFailed) this.#ports.log.warn('reconcile ended with an error', { group, err: failure });
+    if (end.isBrokenOff === true) return result;
     const due = this.#report(key, plan);
     this.#ports.onPlan?.(key, { ...plan, decisions: [...end.written, ...plan.decisions] });
     if (due === undefined) return result;

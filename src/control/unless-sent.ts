@@ -1,3 +1,5 @@
+import { TransportError } from '#kubernetes/transport.ts';
+
 /** A signal that gives a request up while it waits, and leaves it alone once it was sent. */
 export interface UnlessSent {
   readonly signal: AbortSignal;
@@ -15,4 +17,10 @@ export function unlessSent(signal: AbortSignal): UnlessSent {
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });
   return { signal: waiting.signal, sent: () => signal.removeEventListener('abort', abort) };
+}
+
+/** Whether `error` is that of a request which `signal` broke off, or kept from being sent. */
+export function isGivenUp(error: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted || !(error instanceof TransportError)) return false;
+  return error.failure === 'aborted' || error.failure === 'not-sent';
 }

@@ -27,6 +27,11 @@ export interface Freshness {
   /** The newest revision delivered since the last relist; undefined before the first list. */
   readonly seen: string | undefined;
   /**
+   * The newest revision that the cache was ever shown, relists notwithstanding. A read that is older lacks something that
+   * the cache knows, such as a deletion.
+   */
+  readonly highest: string | undefined;
+  /**
    * Since when something is known to be at the server that the informer has not shown: the answer of an own write, or an
    * object of a consistent read. Undefined while nothing is. Outlives relists.
    */
@@ -42,6 +47,8 @@ export interface Freshness {
   whenSeen(revision: string, signal: AbortSignal): Promise<void>;
   /** The informer delivered everything up to `revision`. */
   delivered(revision: string): void;
+  /** A list that is not whole yet showed that something was gone as of `revision`: no older read knows. */
+  removedWhileListing(revision: string): void;
   /** The view starts anew; every proof so far, and all pending, are void (D-5). */
   reset(): void;
   /**

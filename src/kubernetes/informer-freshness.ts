@@ -65,6 +65,10 @@ export class InformerFreshness implements Freshness {
     return this.#seen;
   }
 
+  get highest(): string | undefined {
+    return this.#highest;
+  }
+
   get owedSince(): Monotonic | undefined {
     return this.#owed[0]?.since;
   }
@@ -98,6 +102,10 @@ export class InformerFreshness implements Freshness {
     for (const waiter of this.#waiters) {
       if (this.hasSeen(waiter.revision)) waiter.resolve();
     }
+  }
+
+  removedWhileListing(revision: string): void {
+    this.#mark(revision);
   }
 
   reset(): void {
@@ -159,8 +167,9 @@ export class InformerFreshness implements Freshness {
   }
 
   #mark(seen: string): void {
-    if (seen === this.#highest) return;
-    this.#highest = newerRevision(this.#highest, seen);
+    const highest = newerRevision(this.#highest, seen);
+    if (highest === this.#highest) return;
+    this.#highest = highest;
     const at = this.#clock.monotonic();
     const before = this.#marks.at(-2);
     // The newest mark moves along until it is worth keeping: in between, less is claimed than was seen.

@@ -76,6 +76,24 @@ test('a relist voids the proof, and its own end proves the new view (D-5)', asyn
   await rig.finish();
 });
 
+test('a deletion that a list under way tells of makes every read before it too old', async () => {
+  const rig = await runningRig();
+  rig.server.compact();
+  rig.server.streaming = 'silent';
+  rig.client.watching.send('ERROR', { code: 410 });
+  await rig.clock.advance(300);
+  const { freshness } = rig.informer;
+  const gone = { name: 'a', namespace: 'demo', uid: 'u1', resourceVersion: '20' };
+  rig.client.watching.send('ADDED', { metadata: { ...gone, name: 'c', resourceVersion: '30' } });
+  await rig.clock.settle();
+  assert.equal(freshness.highest, '3');
+  rig.client.watching.send('DELETED', { metadata: gone });
+  await rig.clock.settle();
+  assert.equal(freshness.highest, '20');
+  assert.equal(freshness.seen, undefined);
+  await rig.finish();
+});
+
 interface RawEvent {
   readonly type: string;
   readonly uid?: string;

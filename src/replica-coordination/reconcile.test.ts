@@ -623,3 +623,52 @@ for (const [what, happens] of Object.entries(unstored)) {
     assert.deepEqual(reports, []);
   });
 }
+
+/** What is told as in need of attention; that a Role permits no watch is no news here. */
+function alarms({ log }: GroupBench): readonly string[] {
+  const loud = log.lines.filter(({ level }) => level === 'warn' || level === 'error');
+  return loud.map(({ message }) => message).filter((message) => !message.includes('polled'));
+}
+
+/** The zone-tracker mode, with a follower that is to shrink once the ConfigMap says that it may. */
+function tracked(): GroupBench {
+  const bench = new GroupBench({
+    zones: ['a', 'b'],
+    updateRevision: 'last-hash',
+    zoneTracker: 'zones',
+  });
+  resize(bench.world, 'a', 2);
+  annotate(bench.world, 'b', LEADER);
+  bench.world.show();
+  return bench;
+}
+
+const brokenOff: Readonly<Record<string, [() => Promise<GroupBench> | GroupBench, string]>> = {
+  'a scaling': [shrinking, 'patch ingester-zone-b'],
+  'a report': [() => mirroring(3, 1), 'patch test'],
+  'a read of the ConfigMap of zones': [tracked, 'get zones'],
+};
+
+for (const [what, [worldOf, request]] of Object.entries(brokenOff)) {
+  test(`the end of the process while ${what} waits to be sent is no failure, and no refusal (D-50)`, async () => {
+    const bench = await worldOf();
+    bench.world.atSend = ({ verb, name }) => {
+      if (`${verb} ${name}` === request) bench.stopping.abort();
+    };
+    assert.deepEqual((await bench.pass()).kind, 'ended');
+    assert.deepEqual(alarms(bench), []);
+    assert.deepEqual(bench.holds(), []);
+  });
+}
+
+test('a report that has left when the process ends gets its answer (D-50)', async () => {
+  const bench = mirroring(3, 1);
+  bench.world.before = ({ verb, name }) => {
+    if (verb === 'patch' && name === 'test') bench.stopping.abort();
+  };
+  await bench.pass();
+  assert.deepEqual(
+    bench.events.notes.map(({ reason }) => reason),
+    ['ReplicasWrittenBack'],
+  );
+});

@@ -7,6 +7,7 @@ import type { GroupMoment } from '#control/group-moment.ts';
 import { idlePlan } from '#control/group-plan.ts';
 import { because } from '#control/refs.ts';
 import type { ScaleWrites } from '#control/scale-writes.ts';
+import { isGivenUp } from '#control/unless-sent.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
 import { isRequestFailure } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -78,7 +79,7 @@ export class ReplicaCoordination implements GroupCapability {
     }
     return {
       what: 'the scale of a mirrored resource',
-      fulfil: (signal) => this.#tolerant(key, this.observer.refresh(key, sets, signal)),
+      fulfil: (signal) => this.#tolerant(key, this.observer.refresh(key, sets, signal), signal),
     };
   }
 
@@ -116,7 +117,7 @@ export class ReplicaCoordination implements GroupCapability {
     const name = this.#ports.zoneTracker ?? '';
     return {
       what: `ConfigMap "${name}"`,
-      fulfil: (signal) => this.#tolerant(key, this.observer.readZoneTracker(key, signal)),
+      fulfil: (signal) => this.#tolerant(key, this.observer.readZoneTracker(key, signal), signal),
       unmet: because('LastDownscaleUnknown', `ConfigMap "${name}" could not be read in time`),
     };
   }
@@ -169,11 +170,11 @@ export class ReplicaCoordination implements GroupCapability {
   }
 
   /** Reads that fail are told and leave what they were to find out unknown, which holds what needs it (SC-3). */
-  async #tolerant(key: string, reading: Promise<void>): Promise<void> {
+  async #tolerant(key: string, reading: Promise<void>, signal: AbortSignal): Promise<void> {
     try {
       await reading;
     } catch (error) {
-      if (!isRequestFailure(error)) throw error;
+      if (!isRequestFailure(error) || isGivenUp(error, signal)) throw error;
       const { group } = parseGroupKey(key);
       this.#ports.log.warn('scaling step failed', { group, err: error });
     }

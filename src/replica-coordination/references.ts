@@ -5,6 +5,7 @@ import type { Logger } from '#base/logger.ts';
 import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
 import type { ObjectRef, WriteBack } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
+import { isGivenUp, unlessSent } from '#control/unless-sent.ts';
 import { isForbidden, isRequestFailure } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { ScalableKinds } from '#kubernetes/discovery.ts';
@@ -126,14 +127,16 @@ export class References {
     const { type, namespace, name } = reference;
     const fields = { name: set.name, replicas, referenceResource: `${type.plural}/${name}` };
     log.info('updating the status of a mirrored resource', fields);
+    const waiting = unlessSent(signal);
+    const beforeSend = (): void => waiting.sent();
     try {
       const body = { kind: 'merge', document: { status: { replicas } } } as const;
-      const write = { subresource: 'status', body, signal } as const;
+      const write = { subresource: 'status', body, signal: waiting.signal, beforeSend } as const;
       const { metadata } = await client.patch(type, { namespace, name }, write);
       this.#reported(decision, metadata);
       return true;
     } catch (error) {
-      signal.throwIfAborted();
+      if (isGivenUp(error, signal)) throw error;
       const err = errorOf(error);
       log.warn('cannot update the status of a mirrored resource', { ...fields, err });
       this.#paces.refused(pacedWrite(decision), err.message, this.#moment());

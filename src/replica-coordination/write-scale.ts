@@ -5,6 +5,7 @@ import { applyScale } from '#control/apply-scale.ts';
 import type { Scale } from '#control/decision.ts';
 import type { Carrying } from '#control/group-capability.ts';
 import type { ScaleWrites } from '#control/scale-writes.ts';
+import { isGivenUp } from '#control/unless-sent.ts';
 import { ApiError, isOutcomeUnknown, isRequestFailure } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
@@ -69,7 +70,8 @@ export class ScaleWriter {
       this.#wakeWhenSeen(key, answered, signal);
       return 'scaled';
     } catch (error) {
-      if (!isRequestFailure(error)) throw error;
+      // What the end of this process kept from leaving nobody has refused.
+      if (!isRequestFailure(error) || isGivenUp(error, signal)) throw error;
       const hasMoved = await this.#settle({ scale, error, leftAt }, signal);
       if (hasMoved) return 'outdated';
       this.#refused(key, scale, error);

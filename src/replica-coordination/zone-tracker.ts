@@ -7,6 +7,7 @@ import { quoted } from '#base/quoted.ts';
 import { parseTimestamp } from '#base/timestamp.ts';
 import { type Instant, type Millis, type Monotonic, monotonic } from '#base/units.ts';
 import { maxDecisionAge } from '#control/basis.ts';
+import { isGivenUp } from '#control/unless-sent.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -84,6 +85,7 @@ export class ZoneTrackers {
         times: new Map(entries.map(([set, entry]) => [set, parseEntry(entry, { set, name })])),
       };
     } catch (error) {
+      if (isGivenUp(error, signal)) throw error;
       // Nobody has been scaled down yet.
       if (isNotFound(error)) return { kind: 'read', times: new Map() };
       return this.#refused(errorOf(error).message);

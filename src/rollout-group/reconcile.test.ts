@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
+import { TransportError } from '#kubernetes/transport.ts';
 import { GroupBench, KEY, outdatedGroup } from '#testing/group-bench.ts';
 import { refusal, type WorldRequest } from '#testing/group-world.ts';
 import { rawPod, rawStatefulSet } from '#testing/objects.ts';
@@ -237,6 +238,17 @@ for (const verb of ['get', 'replace']) {
     assert.equal((await bench.samples('failed_total'))[0]?.endsWith(' 0'), true);
   });
 }
+
+test('a status write that has left and gets no answer is a failure, also while the process ends', async () => {
+  const bench = new GroupBench(finished);
+  bench.world.after = ({ verb }) => {
+    if (verb !== 'replace') return;
+    bench.stopping.abort();
+    throw new TransportError('no answer', 'timeout');
+  };
+  await bench.pass();
+  assert.equal((await bench.samples('failed_total'))[0]?.endsWith(' 1'), true);
+});
 
 test('[scenario 32] a status write that meets one conflict after another is tried again at once, then after a pause', async () => {
   const bench = new GroupBench(finished);

@@ -83,6 +83,11 @@ export class FakeInformer<T extends Cached> implements Informer<T> {
     this.#tell(object, this.lister.upsert(object));
   }
 
+  /** A list that has begun, and has not ended, shows `object`. */
+  list(object: KubernetesObject): void {
+    for (const change of this.lister.upsert(object)) this.#change(change);
+  }
+
   /** The watch shows that `object` was deleted. */
   remove(object: KubernetesObject): void {
     this.#tell(object, this.lister.remove(object));
@@ -90,8 +95,10 @@ export class FakeInformer<T extends Cached> implements Informer<T> {
 
   #tell({ metadata }: KubernetesObject, changes: readonly Change<T>[]): void {
     this.freshness.delivered(metadata.resourceVersion);
-    for (const change of changes) {
-      for (const handler of this.#handlers) handler(change);
-    }
+    for (const change of changes) this.#change(change);
+  }
+
+  #change(change: Change<T>): void {
+    for (const handler of this.#handlers) handler(change);
   }
 }

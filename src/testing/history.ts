@@ -99,6 +99,12 @@ export class History {
     return this.#pods.get(`${namespace}/${name}`)?.at(revision);
   }
 
+  /** Whether the pod or set `namespace/name` was stored at `revision`, not only before it. */
+  wasStoredAt(type: 'pod' | 'set', key: string, revision: number): boolean {
+    const track = type === 'pod' ? this.#pods.get(key) : this.#sets.get(key);
+    return track?.revisionOf(revision) === revision;
+  }
+
   /** The set `namespace/name` as `view` shows it. */
   set(namespace: string, name: string, view: View): SetFacts | undefined {
     return this.#sets.get(`${namespace}/${name}`)?.at(view.sets(name));

@@ -10,7 +10,7 @@ import type { Telling } from './invariants/retold.ts';
 import { follow, Judge, type JudgeOptions, judge } from './judge.ts';
 import { type GroupOptions, ingesterGroup, type RawPodOptions, rawPod } from './objects.ts';
 import type { StallStatement } from './reasons.ts';
-import { operatorUser, Story } from './story.ts';
+import { operatorUser, type RemovalOptions, Story } from './story.ts';
 import { T0 } from './views.ts';
 
 /** Two zones, `last-hash` wanted, all pods still on `prev-hash`. */
@@ -278,8 +278,7 @@ const maxUnavailable: Record<string, Case> = {
     story: (() => {
       const story = outdatedGroup({ maxUnavailable: '2' }).ready(a1, false).ready(a2, false);
       const seen = listsAt(story.revision);
-      story.ready(a1).ready(a2, false).ready(a2);
-      const { revision } = story;
+      const { revision } = story.ready(a2, false).ready(a2).ready(a1);
       return story.remove(a0, { seen, newer: { [a1]: revision } }).remove(a2, { seen });
     })(),
     want: ['MAXU-2'],
@@ -527,7 +526,161 @@ const proofs: Record<string, Case> = {
     story: outdatedGroup().remove(a0, { seen: 99 }),
     want: ['D-7'],
   },
+  'D-7 flags a pod that is stated newer than its list, and is older': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).ready(a2);
+      const whole = story.revision;
+      story.ready(a2, false);
+      return story.remove(a0, { seen: listsAt(story.revision), newer: { [a2]: whole } });
+    })(),
+    want: ['D-7'],
+  },
+  'D-7 flags a pod that is stated at a revision that it never had': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = listsAt(story.revision);
+      story.ready(a1);
+      return story.remove(a0, { seen, newer: { [a2]: story.revision } });
+    })(),
+    want: ['D-7'],
+  },
+  'D-7 flags a pod that is stated as seen and was never there': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = listsAt(story.revision);
+      story.ready(a1);
+      return story.remove(a0, { seen, newer: { 'ingester-zone-a-9': story.revision } });
+    })(),
+    want: ['D-7'],
+  },
+  'D-7 flags a set that is stated newer than the list of sets, and is older': {
+    story: (() => {
+      const story = outdatedGroup();
+      const wide = story.changeSet(zoneA, {}).revision;
+      story.changeSet(zoneA, { metadata: { annotations: { 'rollout-max-unavailable': '1' } } });
+      return story.remove(a0, { newerSets: { [zoneA]: wide } });
+    })(),
+    want: ['D-7'],
+  },
+  'D-7 passes a set that is stated newer than the list of sets, and is': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = story.revision;
+      const annotations = { 'rollout-max-unavailable': '1' };
+      const { revision } = story.changeSet(zoneA, { metadata: { annotations } });
+      return story.remove(a0, { seen, newerSets: { [zoneA]: revision } });
+    })(),
+    want: [],
+  },
+  'D-7 flags a list that is stated as it became only later, also where deliveries are unknown': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' }).ready(a2, false);
+      return story.remove(a0, { seen: listsAt(story.revision + 2) }).ready(a2);
+    })(),
+    options: { areDeliveriesKnown: false },
+    want: ['D-7'],
+  },
 };
+
+/** Pods, and sets, that were seen newer than the lists of a view (D-49). */
+const laidOver: Record<string, Case> = {
+  'D-7 flags a pod that is stated newer before its client had been given it': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = listsAt(story.revision);
+      const { revision } = story.wait(seconds(2)).ready(a2);
+      return story.remove(a0, { seen, newer: { [a2]: revision }, sentBefore: seconds(1) });
+    })(),
+    want: ['D-7'],
+  },
+  'D-7 flags a set that is stated newer before its client had been given it': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = story.revision;
+      const { revision } = story.wait(seconds(2)).changeSet(zoneB, {});
+      return story.remove(a0, { seen, newerSets: { [zoneB]: revision }, sentBefore: seconds(1) });
+    })(),
+    want: ['D-7'],
+  },
+  'REV-1 passes the uid of a pod that was stated as made anew since its list': {
+    story: (() => {
+      const { story, seen, newer } = madeAnew();
+      return story.remove(a0, { seen, newer });
+    })(),
+    want: [],
+  },
+  'SHOWN passes it too, also where it was refused': {
+    story: (() => {
+      const { story, seen, newer } = madeAnew();
+      return story.remove(a0, { seen, newer, outcome: 409 });
+    })(),
+    want: [],
+  },
+  'MAXU-2 counts no pod of ours that was stated as whole again since its list': {
+    story: (() => {
+      const story = outdatedGroup({ maxUnavailable: '1' });
+      const seen = listsAt(story.revision);
+      const { revision } = story.remove(a1, { seen }).replaced(a1);
+      return story.remove(a0, { seen, newer: { [a1]: revision } });
+    })(),
+    want: [],
+  },
+  'EXCL-2 passes a scale-down of another zone that was stated as over since the list of sets': {
+    story: (() => {
+      const story = outdatedGroup();
+      const seen = listsAt(story.revision);
+      const scaled = story.changeSet(zoneB, { spec: { replicas: 2 } }, operatorUser);
+      scaled.gone('ingester-zone-b-2');
+      const { revision } = scaled.changeSet(zoneB, { status: { replicas: 2, readyReplicas: 2 } });
+      return story.remove(a0, { seen, newerSets: { [zoneB]: revision } });
+    })(),
+    want: [],
+  },
+  'a pod that was stated as stuck since its list need not wait for the other zones (D-48)': {
+    story: (() => {
+      const { story, seen, newer } = stuckSince();
+      return story.remove(a2, { seen, newer });
+    })(),
+    want: [],
+  },
+  'MAXU-2 counts a replacement that was stated as under way since its list (D-48)': {
+    story: (() => {
+      const { story, seen, newer } = stuckSince();
+      const { revision } = story.remove(a1, { user: 'kubectl' });
+      return story.remove(a2, { seen, newer: { ...newer, [a1]: revision } });
+    })(),
+    want: ['MAXU-2'],
+  },
+  'a pod that was stated as ready since its list is not stuck at once (D-48)': {
+    story: (() => {
+      const { story } = stuckSince();
+      const seen = listsAt(story.revision);
+      const { revision } = story.wait(seconds(2)).ready(a2).wait(seconds(2)).fails(a2);
+      return story.remove(a2, { seen, newer: { [a2]: revision } });
+    })(),
+    want: ['EXCL-2'],
+  },
+};
+
+/** What happened since the lists that a removal says it rests on, and what it says it saw of that. */
+type Since = Required<Pick<RemovalOptions, 'seen' | 'newer'>> & { readonly story: Story };
+
+/** A pod that somebody else deleted, and that was made anew as it was, since the lists. */
+function madeAnew(): Since {
+  const story = outdatedGroup();
+  const seen = listsAt(story.revision);
+  const { revision } = story.gone(a0).create(a0, { revision: 'prev-hash' }).ready(a0);
+  return { story, seen, newer: { [a0]: revision } };
+}
+
+/** The same of another one, which cannot start, while the other zone lacks a pod. */
+function stuckSince(): Since {
+  const story = outdatedGroup({ maxUnavailable: '1' }).ready(b0, false);
+  const seen = listsAt(story.revision);
+  story.gone(a2).create(a2, { revision: 'prev-hash' });
+  const { revision } = story.fails(a2, 'ImagePullBackOff');
+  return { story, seen, newer: { [a2]: revision } };
+}
 
 const allOfA = [a0, a1, a2];
 const allOfB = [b0, 'ingester-zone-b-1', 'ingester-zone-b-2'];
@@ -1227,6 +1380,7 @@ for (const [fact, { story, options, want }] of Object.entries({
   ...revisions,
   ...holds,
   ...proofs,
+  ...laidOver,
   ...stuck,
   ...shown,
   ...terms,

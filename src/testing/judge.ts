@@ -194,7 +194,7 @@ export class Judge {
     const { areDeliveriesKnown = true, shownAfter } = this.#options;
     const receipts = areDeliveriesKnown ? this.#receipts : undefined;
     const by = receipts ?? shownAfter;
-    const found: Invariant[] = [new StatedProof(receipts)];
+    const found: Invariant[] = [new StatedProof({ history, receipts })];
     if (scaleStatements !== undefined) {
       found.push(new StatedScaling({ history, disruptions, receipts, maxDecisionAge }));
     }

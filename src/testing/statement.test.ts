@@ -30,11 +30,15 @@ test('scaleStatementOf() reads what a down-scale rests on', () => {
 });
 
 test('scaleStatementOf() reads what was laid over lists from a cache (D-49)', () => {
-  const newer = { view_pods_newer: 'ingester-zone-a-0=12,ingester-zone-b-1=11' };
+  const newer = {
+    view_pods_newer: 'ingester-zone-a-0=12,ingester-zone-b-1=11',
+    view_statefulsets_newer: 'ingester-zone-b=13',
+  };
   const fields = { ...rests, ...newer, statefulset: 'ingester-zone-b', from: 3, to: 2 };
   assert.deepEqual(scaleStatementOf(utterance, fields)?.views, {
     ...want.views,
     newerPods: { 'ingester-zone-a-0': 12, 'ingester-zone-b-1': 11 },
+    newerStatefulsets: { 'ingester-zone-b': 13 },
   });
 });
 

@@ -141,8 +141,8 @@ export function newest(
   return Math.max(...all, ...Object.values(newer));
 }
 
-// A set that a statement leaves out was not seen at all: nothing is known of it at revision 0.
-function revisionFor(revisions: RevisionBySet, set: string): number {
+/** The revision for `set` in `revisions`; 0 for one that is left out: it was not seen at all. */
+export function revisionFor(revisions: RevisionBySet, set: string): number {
   return typeof revisions === 'number' ? revisions : (revisions[set] ?? 0);
 }
 

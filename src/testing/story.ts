@@ -21,6 +21,8 @@ export interface RemovalOptions {
   readonly seen?: RevisionBySet;
   /** Pods that it says it had seen newer than that, with the revision of each. @default none */
   readonly newer?: Readonly<Record<string, number>>;
+  /** StatefulSets that it says it had seen newer than that, with the revision of each. @default none */
+  readonly newerSets?: Readonly<Record<string, number>>;
   /** The revision that proves its view young. @default what it had seen */
   readonly proof?: number;
   /** The term of the Lease that it states. @default none */
@@ -269,6 +271,7 @@ export class Story {
         pods: seen,
         statefulsets: seen,
         ...(options.newer !== undefined && { newerPods: options.newer }),
+        ...(options.newerSets !== undefined && { newerStatefulsets: options.newerSets }),
       },
       ...(options.term !== undefined && { term: options.term }),
     });

@@ -28,6 +28,12 @@ export class Track<Value> {
     return this.#values[this.#countUpTo(revision) - 1];
   }
 
+  /** The revision of the value at `revision`; undefined when there was none. */
+  revisionOf(revision: number): number | undefined {
+    const index = this.#countUpTo(revision) - 1;
+    return this.#values[index] === undefined ? undefined : this.#revisions[index];
+  }
+
   /** When the first version after `revision` began; undefined while there is none. */
   timeAfter(revision: number): Instant | undefined {
     return this.#times[this.#countUpTo(revision)];

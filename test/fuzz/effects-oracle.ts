@@ -122,7 +122,7 @@ function problemOfPreparing(
   const wrong =
     problemOfCalls(shrinking, live, calls) ??
     problemOfWrites(shrinking, requests) ??
-    problemOfOrder({ calls, requests });
+    problemOfOrder(shrinking, { calls, requests });
   if (wrong !== undefined) return wrong;
   return isAllowed === true
     ? problemOfAllowing(shrinking, { calls, requests })
@@ -219,10 +219,10 @@ function isNote(sent: string): boolean {
 }
 
 /** A claim is stored before a pod is asked to go, and the note is written once all have said yes. */
-function problemOfOrder({
-  calls,
-  requests,
-}: Pick<Effects, 'calls' | 'requests'>): string | undefined {
+function problemOfOrder(
+  { from, to }: Shrinking,
+  { calls, requests }: Pick<Effects, 'calls' | 'requests'>,
+): string | undefined {
   const claim = requests.find(isClaim);
   const asked = calls.filter(({ method }) => method === 'POST');
   if (asked.some(({ turn }) => claim === undefined || turn < claim.turn)) {
@@ -230,7 +230,8 @@ function problemOfOrder({
   }
   const note = requests.find(({ method }) => method === 'PATCH');
   const isEarly =
-    note !== undefined && asked.some(({ turn, isAgreed }) => turn > note.turn || !isAgreed);
+    note !== undefined &&
+    (asked.length < from - to || asked.some(({ turn, isAgreed }) => turn > note.turn || !isAgreed));
   return isEarly ? 'noted a down-scale that not all pods had agreed to' : undefined;
 }
 

@@ -1,8 +1,8 @@
 import type { Instant } from '#base/units.ts';
-import type { Call, Delivery } from '#embedded-cluster/event-log.ts';
+import type { Call, Commit, Delivery } from '#embedded-cluster/event-log.ts';
 import type { History } from '../history.ts';
 import type { Removal } from '../removal.ts';
-import { type DisruptionStatement, newest, type Revisions } from '../statement.ts';
+import { type DisruptionStatement, newest, type Revisions, revisionFor } from '../statement.ts';
 import { Findings, type Invariant, type Violation } from './invariant.ts';
 
 interface Receipt {
@@ -58,17 +58,23 @@ export class Receipts {
   }
 }
 
+/** What statements are compared with. */
+export interface ProofOptions {
+  readonly history: History;
+  /** Undefined where nobody knows what was delivered; that is not judged then. */
+  readonly receipts: Receipts | undefined;
+}
+
 /**
  * D-7: each removal is stated; the revisions it rests on had been given to that client before it was sent; the view
- * is no older than its proof; and nothing was sent later than it arrived.
+ * is no older than its proof; what is stated as newer than a list is; and nothing was sent later than it arrived.
  */
 export class StatedProof implements Invariant {
-  readonly #receipts: Receipts | undefined;
+  readonly #options: ProofOptions;
   readonly #findings = new Findings();
 
-  /** @param receipts undefined where nobody knows what was delivered; that is not judged then */
-  constructor(receipts: Receipts | undefined) {
-    this.#receipts = receipts;
+  constructor(options: ProofOptions) {
+    this.#options = options;
   }
 
   get violations(): readonly Violation[] {
@@ -90,29 +96,23 @@ export class StatedProof implements Invariant {
     statement: DisruptionStatement,
     sent: { readonly removal: Removal; readonly client: string },
   ): string | undefined {
-    return proofComplaint(statement, {
-      receipts: this.#receipts,
-      client: sent.client,
-      revision: sent.removal.commit.revision,
-    });
+    const { commit } = sent.removal;
+    return proofComplaint(statement, { ...this.#options, commit, client: sent.client });
   }
 }
 
 /** What is wrong with what `statement` says it rests on; undefined when nothing is. */
 export function proofComplaint(
   statement: Omit<DisruptionStatement, 'podUid'>,
-  sent: {
-    /** Undefined where nobody knows what was delivered. */
-    readonly receipts: Receipts | undefined;
+  sent: ProofOptions & {
     readonly client: string;
-    /** Of the commit that it led to. */
-    readonly revision: number;
+    /** What it led to. */
+    readonly commit: Commit;
   },
 ): string | undefined {
   const views = statement.views ?? statement.proofs;
   if (isOlder(views, statement.proofs)) return 'on a view that is older than its own proof';
-  const { receipts, client, revision } = sent;
-  if (receipts === undefined) return undefined;
+  const { receipts, client, commit, history } = sent;
   const wanted = [
     { resource: 'pods', revision: newest(views.pods, views.newerPods) },
     {
@@ -122,11 +122,49 @@ export function proofComplaint(
   ];
   const missing = wanted.find((each) => {
     // Within one instant times do not tell what came first; that a removal rests on itself they cannot hide.
-    if (each.revision >= revision) return true;
-    return !receipts.hasReached(client, { ...each, at: statement.sentAt });
+    if (each.revision >= commit.revision) return true;
+    return receipts?.hasReached(client, { ...each, at: statement.sentAt }) === false;
   });
-  if (missing === undefined) return undefined;
-  return `on revision ${missing.revision} of ${missing.resource}, which client ${client} had not been given`;
+  if (missing !== undefined) {
+    return `on revision ${missing.revision} of ${missing.resource}, which client ${client} had not been given`;
+  }
+  const untrue = laidOver(views).find((each) => !isTrue(each, commit.namespace, history));
+  return untrue === undefined
+    ? undefined
+    : `on revision ${untrue.revision} of ${untrue.type} ${untrue.name}, which it never had, or which its list was not older than`;
+}
+
+/** One object that is stated as newer than the list that it is of. */
+interface LaidOver {
+  readonly type: 'pod' | 'set';
+  readonly name: string;
+  readonly revision: number;
+  /** Of the list. */
+  readonly listed: number;
+}
+
+function laidOver({
+  pods,
+  statefulsets,
+  newerPods = {},
+  newerStatefulsets = {},
+}: Revisions): readonly LaidOver[] {
+  const ofPods = Object.entries(newerPods).map(([name, revision]) => {
+    const listed = revisionFor(pods, name.slice(0, Math.max(0, name.lastIndexOf('-'))));
+    return { type: 'pod', name, revision, listed } as const;
+  });
+  const ofSets = Object.entries(newerStatefulsets).map(([name, revision]) => {
+    return { type: 'set', name, revision, listed: revisionFor(statefulsets, name) } as const;
+  });
+  return [...ofPods, ...ofSets];
+}
+
+function isTrue(
+  { type, name, revision, listed }: LaidOver,
+  namespace: string,
+  history: History,
+): boolean {
+  return revision > listed && history.wasStoredAt(type, `${namespace}/${name}`, revision);
 }
 
 function lateText({ statementLateBy }: Removal): string {

@@ -42,9 +42,8 @@ export class StatedScaling implements Invariant {
       this.#findings.add('D-7', commit, `${deed} without a statement of what it rests on`);
       return;
     }
-    const { receipts } = this.#options;
     const { client } = call;
-    const proof = proofComplaint(statement, { receipts, client, revision: commit.revision });
+    const proof = proofComplaint(statement, { ...this.#options, client, commit });
     if (proof !== undefined) this.#findings.add('D-7', commit, `${deed} ${proof}`);
     const view = this.#viewComplaint(scaleDown, statement);
     if (view !== undefined) this.#findings.add('EXCL-2', commit, `${deed} ${view}`);
