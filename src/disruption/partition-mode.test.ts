@@ -28,6 +28,8 @@ interface Case {
 }
 
 const zoneWithTwo = { spec: { replicas: 2 } };
+/** All from the third on but the last are gone. */
+const scalingDown = { 2: 'missing', 3: 'missing', 4: 'missing' } as const;
 const tenPods = { spec: { replicas: 10 } };
 
 const cases: Record<string, Case> = {
@@ -69,6 +71,12 @@ const cases: Record<string, Case> = {
   },
   'counts a pod to be made in a scale-up in no other partition (W12)': {
     given: zones({ b: { spec: { replicas: 5 }, status: { replicas: 3 }, listed: 3 } }),
+    answer: 'allowed',
+  },
+  'counts pods that go from beyond the slots of their set in no other partition': {
+    given: zones({
+      b: { spec: { replicas: 2 }, status: { replicas: 3 }, listed: 6, pods: scalingDown },
+    }),
     answer: 'allowed',
   },
   'counts a peer that should exist and is not seen as unknown [budget 87]': {
@@ -329,4 +337,19 @@ test('decide() lets the last zone scale a partition down that the others have gi
   );
   assert.equal(bed.ask('b-2'), '2 pods unknown in partition 2');
   assert.equal(bed.ask('b-2', { asking: { by: 'scale-down', term: 'term-1' } }), 'allowed');
+});
+
+test('standingOf() looks at each slot once, and decide() at none again, however many ask at one moment', () => {
+  let calls = 0;
+  const counted = (name: string): string | undefined => {
+    calls += 1;
+    return partitionOf(name);
+  };
+  const mode = { kind: 'partitions', partitionOf: counted, crossZoneDelay: millis(0) } as const;
+  const many = { spec: { replicas: 200 } };
+  const bed = new BudgetBed(budget({ mode }), zones({ a: many, b: many, c: many }));
+  const requests = Array.from({ length: 200 }, (_, ordinal) => request(`a-${ordinal}`));
+  const { answers } = bed.decide({ requests: [...requests, ...requests] });
+  assert.ok(answers.every(({ kind }) => kind === 'allowed'));
+  assert.equal(calls, 600);
 });

@@ -36,7 +36,7 @@ export class Tally {
     const zoneNow = slot.zone ?? zone;
     const known =
       this.disturbed(zoneNow, partition).get(pod) ?? this.disturbed(slot.zone, partition).get(pod);
-    this.#own(slot.zone, partition).delete(pod);
+    if (slot.zone !== zoneNow) this.#own(slot.zone, partition).delete(pod);
     this.#own(zoneNow, partition).set(pod, this.#obstacle(reservation, place, known));
   }
 
