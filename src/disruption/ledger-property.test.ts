@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { instant } from '#base/units.ts';
 import { textOf } from '#testing/budgeted-zones.ts';
+import { ChangingWorld } from '#testing/changing-world.ts';
 import {
   type Asked,
   type Beginning,
   beginnings,
   budgetOf,
-  ChangingWorld,
   histories,
   requestOf,
   type Step,
@@ -79,8 +79,8 @@ class Play {
 /** The ledger as the next process reads it. */
 function restarted(ledger: Ledger): Ledger {
   const read = parseLedger({ ...formatLedger(ledger) }, ledger.budget, 'ConfigMap ops/ledger');
-  assert.equal(read.kind, 'ledger');
-  return read.kind === 'ledger' ? read.ledger : ledger;
+  assert.ok(read.kind === 'ledger');
+  return read.ledger;
 }
 
 function heldBy({ reservations }: Ledger): readonly string[] {
@@ -214,13 +214,9 @@ test('decide() in zone mode gives away within the limit, of one zone, and counts
 function limitIn({ budget }: Beginning, { set, override }: ModelRequest, world: World): number {
   const own = world.sets.find(({ name }) => name === set);
   const replicas = Math.min(own?.wanted ?? 0, own?.counted ?? 0);
-  const share = Number(String(budget.limit).replace('%', '')) / 100;
-  const limit =
-    typeof budget.limit === 'number'
-      ? budget.limit
-      : share * replicas === 0
-        ? 0
-        : Math.max(1, Math.floor(share * replicas + 1e-9));
+  const share = (Number(String(budget.limit).replace('%', '')) / 100) * replicas;
+  const part = share === 0 ? 0 : Math.max(1, Math.floor(share + 1e-9));
+  const limit = typeof budget.limit === 'number' ? budget.limit : part;
   return limit === 0 ? (override ?? 0) : limit;
 }
 
