@@ -1,6 +1,6 @@
 import { assertNever } from '#base/assert-never.ts';
 import type { Problem } from '#base/parsed.ts';
-import type { Instant } from '#base/units.ts';
+import { type Instant, instant } from '#base/units.ts';
 import { isReady } from '#statefulset/availability.ts';
 import { type Slot as StatefulSetSlot, slotsOf } from '#statefulset/slot.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -81,10 +81,8 @@ function slotPlace(set: StatefulSetView, slot: StatefulSetSlot, context: Context
       return { ...where, ...leaving(slot.pod) };
     case 'not-ready':
       return { ...where, ...here(slot.pod), obstacle: obstacleAt(name, 'not-ready') };
-    case 'settling': {
-      const until = slot.availableFrom === 'unknown' ? undefined : slot.availableFrom;
-      return { ...where, ...here(slot.pod), obstacle: obstacleAt(name, 'settling', until) };
-    }
+    case 'settling':
+      return { ...where, ...here(slot.pod), ...settling(slot, context) };
     case 'available':
       return { ...where, ...here(slot.pod), isAvailable: true, ...delayed(slot.pod, context) };
     default:
@@ -169,6 +167,18 @@ function here(pod: PodView): State {
 
 function leaving(pod: PodView): State {
   return { ...undisturbed, pod, isLeaving: true, obstacle: obstacleAt(pod.name, 'terminating') };
+}
+
+/** A pod that is not ready for long enough; the delay across zones, which runs at the same time, may last longer. */
+function settling(
+  { pod, availableFrom }: Extract<StatefulSetSlot, { kind: 'settling' }>,
+  context: Context,
+): Pick<Place, 'obstacle' | 'problem'> {
+  const { obstacle, problem } = delayed(pod, context);
+  const delayEnd = obstacle === undefined ? context.now : obstacle.until;
+  const isKnown = availableFrom !== 'unknown' && delayEnd !== undefined;
+  const until = isKnown ? instant(Math.max(availableFrom, delayEnd)) : undefined;
+  return { obstacle: obstacleAt(pod.name, 'settling', until), problem };
 }
 
 function delayed(
