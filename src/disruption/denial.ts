@@ -35,7 +35,7 @@ export type Denial =
       /** How many may be, with the candidate not counted. */
       readonly tolerated: number;
       readonly obstacles: readonly Obstacle[];
-      /** From when on it would be allowed if nothing else changes; undefined: only an event helps. */
+      /** From when on this is no longer in the way if nothing else changes; undefined: only an event helps. */
       readonly until: Instant | undefined;
     }
   /** The ledger has no room for another reservation. */

@@ -1,4 +1,4 @@
-import { after, type Instant, type Millis, type Monotonic, millis } from '#base/units.ts';
+import { after, type Instant, instant, type Millis, type Monotonic, millis } from '#base/units.ts';
 import type { Claim, Reservation } from './reservation.ts';
 
 /** What this process has seen of the claims in a ledger itself, whatever the clocks of others say. */
@@ -45,23 +45,19 @@ export interface LedgerMoment {
 }
 
 /**
- * How long ago `claim` was given. It runs from its stored time, one to come counting as now, and is at least what this
- * process has watched (D-55). Where it saw the claim come, only its own clock counts: one that steps ends nothing early.
+ * When `span` has passed since `claim` was given; not after now when it has. It runs from its stored time, and ends at the
+ * latest when this process has watched it pass (D-55). Where it saw the claim come, only its own clock counts: a wall clock
+ * that steps ends nothing early.
  */
-function elapsed(reservation: Reservation, claim: Claim, { now, sightings }: LedgerMoment): Millis {
-  const key = keyOf(reservation, claim);
-  const since = sightings?.since.get(key);
-  const told = Math.max(0, now - claim.at);
-  if (sightings === undefined || since === undefined) return millis(told);
-  const watched = sightings.now - since;
-  return millis(sightings.witnessed.has(key) ? watched : Math.max(told, watched));
-}
-
-/** When `span` has passed since `claim` was given, as this process knows it; not after now when it has. */
 export function passedAt(
   { reservation, claim }: { readonly reservation: Reservation; readonly claim: Claim },
   span: Millis,
-  moment: LedgerMoment,
+  { now, sightings }: LedgerMoment,
 ): Instant {
-  return after(moment.now, millis(span - elapsed(reservation, claim, moment)));
+  const key = keyOf(reservation, claim);
+  const told = after(claim.at, span);
+  const since = sightings?.since.get(key);
+  if (sightings === undefined || since === undefined) return told;
+  const watched = after(now, millis(span - (sightings.now - since)));
+  return sightings.witnessed.has(key) ? watched : instant(Math.min(told, watched));
 }

@@ -1,6 +1,6 @@
 import { assertNever } from '#base/assert-never.ts';
 import type { Problem } from '#base/parsed.ts';
-import type { Instant } from '#base/units.ts';
+import { type Instant, instant } from '#base/units.ts';
 import { isReady } from '#statefulset/availability.ts';
 import { type Slot as StatefulSetSlot, slotsOf } from '#statefulset/slot.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -50,21 +50,25 @@ export function placesOf(
   const filled = slots.flatMap((slot) => (slot.kind === 'missing' ? [] : slot.pod));
   const seen = new Set(filled);
   const beyond = pods.filter((pod) => !seen.has(pod));
-  // The controller counts pods that stand beyond the slots, too: only what they do not explain is not seen.
-  let explained = beyond.length;
-  const places: Place[] = [];
-  for (const slot of slots) {
-    if (slot.kind !== 'missing' || !isSurplus(slot, set))
-      places.push(slotPlace(set, slot, context));
-    else if (explained > 0) explained -= 1;
-    else places.push(uncountedPlace(set, slot, context));
-  }
+  const isUnseen = unseenSlots(set, slots, beyond.length);
+  const places = slots.map((slot) =>
+    isUnseen.has(slot) ? uncountedPlace(set, slot, context) : slotPlace(set, slot, context),
+  );
   return [...places, ...beyond.map((pod) => surplusPlace(set, pod, context))];
 }
 
-/** Whether the set's spec does not want the slot (any more): only its status still counts a pod there. */
-function isSurplus({ ordinal }: StatefulSetSlot, { spec }: StatefulSetView): boolean {
-  return ordinal >= spec.ordinalsStart + spec.replicas;
+/**
+ * Slots without a pod that the set's spec does not want (any more), and its status still counts; the controller counts the
+ * pods that stand `beyond` the slots, too, so that only what they do not explain is not seen.
+ */
+function unseenSlots(
+  { spec }: StatefulSetView,
+  slots: readonly StatefulSetSlot[],
+  beyond: number,
+): ReadonlySet<StatefulSetSlot> {
+  const end = spec.ordinalsStart + spec.replicas;
+  const surplus = slots.filter(({ kind, ordinal }) => kind === 'missing' && ordinal >= end);
+  return new Set(surplus.slice(beyond));
 }
 
 function slotPlace(set: StatefulSetView, slot: StatefulSetSlot, context: Context): Place {
@@ -77,10 +81,8 @@ function slotPlace(set: StatefulSetView, slot: StatefulSetSlot, context: Context
       return { ...where, ...leaving(slot.pod) };
     case 'not-ready':
       return { ...where, ...here(slot.pod), obstacle: obstacleAt(name, 'not-ready') };
-    case 'settling': {
-      const until = slot.availableFrom === 'unknown' ? undefined : slot.availableFrom;
-      return { ...where, ...here(slot.pod), obstacle: obstacleAt(name, 'settling', until) };
-    }
+    case 'settling':
+      return { ...where, ...here(slot.pod), ...settling(slot, context) };
     case 'available':
       return { ...where, ...here(slot.pod), isAvailable: true, ...delayed(slot.pod, context) };
     default:
@@ -89,8 +91,9 @@ function slotPlace(set: StatefulSetView, slot: StatefulSetSlot, context: Context
 }
 
 /**
- * A pod that the status counts beyond what the spec wants, and nobody sees. A slot that the spec wants has a name, and so a
- * partition; which pod this one is cannot be told, so that it stands in the way of every partition (scenario 86).
+ * A slot that only the status of the set counts, without a pod there, or one beyond that explains it. A slot that the spec wants
+ * has a name, and so a partition; which pod this one is cannot be told, so that it stands in the way of every partition
+ * (scenario 86).
  */
 function uncountedPlace(
   set: StatefulSetView,
@@ -164,6 +167,18 @@ function here(pod: PodView): State {
 
 function leaving(pod: PodView): State {
   return { ...undisturbed, pod, isLeaving: true, obstacle: obstacleAt(pod.name, 'terminating') };
+}
+
+/** A pod that is not ready for long enough; the delay across zones, which runs at the same time, may last longer. */
+function settling(
+  { pod, availableFrom }: Extract<StatefulSetSlot, { kind: 'settling' }>,
+  context: Context,
+): Pick<Place, 'obstacle' | 'problem'> {
+  const { obstacle, problem } = delayed(pod, context);
+  const delayEnd = obstacle === undefined ? context.now : obstacle.until;
+  const isKnown = availableFrom !== 'unknown' && delayEnd !== undefined;
+  const until = isKnown ? instant(Math.max(availableFrom, delayEnd)) : undefined;
+  return { obstacle: obstacleAt(pod.name, 'settling', until), problem };
 }
 
 function delayed(

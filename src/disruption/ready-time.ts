@@ -1,6 +1,6 @@
 import type { Parsed, Problem } from '#base/parsed.ts';
 import { parseTimestamp } from '#base/timestamp.ts';
-import { after, type Instant, type Millis, millis } from '#base/units.ts';
+import { after, type Instant, instant, type Millis, millis } from '#base/units.ts';
 import { type Moment, watchedTime } from '#statefulset/availability.ts';
 import { READY_TIME } from '#statefulset/parse-pod.ts';
 import type { PodView } from '#statefulset/view.ts';
@@ -23,22 +23,23 @@ export function delayOf(pod: PodView, delay: Millis, moment: Moment): DelayState
   const annotation = annotationOf(pod);
   const problem = annotation?.kind === 'invalid' ? annotation.problem : undefined;
   const noted = annotation?.kind === 'valid' ? annotation.value : undefined;
-  const passed = readyFor(pod, latest(pod.readySince, noted), moment);
-  if (passed === undefined) return { until: 'unknown', problem };
-  const until = passed > delay ? undefined : after(moment.now, millis(delay - passed + 1));
-  return { until, problem };
+  const end = endOf(pod, { delay, since: latest(pod.readySince, noted) }, moment);
+  if (end === undefined) return { until: 'unknown', problem };
+  return { until: end > moment.now ? end : undefined, problem };
 }
 
-/** How long the pod, which says that it is ready `since` then, has been so; undefined: nothing tells. */
-function readyFor(
+/** When the delay is over that began `since` then, if the pod stays ready; undefined: nothing tells. */
+function endOf(
   pod: PodView,
-  since: Instant | undefined,
+  { delay, since }: { readonly delay: Millis; readonly since: Instant | undefined },
   { now, watched }: Moment,
-): Millis | undefined {
-  const seen = watchedTime(pod, watched);
-  if (watched?.witnessed.has(pod.uid) === true) return seen;
-  if (since === undefined) return watched?.since.has(pod.uid) === true ? seen : undefined;
-  return millis(Math.max(0, now - since, seen));
+): Instant | undefined {
+  const hasWatched = watched?.since.has(pod.uid) === true;
+  const seen = hasWatched ? after(now, millis(delay - watchedTime(pod, watched) + 1)) : undefined;
+  if (seen !== undefined && watched?.witnessed.has(pod.uid) === true) return seen;
+  const told = since === undefined ? undefined : after(since, millis(delay + 1));
+  if (seen === undefined || told === undefined) return seen ?? told;
+  return instant(Math.min(seen, told));
 }
 
 function annotationOf({ name, readyTime }: PodView): Parsed<Instant> | undefined {

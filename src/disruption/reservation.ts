@@ -34,8 +34,12 @@ export interface Reservation {
 
 /** `reservation` with `claim`, in the place of one by the same asker. */
 export function withClaim(reservation: Reservation, claim: Claim): Reservation {
-  const others = reservation.claims.filter(({ by }) => by !== claim.by);
-  return { ...reservation, claims: [...others, claim] };
+  const { claims } = reservation;
+  const isThere = claims.some(({ by }) => by === claim.by);
+  const next = isThere
+    ? claims.map((old) => (old.by === claim.by ? claim : old))
+    : [...claims, claim];
+  return { ...reservation, claims: next };
 }
 
 /** The term of an intent of our own; undefined for other people's. */

@@ -8,17 +8,31 @@ import type { Standing } from './standing.ts';
 
 type Name = string | undefined;
 
+/** A reservation, and where its slot stands now. */
+interface Taken {
+  readonly reservation: Reservation;
+  readonly place: Place;
+}
+
+/** What is reserved in one cell of the standing. */
+interface ReservedCell {
+  readonly taken: Taken[];
+  /** The cell with what is reserved; undefined until somebody asks. */
+  disturbed: ReadonlyMap<string, Obstacle> | undefined;
+}
+
 const none: ReadonlyMap<string, Obstacle> = new Map();
 
 /**
  * What is disturbed under a budget with what is reserved: each slot once, whatever the reasons. Lives for the requests of
- * one moment; a reservation that is granted among them counts for the next.
+ * one moment; a reservation that is granted among them counts for the next. Only cells that are asked for are worked out.
  */
 export class Tally {
   readonly standing: Standing;
   readonly #moment: LedgerMoment;
-  /** What differs from the standing, by zone and partition. */
-  readonly #reserved = new Map<Name, Map<Name, Map<string, Obstacle>>>();
+  readonly #reserved = new Map<Name, Map<Name, ReservedCell>>();
+  /** Pods of zones that nobody knows, but for what was noted when they were given away. */
+  readonly #remembered = new Set<string>();
 
   constructor(standing: Standing, reservations: Iterable<Reservation>, moment: LedgerMoment) {
     this.standing = standing;
@@ -31,13 +45,11 @@ export class Tally {
     const { pod, zone } = reservation.slot;
     const place = this.standing.places.get(pod);
     if (place?.isCounted !== true) return;
-    const { slot, partition } = place;
     // Of a pod that is gone the reservation may be all that remembers the zone.
-    const zoneNow = slot.zone ?? zone;
-    const known =
-      this.disturbed(zoneNow, partition).get(pod) ?? this.disturbed(slot.zone, partition).get(pod);
-    this.#own(slot.zone, partition).delete(pod);
-    this.#own(zoneNow, partition).set(pod, this.#obstacle(reservation, place, known));
+    if (place.slot.zone === undefined && zone !== undefined) this.#remembered.add(pod);
+    const cell = this.#cell(place.slot.zone ?? zone, place.partition);
+    cell.taken.push({ reservation, place });
+    cell.disturbed = undefined;
   }
 
   /** All zones in the order in which they are named. */
@@ -47,19 +59,33 @@ export class Tally {
 
   /** What is disturbed in `zone`, all of it or of `partition`, by the name of the pod. */
   disturbed(zone: Name, partition: Name): ReadonlyMap<string, Obstacle> {
-    return (
-      this.#reserved.get(zone)?.get(partition) ??
-      this.standing.zones.get(zone)?.get(partition)?.disturbed ??
-      none
-    );
+    const before = this.#before(zone, partition);
+    const reserved = this.#reserved.get(zone)?.get(partition);
+    if (reserved === undefined) return before;
+    if (reserved.disturbed !== undefined) return reserved.disturbed;
+    const disturbed = new Map(before);
+    for (const { reservation, place } of reserved.taken) {
+      const { pod } = reservation.slot;
+      const known = disturbed.get(pod) ?? place.obstacle;
+      disturbed.set(pod, this.#obstacle(reservation, place, known));
+    }
+    reserved.disturbed = disturbed;
+    return disturbed;
   }
 
-  /** A copy of what is disturbed there, to be changed. */
-  #own(zone: Name, partition: Name): Map<string, Obstacle> {
-    const cells = this.#reserved.get(zone) ?? new Map<Name, Map<string, Obstacle>>();
-    const own = cells.get(partition) ?? new Map(this.disturbed(zone, partition));
-    this.#reserved.set(zone, cells.set(partition, own));
-    return own;
+  /** What is disturbed there whatever is reserved. */
+  #before(zone: Name, partition: Name): ReadonlyMap<string, Obstacle> {
+    const disturbed = this.standing.zones.get(zone)?.get(partition)?.disturbed ?? none;
+    if (zone !== undefined || this.#remembered.size === 0) return disturbed;
+    return new Map([...disturbed].filter(([pod]) => !this.#remembered.has(pod)));
+  }
+
+  #cell(zone: Name, partition: Name): ReservedCell {
+    const cells = this.#reserved.get(zone) ?? new Map<Name, ReservedCell>();
+    this.#reserved.set(zone, cells);
+    const cell = cells.get(partition) ?? { taken: [], disturbed: undefined };
+    cells.set(partition, cell);
+    return cell;
   }
 
   #obstacle(reservation: Reservation, place: Place, known: Obstacle | undefined): Obstacle {

@@ -153,7 +153,7 @@ const cases: Record<string, Case> = {
     given: zones({ b: { spec: { replicas: 2 }, status: { replicas: 3 }, listed: 3 } }),
     answer: '1 pod not ready in ingester-zone-b',
   },
-  'takes a pod beyond its slots for one that goes, and not for one that is not seen': {
+  'counts a pod that goes from beyond the slots of its set': {
     given: zones({
       b: {
         spec: { replicas: 2 },
@@ -162,7 +162,7 @@ const cases: Record<string, Case> = {
         pods: { 2: 'missing', 3: 'missing', 4: 'missing' },
       },
     }),
-    answer: '1 pod not ready in ingester-zone-b',
+    answer: '1 pod not ready, 1 pod unknown in ingester-zone-b',
   },
   'does not count the candidate itself, ready or not': {
     given: zones({ a: { pods: { 0: { areContainersReady: false } } } }),
