@@ -1,18 +1,11 @@
 import type { JsonObject } from '#base/json.ts';
-import type { ResourceType } from '#kubernetes/resource-type.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 
-/** The resource type of zone-aware pod disruption budgets. */
-export const budgets: ResourceType = {
-  group: 'rollout-operator.grafana.com',
-  version: 'v1',
-  plural: 'zoneawarepoddisruptionbudgets',
-  kind: 'ZoneAwarePodDisruptionBudget',
-  isNamespaced: true,
-};
+const budgets = resourceTypes.zoneAwarePodDisruptionBudgets;
 
 const preserved = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
 
-/** The definition that makes a server have {@link budgets}, with whatever they say. */
+/** The definition that makes a server have zone-aware pod disruption budgets, with whatever they say. */
 export const budgetDefinition: JsonObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -13,7 +13,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { prepared } from '#testing/admission-requests.ts';
-import { budgetDefinition, budgetOver, budgets } from '#testing/budgets.ts';
+import { budgetDefinition, budgetOver } from '#testing/budgets.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { unusedGrants } from '#testing/role-usage.ts';
@@ -76,7 +76,10 @@ test('the Role without webhooks permits all that is done, and nothing besides (#
   await createTemplate(world, 'ingester', 2);
   const rules = rulesOf('role.yaml');
   world.cluster.authorizer.restrict([{ user: OPERATOR_USER, namespace: NAMESPACE, rules }]);
-  withoutStreaming(world.cluster, [budgets.plural, replicaTemplates.plural]);
+  withoutStreaming(world.cluster, [
+    resourceTypes.zoneAwarePodDisruptionBudgets.plural,
+    replicaTemplates.plural,
+  ]);
   await world.readyOperator();
   await world.setImage(images.new);
   await world.untilRolled(images.new);
@@ -87,7 +90,7 @@ test('the Role without webhooks permits all that is done, and nothing besides (#
   assert.equal(reportedBy(world, 'ingester'), 3);
   // What lasts is told again, in the same Event.
   await world.admin.create(
-    budgets,
+    resourceTypes.zoneAwarePodDisruptionBudgets,
     { namespace: NAMESPACE },
     { body: budgetOver('ingester', { app: 'ingester' }) },
   );

@@ -7,7 +7,8 @@ import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import { webhookTypes } from '#certificate/webhook-configuration.ts';
 import { objectAt, objectsAt } from '#embedded-cluster/controllers/read-json.ts';
-import { budgetOver, budgets } from '#testing/budgets.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { budgetOver } from '#testing/budgets.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import type { RoleName } from '../real-cluster/operator-account.ts';
@@ -134,7 +135,11 @@ describe('webhooks on a real control plane', () => {
     await stage.configure();
     const body = evictionConfiguration(namespace, port);
     await admin.create(webhookTypes.validating, {}, { body });
-    await admin.create(budgets, { namespace }, { body: budgetOver('a', { name: setName('a') }) });
+    await admin.create(
+      resourceTypes.zoneAwarePodDisruptionBudgets,
+      { namespace },
+      { body: budgetOver('a', { name: setName('a') }) },
+    );
     const pod = `${setName('a')}-0`;
     const refusal = `429 admission webhook "pod-eviction-${namespace}.grafana.com" denied the request: eviction of pod ${namespace}/${pod} is not allowed: the ZoneAwarePodDisruptionBudget "a" selects it, and this version of the operator does not have zone-aware pod disruption budgets`;
     const dry = `/api/v1/namespaces/${namespace}/pods/${pod}/eviction?dryRun=All`;

@@ -1,6 +1,7 @@
 /** Rollouts of one group, for every cluster. Each ends when the group is complete, and returns nothing. */
 import assert from 'node:assert/strict';
-import { budgetDefinition, budgets } from '#testing/budgets.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { budgetDefinition } from '#testing/budgets.ts';
 import type { Env, EnvOptions, Feature } from './env.ts';
 import {
   breakImage,
@@ -121,7 +122,7 @@ export async function installBudgets(env: Env): Promise<void> {
   const { status } = await env.ask('POST', definitions, budgetDefinition);
   assert.ok(status === 201 || status === 409, `the definition was answered with ${status}`);
   await env.untilAnswered(
-    `/apis/${budgets.group}/v1/namespaces/${env.namespace}/${budgets.plural}`,
+    `/apis/${resourceTypes.zoneAwarePodDisruptionBudgets.group}/v1/namespaces/${env.namespace}/${resourceTypes.zoneAwarePodDisruptionBudgets.plural}`,
     200,
   );
 }
