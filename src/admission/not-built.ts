@@ -165,17 +165,3 @@ function evictionRefused(
     causes: [{ reason: 'CapabilityNotBuilt', message: notBuilt }],
   };
 }
-
-/** Stands in for the webhook that checks budgets until they are built: a budget that nobody keeps is not accepted. */
-export function budgetsNotAccepted(): Webhook {
-  return {
-    path: webhookPaths.zpdbValidation,
-    patience: undefined,
-    judge: () => ({
-      isAllowed: false,
-      code: 403,
-      message: `the ZoneAwarePodDisruptionBudget is not accepted, as ${notBuilt}`,
-      causes: [{ reason: 'CapabilityNotBuilt', message: notBuilt }],
-    }),
-  };
-}

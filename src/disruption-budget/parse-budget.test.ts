@@ -33,9 +33,24 @@ const regexProblem = 'invalid value: regex is not valid, got';
 const badSelector =
   'invalid value: selector is not valid, got .spec.selector.matchLabels accessor error:';
 
+/** What is no integer of 64 bits. */
+const noIntegers: Readonly<Record<string, string>> = {
+  'a text [zpdb 8]': '"1"',
+  '1.0 [zpdb 9]': '1.0',
+  '1e0': '1e0',
+  '1E2': '1E2',
+  '-0.0': '-0.0',
+  null: 'null',
+  true: 'true',
+  'an object': '{}',
+  '2^63': '9223372036854775808',
+  '-2^63 - 1': '-9223372036854775809',
+  'a hundred digits': '1'.repeat(100),
+};
+
 /** Objects and what the peer says of them; the accessor texts were printed by apimachinery 0.36. */
 const invalid: Readonly<Record<string, readonly [text: string, error: string]>> = {
-  'V1: a spec that is null [scenario 27]': [
+  'V1: a spec that is null [zpdb 27]': [
     `{${KIND},"spec":null}`,
     '.spec accessor error: <nil> is of the type <nil>, expected map[string]interface{}',
   ],
@@ -63,12 +78,12 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
     '{"kind":"Foo","spec":null}',
     '.spec accessor error: <nil> is of the type <nil>, expected map[string]interface{}',
   ],
-  'V2: no spec, of another kind [scenario 2]': [
+  'V2: no spec, of another kind [zpdb 2]': [
     '{"kind":"Foo"}',
     'no spec found in unstructured object',
   ],
   'V2: a spec in other letters': [`{${KIND},"Spec":{}}`, 'no spec found in unstructured object'],
-  'V3: another kind with an empty spec [scenario 1]': [
+  'V3: another kind with an empty spec [zpdb 1]': [
     '{"kind":"Foo","spec":{}}',
     'unexpected object kind - expecting ZoneAwarePodDisruptionBudget',
   ],
@@ -76,7 +91,7 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
     '{"kind":5,"spec":{}}',
     'unexpected object kind - expecting ZoneAwarePodDisruptionBudget',
   ],
-  'V4: both limits, one of them 0 [scenario 6]': [
+  'V4: both limits, one of them 0 [zpdb 6]': [
     withSpec('"maxUnavailable":0,"maxUnavailablePercentage":50'),
     'invalid value: only one of maxUnavailable or maxUnavailablePercentage may be set',
   ],
@@ -85,19 +100,7 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
     'invalid value: only one of maxUnavailable or maxUnavailablePercentage may be set',
   ],
   ...Object.fromEntries(
-    [
-      ['a text [scenario 8]', '"1"'],
-      ['1.0 [scenario 9]', '1.0'],
-      ['1e0', '1e0'],
-      ['1E2', '1E2'],
-      ['-0.0', '-0.0'],
-      ['null', 'null'],
-      ['true', 'true'],
-      ['an object', '{}'],
-      ['2^63', '9223372036854775808'],
-      ['-2^63 - 1', '-9223372036854775809'],
-      ['a hundred digits', '1'.repeat(100)],
-    ].flatMap(([what, value]): [string, readonly [string, string]][] => [
+    Object.entries(noIntegers).flatMap(([what, value]): [string, readonly [string, string]][] => [
       [
         `V5: maxUnavailable is ${what}`,
         [
@@ -114,7 +117,7 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
       ],
     ]),
   ),
-  'V6: maxUnavailable is negative [scenario 3]': [
+  'V6: maxUnavailable is negative [zpdb 3]': [
     withSpec('"maxUnavailable":-1'),
     'invalid value: max unavailable must be 0 <= val, got -1',
   ],
@@ -122,15 +125,15 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
     withSpec('"maxUnavailable":-9223372036854775808'),
     'invalid value: max unavailable must be 0 <= val, got -9223372036854775808',
   ],
-  'V8: the percentage is negative [scenario 4]': [
+  'V8: the percentage is negative [zpdb 4]': [
     withSpec('"maxUnavailablePercentage":-1'),
     'invalid value: max unavailable percentage must be 0 <= val <= 100, got -1',
   ],
-  'V8: the percentage is 101 [scenario 4]': [
+  'V8: the percentage is 101 [zpdb 4]': [
     withSpec('"maxUnavailablePercentage":101'),
     'invalid value: max unavailable percentage must be 0 <= val <= 100, got 101',
   ],
-  'V9: a regex that does not compile [scenario 12]': [
+  'V9: a regex that does not compile [zpdb 12]': [
     withSpec('"podNamePartitionRegex":"([bad"'),
     `${regexProblem} error parsing regexp: missing closing ]: \`[bad$\``,
   ],
@@ -150,7 +153,7 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
     `{${KIND},"spec":{"selector":{"matchLabels":[]}}}`,
     `${badSelector} [] is of the type []interface {}, expected map[string]interface{}`,
   ],
-  'V10: a label that is a number [scenario 21]': [
+  'V10: a label that is a number [zpdb 21]': [
     `{${KIND},"spec":{"selector":{"matchLabels":{"a":1}}}}`,
     `${badSelector} contains non-string value in the map under key "a": 1 is of the type int64, expected string`,
   ],
@@ -162,7 +165,7 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
     `{${KIND},"spec":{"selector":{"matchLabels":{"a\\"é":{"z":1,"b":[1.5,"x"]}}}}}`,
     `${badSelector} contains non-string value in the map under key "a\\"é": map[b:[1.5 x] z:1] is of the type map[string]interface {}, expected string`,
   ],
-  'V11: no selector [scenario 20]': [
+  'V11: no selector [zpdb 20]': [
     `{${KIND},"spec":{"maxUnavailable":1}}`,
     'invalid value: selector is not found',
   ],
@@ -182,7 +185,7 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
     withSpec('"crossZoneEvictionDelay":null'),
     'failed to extract value from config field crossZoneEvictionDelay',
   ],
-  'V13: a delay that is no duration [scenario 23]': [
+  'V13: a delay that is no duration [zpdb 23]': [
     withSpec(`${REGEX},"crossZoneEvictionDelay":"notaduration"`),
     'invalid value: crossZoneEvictionDelay is not a valid duration, got time: invalid duration "notaduration"',
   ],
@@ -194,11 +197,11 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
     withSpec('"crossZoneEvictionDelay":"20"'),
     'invalid value: crossZoneEvictionDelay is not a valid duration, got time: missing unit in duration "20"',
   ],
-  'V14: a negative delay [scenario 24]': [
+  'V14: a negative delay [zpdb 24]': [
     withSpec(`${REGEX},"crossZoneEvictionDelay":"-5m"`),
     'invalid value: crossZoneEvictionDelay must be >= 0, got -5m',
   ],
-  'V15a: a delay without a regex [scenario 25]': [
+  'V15a: a delay without a regex [zpdb 25]': [
     withSpec('"crossZoneEvictionDelay":"20m"'),
     'invalid value: crossZoneEvictionDelay requires podNamePartitionRegex to be set',
   ],
@@ -206,7 +209,7 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
     withSpec('"crossZoneEvictionDelay":"1ns"'),
     'invalid value: crossZoneEvictionDelay requires podNamePartitionRegex to be set',
   ],
-  'V15b: a percentage with a regex [scenario 10]': [
+  'V15b: a percentage with a regex [zpdb 10]': [
     withSpec(`${REGEX},"maxUnavailablePercentage":50`),
     'invalid value: max unavailable percentage can not be used with partition awareness',
   ],
@@ -239,15 +242,15 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
     withSpec('"podNamePartitionRegex":"(?=a)([0-9]+)"'),
     `${regexProblem} error parsing regexp: invalid or unsupported Perl syntax: \`(?=\``,
   ],
-  'V19: a regex without a group [scenario 13]': [
+  'V19: a regex without a group [zpdb 13]': [
     withSpec('"podNamePartitionRegex":"ingester-(?:[0-9]+)"'),
     `${regexProblem} regular expression requires at least one subexpression`,
   ],
-  'V20: two groups and no number [scenario 14]': [
+  'V20: two groups and no number [zpdb 14]': [
     withSpec(TWO_GROUPS),
     `${regexProblem} regular expression has multiple subexpressions and requires podNameRegexGroup to be set`,
   ],
-  'V21: group 10 of two [scenario 15]': [
+  'V21: group 10 of two [zpdb 15]': [
     withSpec(`${TWO_GROUPS},"podNameRegexGroup":10`),
     `${regexProblem} regular expression subexpression index out of range`,
   ],
@@ -268,19 +271,19 @@ for (const [what, [text, error]] of Object.entries(invalid)) {
 }
 
 const limits: Readonly<Record<string, readonly [members: string, limit: unknown]>> = {
-  'a percentage of 0 [scenario 5]': [
+  'a percentage of 0 [zpdb 5]': [
     '"maxUnavailablePercentage":0',
     { kind: 'percentage', percentage: 0 },
   ],
-  'a percentage of 100 [scenario 5]': [
+  'a percentage of 100 [zpdb 5]': [
     '"maxUnavailablePercentage":100',
     { kind: 'percentage', percentage: 100 },
   ],
-  'neither field as 1 [scenario 7]': ['', { kind: 'count', count: 1 }],
+  'neither field as 1 [zpdb 7]': ['', { kind: 'count', count: 1 }],
   'a count of 0': ['"maxUnavailable":0', { kind: 'count', count: 0 }],
   'a count of -0, as Go does': ['"maxUnavailable":-0', { kind: 'count', count: 0 }],
   'the greatest count': ['"maxUnavailable":9223372036854775807', { kind: 'count', count: 2 ** 63 }],
-  'a percentage of 0 with a regex [scenario 11]': [
+  'a percentage of 0 with a regex [zpdb 11]': [
     `${REGEX},"maxUnavailablePercentage":0`,
     { kind: 'percentage', percentage: 0 },
   ],
@@ -292,13 +295,13 @@ for (const [what, [members, limit]] of Object.entries(limits)) {
   });
 }
 
-test('parseBudget() takes a regex with one group and no number for group 1 [scenario 16]', () => {
+test('parseBudget() takes a regex with one group and no number for group 1 [zpdb 16]', () => {
   const { span } = valid(withSpec(REGEX));
   assert.ok(span.kind === 'partition');
   assert.deepEqual([span.group, span.regex], [1, '[a-z\\-]+-zone-[a-z]-([0-9]+)']);
 });
 
-test('parseBudget() finds the partition of a pod in the group that is named [scenario 17]', () => {
+test('parseBudget() finds the partition of a pod in the group that is named [zpdb 17]', () => {
   const { span } = valid(withSpec(`${TWO_GROUPS},"podNameRegexGroup":2`));
   assert.ok(span.kind === 'partition');
   for (const name of ['ingester-zone-a-1', 'ingester-foo-zone-a-1']) {
@@ -313,7 +316,7 @@ const unknown = {
 const partitions: Readonly<
   Record<string, readonly [members: string, name: string, partition: unknown]>
 > = {
-  'of a name that does not match [scenario 18]': [
+  'of a name that does not match [zpdb 18]': [
     `${TWO_GROUPS},"podNameRegexGroup":2`,
     'foo',
     unknown,
@@ -351,15 +354,15 @@ for (const [what, [members, name, partition]] of Object.entries(partitions)) {
   });
 }
 
-for (const [what, members] of [
-  [
-    'an empty regex with a group that is a text [scenario 19]',
+const zoneModes: Readonly<Record<string, string>> = {
+  'an empty regex with a group that is a text [zpdb 19]':
     '"podNamePartitionRegex":"","podNameRegexGroup":"x"',
-  ],
-  ['no regex with a group that is null (H3)', '"podNameRegexGroup":null'],
-  ['no regex with a delay of 0s [scenario 26]', '"crossZoneEvictionDelay":"0s"'],
-  ['no regex with an empty delay', '"crossZoneEvictionDelay":""'],
-] as const) {
+  'no regex with a group that is null (H3)': '"podNameRegexGroup":null',
+  'no regex with a delay of 0s [zpdb 26]': '"crossZoneEvictionDelay":"0s"',
+  'no regex with an empty delay': '"crossZoneEvictionDelay":""',
+};
+
+for (const [what, members] of Object.entries(zoneModes)) {
   test(`parseBudget() takes ${what} for zone mode`, () => {
     assert.deepEqual(valid(withSpec(members)).span, { kind: 'zone' });
   });
@@ -373,7 +376,7 @@ for (const [text, milliseconds] of [
   ['"1.5s"', 1_500],
   [undefined, 0],
 ] as const) {
-  test(`parseBudget() reads a delay of ${text ?? 'nothing'} with a regex [scenario 22]`, () => {
+  test(`parseBudget() reads a delay of ${text ?? 'nothing'} with a regex [zpdb 22]`, () => {
     const delay = text === undefined ? '' : `,"crossZoneEvictionDelay":${text}`;
     const { span } = valid(withSpec(`${REGEX}${delay}`));
     assert.equal(span.kind === 'partition' && span.crossZoneEvictionDelay, milliseconds);

@@ -4,15 +4,13 @@ import { type Millis, millis } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { BudgetSpec, MaxUnavailable, PodPartition, Span } from './api.ts';
 import type { Pattern, PatternCompiler } from './pattern.ts';
+import { shortened } from './shortened.ts';
 import { goText, goType, isUntypedObject, type Untyped, type UntypedObject } from './untyped.ts';
 
 /** What a budget says, or what is wrong with it in the peer's words. */
 export type ParsedBudget =
   | { readonly kind: 'valid'; readonly spec: BudgetSpec }
   | { readonly kind: 'invalid'; readonly text: string };
-
-/** Longest text that tells what is wrong, in UTF-16 code units; the peer's has no bound. */
-const longestText = 4_096;
 
 const { kind: budgetKind } = resourceTypes.zoneAwarePodDisruptionBudgets;
 
@@ -33,11 +31,6 @@ export function parseBudget(object: UntypedObject, compile: PatternCompiler): Pa
     if (error instanceof Refusal) return { kind: 'invalid', text: shortened(error.message) };
     throw error;
   }
-}
-
-function shortened(text: string): string {
-  if (text.length <= longestText) return text;
-  return `${text.slice(0, longestText).toWellFormed()}… (${text.length} characters)`;
 }
 
 function refuse(text: string): never {
