@@ -95,10 +95,10 @@ export const scenarioLists: readonly ScenarioList[] = [
     prefix: 'zpdb ',
     width: 1,
     last: 118,
-    required: [[1, 32]],
+    required: [[1, 42]],
     open: Object.fromEntries(
-      Array.from({ length: 86 }, (_, index) => [
-        index + 33,
+      Array.from({ length: 76 }, (_, index) => [
+        index + 43,
         'budgets are read and validated, and not obeyed yet (D-13)',
       ]),
     ),

@@ -10,7 +10,12 @@ import { goText, goType, isUntypedObject, type Untyped, type UntypedObject } fro
 /** What a budget says, or what is wrong with it in the peer's words. */
 export type ParsedBudget =
   | { readonly kind: 'valid'; readonly spec: BudgetSpec }
-  | { readonly kind: 'invalid'; readonly text: string };
+  | {
+      readonly kind: 'invalid';
+      readonly text: string;
+      /** Which pods it is meant for; undefined where that cannot be read either. */
+      readonly matchLabels: ReadonlyMap<string, string> | undefined;
+    };
 
 const { kind: budgetKind } = resourceTypes.zoneAwarePodDisruptionBudgets;
 
@@ -28,7 +33,17 @@ export function parseBudget(object: UntypedObject, compile: PatternCompiler): Pa
   try {
     return { kind: 'valid', spec: budgetSpec(object, compile) };
   } catch (error) {
-    if (error instanceof Refusal) return { kind: 'invalid', text: shortened(error.message) };
+    if (!(error instanceof Refusal)) throw error;
+    return { kind: 'invalid', text: shortened(error.message), matchLabels: intendedLabels(object) };
+  }
+}
+
+/** What an object that is not valid selects. */
+function intendedLabels({ spec }: UntypedObject): ReadonlyMap<string, string> | undefined {
+  try {
+    return isUntypedObject(spec) ? matchLabelsOf(spec) : undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
     throw error;
   }
 }
