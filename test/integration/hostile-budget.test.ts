@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
+import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { budgetDefinition, budgetOver } from '#testing/budgets.ts';
+import { budgetOver } from '#testing/budgets.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
 import { assertBlockedBy, podsDeletedSince, silence } from './hostile-stage.ts';
@@ -12,7 +13,7 @@ import { deletedPods } from './rollout-stage.ts';
 const group: WorldOptions = { replicas: 3, maxUnavailable: '1' };
 
 async function install(world: World): Promise<void> {
-  const write = { body: budgetDefinition };
+  const write = { body: zoneAwarePodDisruptionBudgetDefinition };
   await world.run(world.admin.create(resourceTypes.customResourceDefinitions, {}, write));
   await world.clock.advance(seconds(0.1));
 }

@@ -14,6 +14,7 @@ import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import type { RoleName } from '../real-cluster/operator-account.ts';
 import { freePorts } from '../real-cluster/programs.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
+import { reviewBudgets } from '../scenarios/budget-reviews.ts';
 import type { Answer } from '../scenarios/env.ts';
 import { setName } from '../scenarios/group.ts';
 import { installBudgets } from '../scenarios/rollouts.ts';
@@ -151,6 +152,20 @@ describe('webhooks on a real control plane', () => {
     }
     assert.equal(told(await evict(pod)), refusal);
     assert.equal((await evict(`${setName('b')}-0`)).status, 201);
+    await operator.stop();
+    await stage.noForbidden();
+    await env.close();
+  });
+
+  test('refuse budgets that say nothing that can be kept, in the words of the peer [zpdb 28, 29]', {
+    timeout: 240_000,
+  }, async () => {
+    const stage = await open('ours');
+    const { env } = stage;
+    await installBudgets(env);
+    const operator = await stage.start();
+    await stage.configure();
+    await reviewBudgets((method, path, ...rest) => env.ask(method, path, ...rest), env.namespace);
     await operator.stop();
     await stage.noForbidden();
     await env.close();
