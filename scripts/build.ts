@@ -68,7 +68,7 @@ export async function bundleInto(
     sourcemap: 'linked',
     legalComments: 'none',
     external: [kubeconfigReader],
-    plugins: [tracingBeside],
+    plugins: [tracingBeside, re2Inside],
     metafile: true,
     logLevel: 'warning',
     banner: { js: `${startedBy(node)}\n${requireForCommonJs}` },
@@ -92,6 +92,25 @@ const tracingBeside: Plugin = {
       path: `./${tracing.name}.mjs`,
       external: true,
     }));
+  },
+};
+
+/** What Node asks for the engine of RE2 by, and the bundler does not understand. */
+const nodeRequire = /^import \{ createRequire \}.*\n|^const require.* = createRequire.*\n/gm;
+
+/** Puts the engine of RE2 into the program as a function of its own, which runs when it is first asked for. */
+const re2Inside: Plugin = {
+  name: 're2-inside',
+  setup: (build) => {
+    build.onLoad({ filter: /\/load-re2\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      if (source.match(nodeRequire)?.length !== 2) {
+        throw new Error(
+          `${path} no longer asks for the engine as it did: see what is left out of it here`,
+        );
+      }
+      return { contents: source.replace(nodeRequire, ''), loader: 'ts' };
+    });
   },
 };
 

@@ -133,7 +133,11 @@ describe('deployFiles()', () => {
     assert.deepEqual(
       patching.map(({ resources, resourceNames, verbs }) => [resources, resourceNames, verbs]),
       [
-        [['validatingwebhookconfigurations'], ['no-downscale-demo'], ['patch']],
+        [
+          ['validatingwebhookconfigurations'],
+          ['no-downscale-demo', 'zpdb-validation-demo'],
+          ['patch'],
+        ],
         [['mutatingwebhookconfigurations'], ['prepare-downscale-demo'], ['patch']],
       ],
     );
@@ -254,7 +258,7 @@ describe('deployFiles()', () => {
       kind: string;
       webhooks: { clientConfig: { service: { name: string; port: number } } }[];
     }[];
-    assert.equal(configurations.length, 2);
+    assert.equal(configurations.length, 3);
     for (const { webhooks } of configurations) {
       const [webhook] = webhooks;
       assert.equal(webhook?.clientConfig.service.name, service.metadata.name);
@@ -278,6 +282,7 @@ describe('deployFiles()', () => {
       'ConfigMap',
       'ConfigMap',
       'CustomResourceDefinition',
+      'CustomResourceDefinition',
       'Deployment',
       'MutatingWebhookConfiguration',
       'PodDisruptionBudget',
@@ -290,6 +295,7 @@ describe('deployFiles()', () => {
       'Secret',
       'Service',
       'ServiceAccount',
+      'ValidatingWebhookConfiguration',
       'ValidatingWebhookConfiguration',
     ]);
     assert.doesNotMatch(JSON.stringify(objects), /demo/);

@@ -13,6 +13,7 @@ import { stringify } from 'yaml';
 import { CLAIMS_NAME } from '#admission/claim.ts';
 import { webhookConfigurations, webhookService } from '#admission/webhook-configurations.ts';
 import { errorOf } from '#base/error-of.ts';
+import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import {
   operatorPermissions,
@@ -65,6 +66,9 @@ export function deployFiles(
     'webhook-configurations.yaml': `${header}${placed(namespace)}${documents(webhookConfigurations({ namespace }))}`,
     'webhook-objects.yaml': `${header}${emptyReason}${documents(emptyObjects)}`,
     'webhook-service.yaml': manifest(webhookService(podLabels)),
+    'zone-aware-pod-disruption-budget-definition.yaml': manifest(
+      zoneAwarePodDisruptionBudgetDefinition,
+    ),
     'webhook-role.yaml': `${header}${reasons(webhooks)}${roleWithBinding(`${name}-webhook-role`, webhooks)}`,
   };
 }

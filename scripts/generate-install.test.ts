@@ -61,7 +61,7 @@ describe('installFiles()', () => {
       .filter(([file]) => file.startsWith('kustomize/components/webhooks/'))
       .map(([, text]) => text)
       .join('\n');
-    assert.equal([...texts.matchAll(/namespace: "NAMESPACE"$/gm)].length, 5);
+    assert.equal([...texts.matchAll(/namespace: "NAMESPACE"$/gm)].length, 7);
     assert.doesNotMatch(texts, /: NAMESPACE$/m);
   });
 

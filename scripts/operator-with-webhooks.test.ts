@@ -25,6 +25,7 @@ describe('operatorWithWebhooks()', () => {
       assert.deepEqual(named, [
         ['true', namespace],
         ['true', namespace],
+        ['true', namespace],
       ]);
     }
   });

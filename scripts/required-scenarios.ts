@@ -90,4 +90,17 @@ export const scenarioLists: readonly ScenarioList[] = [
     last: 104,
     required: [[1, 104]],
   },
+  {
+    document: 'zone-aware budgets §15',
+    prefix: 'zpdb ',
+    width: 1,
+    last: 118,
+    required: [[1, 42]],
+    open: Object.fromEntries(
+      Array.from({ length: 76 }, (_, index) => [
+        index + 43,
+        'budgets are read and validated, and not obeyed yet (D-13)',
+      ]),
+    ),
+  },
 ];

@@ -10,11 +10,7 @@ import type { Informer, InformerProblem, InformerReason } from '#kubernetes/info
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import { referenceIndexers } from '#replica-coordination/references.ts';
-import {
-  type BudgetView,
-  parseBudget,
-  zoneAwarePodDisruptionBudgets,
-} from '#rollout-group/foreign-budget.ts';
+import { type BudgetView, parseBudget } from '#rollout-group/foreign-budget.ts';
 import { GROUP_LABEL } from '#statefulset/group.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
@@ -64,11 +60,11 @@ export function createCaches(client: Client, { config, clock, log, metrics }: Se
     }),
     budgets: createInformer({
       ...common,
-      type: zoneAwarePodDisruptionBudgets,
+      type: resourceTypes.zoneAwarePodDisruptionBudgets,
       project: parseBudget,
       indexers: {},
       isAbsentAllowed: true,
-      report: report(zoneAwarePodDisruptionBudgets.plural),
+      report: report(resourceTypes.zoneAwarePodDisruptionBudgets.plural),
     }),
   };
 }

@@ -64,7 +64,11 @@ describe('roleRules()', () => {
     ];
     assert.deepEqual(roleRules(cluster), [
       { ...validating, verbs: ['list', 'watch'] },
-      { ...validating, resourceNames: ['no-downscale-cells'], verbs: ['patch'] },
+      {
+        ...validating,
+        resourceNames: ['no-downscale-cells', 'zpdb-validation-cells'],
+        verbs: ['patch'],
+      },
       { ...mutating, verbs: ['list', 'watch'] },
       { ...mutating, resourceNames: ['prepare-downscale-cells'], verbs: ['patch'] },
     ]);

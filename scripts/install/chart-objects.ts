@@ -115,8 +115,8 @@ function chartMonitor(): unknown {
 function chartConfiguration(source: unknown): unknown {
   const hook: Path = ['webhooks', 0];
   const isMutating = at(source, ['kind']) === 'MutatingWebhookConfiguration';
-  const name = isMutating ? 'prepareDownscale' : 'noDownscale';
   const { labels, name: own } = at(source, ['metadata']) as { labels: object; name: string };
+  const name = policyNames.find(([hook]) => own.startsWith(hook))?.[1] ?? '';
   const changed = amendAll(source, [
     [['metadata'], clusterMetadata(own, labels)],
     [[...hook, 'failurePolicy'], text(helper('failurePolicy', `"webhook" "${name}"`))],
@@ -133,6 +133,13 @@ function chartConfiguration(source: unknown): unknown {
     ? amend(changed, [...hook, 'timeoutSeconds'], bare('.Values.webhooks.timeoutSeconds'))
     : changed;
 }
+
+/** What `webhooks.failurePolicies` calls each webhook. */
+const policyNames = [
+  ['no-downscale-', 'noDownscale'],
+  ['prepare-downscale-', 'prepareDownscale'],
+  ['zpdb-validation-', 'zpdbValidation'],
+] as const;
 
 function chartPolicy(): unknown {
   const values = '.Values.networkPolicy';

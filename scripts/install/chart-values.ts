@@ -58,7 +58,7 @@ rbac:
   role: ours
 
 crds:
-  # Whether the chart in charts/crds installs the definition of ReplicaTemplate, the only one that this version has.
+  # Whether the chart in charts/crds installs the definitions of ReplicaTemplate and ZoneAwarePodDisruptionBudget.
   enabled: true
 
 # Annotations of the Deployment.

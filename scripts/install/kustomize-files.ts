@@ -50,6 +50,10 @@ export function kustomizeFiles(version: string): Files {
     ...component('replica-templates', {
       'replica-template-definition.yaml': flat['replica-template-definition.yaml'] ?? '',
     }),
+    ...component('zone-aware-pod-disruption-budgets', {
+      'zone-aware-pod-disruption-budget-definition.yaml':
+        flat['zone-aware-pod-disruption-budget-definition.yaml'] ?? '',
+    }),
     ...component('webhooks', webhookFiles(), [patchOf('Deployment', name, servingWebhooks())]),
     ...component('zone-tracker', trackerFiles(), [patchOf('Deployment', name, tracking())]),
     ...component('one-replica', {}, [

@@ -140,6 +140,27 @@ test('readObject() reads bytes that are no UTF-8 as a decoder does', () => {
   assert.deepEqual(read(body), JSON.parse(body.toString('utf8')));
 });
 
+test('readObject() reads a value as it stands, up to a number of bytes', () => {
+  const source = [member('source', { as: 'source', most: 8 })];
+  const reads: Readonly<Record<string, unknown>> = {
+    '{"source": 1.0 }': { source: '1.0' },
+    '{"source":{"a":[1]}}': 'has a member source that has more than 8 bytes',
+    '{"source":{"é":1}}': { source: '{"é":1}' },
+    '{"source":{"éé":1}}': 'has a member source that has more than 8 bytes',
+    '{"source":[ 1, 2]}': { source: '[ 1, 2]' },
+    '{"source":null}': { source: 'null' },
+    '{"source":"\\u0041"}': { source: '"\\u0041"' },
+    '{"source":[1}': 'is no well-formed JSON',
+    '{"source":}': 'is no well-formed JSON',
+    '{"source":1,"source":1}': 'has a member source that stands there twice',
+    '{"other":1}': {},
+  };
+  for (const [text, expected] of Object.entries(reads)) {
+    const found = readObject(Buffer.from(text), source);
+    assert.deepEqual(found.kind === 'object' ? found.object : found.why, expected, text);
+  }
+});
+
 const malformed: Readonly<Record<string, string>> = {
   'a comma before the end of an object': '{"a":{"b":1,}}',
   'a comma before the end of the body': '{"a":1,}',

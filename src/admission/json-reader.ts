@@ -8,6 +8,8 @@ export type Reading =
   | { readonly as: 'text'; readonly most: number; readonly ifLonger: 'refuse' | 'replace' }
   /** A number, `true`, `false` or `null`. */
   | { readonly as: 'scalar' }
+  /** Any value, as the text of at most `most` bytes that it stands as: whoever reads it further knows its numbers. */
+  | { readonly as: 'source'; readonly most: number }
   /**
    * An object of texts, of which these members are read. One that is neither text nor null is told, the first by its name.
    */
@@ -104,8 +106,10 @@ class ObjectReader {
   }
 
   #take(known: Member, valueAt: number, found: Record<string, JsonValue>): void {
-    if (Object.hasOwn(found, known.name)) this.#refuse(known.name, 'stands there twice');
-    else found[known.name] = this.#value(valueAt, known);
+    const { name, reading } = known;
+    if (Object.hasOwn(found, name)) this.#refuse(name, 'stands there twice');
+    else if (reading.as === 'source') found[name] = this.#source(valueAt, name, reading.most);
+    else found[name] = this.#value(valueAt, known);
   }
 
   /** Calls `use`, which reads the value, for each member of the object that begins at `start`. */
@@ -154,6 +158,13 @@ class ObjectReader {
     if (this.end < 0) return null;
     if (byte === QUOTE && reading.as === 'text') return this.#text(at, name, reading);
     return reading.as === 'scalar' ? this.#scalar(at, name) : emptyOf(byte);
+  }
+
+  #source(at: number, name: string, most: number): string {
+    this.end = skipValue(this.#body, at, this.#depth);
+    if (this.end - at <= most) return this.#body.toString('utf8', at, Math.max(this.end, at));
+    this.#refuse(name, `has more than ${most} bytes`);
+    return '';
   }
 
   /** The text in a range that was gone over already. */

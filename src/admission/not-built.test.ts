@@ -8,7 +8,7 @@ import { FakeClock } from '#testing/fake-clock.ts';
 import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { startDeadline } from './deadline.ts';
-import { budgetsNotAccepted, podEvictionWithoutBudgets } from './not-built.ts';
+import { podEvictionWithoutBudgets } from './not-built.ts';
 import type { AdmissionRequest, Decision } from './review.ts';
 
 const request = updateRequest(undefined, undefined, {
@@ -221,13 +221,6 @@ for (const [message, asked] of [
     assert.deepEqual([decision, requests], [{ isAllowed: false, message }, []]);
   });
 }
-
-test('budgetsNotAccepted() denies with 403 (D-13)', async () => {
-  const decision = await budgetsNotAccepted().judge(request, {
-    deadline: () => assert.fail('there is nothing to wait for'),
-  });
-  assert.deepEqual([decision.isAllowed, 'code' in decision && decision.code], [false, 403]);
-});
 
 test('podEvictionWithoutBudgets() looks after as many evictions as come, one after the other', async () => {
   const clock = new FakeClock();

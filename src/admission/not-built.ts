@@ -2,7 +2,7 @@ import { isJsonObject } from '#base/json.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
-import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { callOf, type Deadline } from './deadline.ts';
@@ -17,14 +17,6 @@ import {
   type Webhook,
 } from './review.ts';
 import { webhookPaths } from './webhook-paths.ts';
-
-const budgets: ResourceType = Object.freeze({
-  group: 'rollout-operator.grafana.com',
-  version: 'v1',
-  plural: 'zoneawarepoddisruptionbudgets',
-  kind: 'ZoneAwarePodDisruptionBudget',
-  isNamespaced: true,
-});
 
 /** Evictions that ask the API server at once. */
 const most = 100;
@@ -108,7 +100,9 @@ async function listBudgets(
   namespace: string,
   deadline: Deadline,
 ): Promise<readonly KubernetesObject[]> {
-  const list = await client.list(budgets, { namespace }, callOf(deadline)).catch(undefinedIfAbsent);
+  const list = await client
+    .list(resourceTypes.zoneAwarePodDisruptionBudgets, { namespace }, callOf(deadline))
+    .catch(undefinedIfAbsent);
   return list?.items ?? [];
 }
 
@@ -169,19 +163,5 @@ function evictionRefused(
     code: 429,
     message: `${evictionText(request)}: ${named} ${selects}, and ${notBuilt}`,
     causes: [{ reason: 'CapabilityNotBuilt', message: notBuilt }],
-  };
-}
-
-/** Stands in for the webhook that checks budgets until they are built: a budget that nobody keeps is not accepted. */
-export function budgetsNotAccepted(): Webhook {
-  return {
-    path: webhookPaths.zpdbValidation,
-    patience: undefined,
-    judge: () => ({
-      isAllowed: false,
-      code: 403,
-      message: `the ZoneAwarePodDisruptionBudget is not accepted, as ${notBuilt}`,
-      causes: [{ reason: 'CapabilityNotBuilt', message: notBuilt }],
-    }),
   };
 }

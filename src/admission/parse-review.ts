@@ -1,6 +1,7 @@
 import { NO_DOWNSCALE, PREPARE_DOWNSCALE } from './downscale-text.ts';
 import { type Member, member, type Reading, readObject } from './json-reader.ts';
 import { type ParsedReview, parseDocument, undecodable } from './parse-document.ts';
+import type { ObjectReading } from './review.ts';
 
 const name: Reading = { as: 'text', most: 253, ifLonger: 'refuse' };
 /** A group, a slash and a version. */
@@ -26,7 +27,8 @@ const workload = object(
   member('metadata', object(member('uid', uid), member('labels', labels))),
   member('spec', object(member('replicas', scalar))),
 );
-const request = object(
+/** What any webhook looks at beside the objects: one that is missing here would be read as absent. */
+const requestMembers: readonly Member[] = [
   member('uid', uid),
   member('kind', object(member('group', name), member('version', name), member('kind', name))),
   member(
@@ -39,24 +41,31 @@ const request = object(
   member('operation', name),
   member('dryRun', scalar),
   member('userInfo', object(member('username', userName))),
-  member('object', workload),
-  member('oldObject', workload),
-);
-/** Each member that any webhook looks at: one that is missing here would be read as absent. */
-const review = [
-  member('apiVersion', apiVersion),
-  member('kind', name),
-  member('request', request),
-] as const;
+];
+/** Most of what is read whole (D-58). */
+const longestSource = 256 * 1_024;
+
+function reviewWith(...objects: readonly Member[]): readonly Member[] {
+  return [
+    member('apiVersion', apiVersion),
+    member('kind', name),
+    member('request', object(...requestMembers, ...objects)),
+  ];
+}
+
+const outlines: Readonly<Record<ObjectReading, readonly Member[]>> = {
+  workload: reviewWith(member('object', workload), member('oldObject', workload)),
+  source: reviewWith(member('object', { as: 'source', most: longestSource })),
+};
 
 const protobufMagic = Buffer.from('k8s\0');
 
 /**
- * Reads the body of a request as an AdmissionReview in JSON, whatever its content type says; of its objects the kind, the
- * uid, two labels and the replicas. Unknown members are ignored, repeated ones are refused. Total.
+ * Reads the body of a request as an AdmissionReview in JSON, whatever its content type says. Unknown members are ignored,
+ * repeated ones are refused. Total.
  */
-export function parseReview(body: Buffer): ParsedReview {
+export function parseReview(body: Buffer, objects: ObjectReading = 'workload'): ParsedReview {
   if (body.subarray(0, 4).equals(protobufMagic)) return undecodable('protobuf is not supported');
-  const read = readObject(body, review);
+  const read = readObject(body, outlines[objects]);
   return read.kind === 'object' ? parseDocument(read.object) : undecodable(`it ${read.why}`);
 }

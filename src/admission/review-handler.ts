@@ -82,7 +82,7 @@ function handle(
   options: HandlingOptions,
 ): PostedAnswer | Promise<PostedAnswer> {
   if (!isJson(contentType)) return refusal('wrong content type', options);
-  const parsed = parseReview(body);
+  const parsed = parseReview(body, webhook.objects);
   if (parsed.kind === 'unreadable') {
     options.log.debug('admission review cannot be read', { path: webhook.path, why: parsed.text });
     return refusal(parsed.text, options);

@@ -83,7 +83,7 @@ export type Decision =
       /** Ends up before the user's eyes, after the name of the webhook. */
       readonly message: string;
       /** Absent: the API server makes it 400 (A12). */
-      readonly code?: 403 | 429;
+      readonly code?: 400 | 403 | 429;
       readonly causes?: readonly Cause[];
       /** For the metrics, not for the answer. Absent: denied by a rule. */
       readonly doubt?: Doubt;
@@ -95,12 +95,20 @@ export interface ReviewContext {
   deadline(): Deadline;
 }
 
+/**
+ * How the objects of a request are read: `workload` is the kind, the uid, two labels and the replicas of both; `source` the
+ * JSON text of `object`, of 256 KiB at most, and nothing of `oldObject`.
+ */
+export type ObjectReading = 'workload' | 'source';
+
 /** One webhook: judges reviews that were posted to its path. */
 export interface Webhook {
   /** Such as `/admission/no-downscale`. */
   readonly path: string;
   /** Longest time for a review, in milliseconds, besides the server's own; undefined: none (D-27). */
   readonly patience: number | undefined;
+  /** @default `workload` */
+  readonly objects?: ObjectReading;
   /** Never rejects for bad input or a failed dependency: those are decisions. May look at what `parse-review.ts` reads. */
   judge(request: AdmissionRequest, context: ReviewContext): Decision | Promise<Decision>;
 }

@@ -16,7 +16,7 @@ import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
 import { collectFailurePolicies } from './failure-policy.ts';
 import { GroupLocks } from './group-locks.ts';
 import { noDownscale } from './no-downscale.ts';
-import { budgetsNotAccepted, podEvictionWithoutBudgets } from './not-built.ts';
+import { podEvictionWithoutBudgets } from './not-built.ts';
 import { prepareDownscale } from './prepare-downscale.ts';
 import { ReplicaClaims } from './replica-claims.ts';
 import type { Webhook } from './review.ts';
@@ -24,6 +24,7 @@ import { handlersOf } from './review-handler.ts';
 import { reviewCounter } from './review-metrics.ts';
 import { sharedReads } from './shared-reads.ts';
 import { ZoneTracker } from './zone-tracker.ts';
+import { zpdbValidation } from './zpdb-validation.ts';
 
 /** What {@link runAdmission} works with. */
 export interface AdmissionOptions {
@@ -163,6 +164,6 @@ function webhooksOf(
       },
     }),
     podEvictionWithoutBudgets(clients.eviction),
-    budgetsNotAccepted(),
+    zpdbValidation(),
   ];
 }

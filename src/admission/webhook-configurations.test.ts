@@ -51,6 +51,30 @@ test('webhookConfigurations() is what the peer ships (R7)', () => {
         },
       ],
     },
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'zpdb-validation-cells', labels },
+      webhooks: [
+        {
+          name: 'zpdb-validation-cells.grafana.com',
+          clientConfig: { service: { ...service, path: '/admission/zpdb-validation' } },
+          rules: [
+            {
+              operations: ['CREATE', 'UPDATE'],
+              apiGroups: ['rollout-operator.grafana.com'],
+              apiVersions: ['v1'],
+              resources: ['zoneawarepoddisruptionbudgets'],
+              scope: 'Namespaced',
+            },
+          ],
+          namespaceSelector: common.namespaceSelector,
+          failurePolicy: 'Fail',
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+        },
+      ],
+    },
   ]);
 });
 

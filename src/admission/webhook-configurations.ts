@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { INJECT_LABEL, NAMESPACE_LABEL } from '#certificate/api.ts';
 import type { WebhookKind } from '#certificate/webhook-configuration.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 
 /** Where the API server finds the webhooks, and what it does when it does not. */
 export interface WebhookPlace {
@@ -18,17 +19,55 @@ interface WebhookStatement {
   readonly hook: string;
   readonly kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration';
   readonly sideEffects: 'None' | 'NoneOnDryRun';
+  readonly rule: JsonObject;
+  /** Else those of the API. */
+  readonly limits?: { readonly matchPolicy: 'Equivalent'; readonly timeoutSeconds: number };
 }
 
+const downscales = {
+  rule: {
+    operations: ['UPDATE'],
+    apiGroups: ['apps'],
+    apiVersions: ['v1'],
+    resources: ['statefulsets', 'statefulsets/scale'],
+    scope: 'Namespaced',
+  },
+  limits: { matchPolicy: 'Equivalent', timeoutSeconds: 10 },
+} as const;
+
+const { group, version, plural } = resourceTypes.zoneAwarePodDisruptionBudgets;
+
 const statements: readonly WebhookStatement[] = [
-  { hook: 'no-downscale', kind: 'ValidatingWebhookConfiguration', sideEffects: 'None' },
+  {
+    hook: 'no-downscale',
+    kind: 'ValidatingWebhookConfiguration',
+    sideEffects: 'None',
+    ...downscales,
+  },
   // It mutates nothing, but has effects (P16).
-  { hook: 'prepare-downscale', kind: 'MutatingWebhookConfiguration', sideEffects: 'NoneOnDryRun' },
+  {
+    hook: 'prepare-downscale',
+    kind: 'MutatingWebhookConfiguration',
+    sideEffects: 'NoneOnDryRun',
+    ...downscales,
+  },
+  {
+    hook: 'zpdb-validation',
+    kind: 'ValidatingWebhookConfiguration',
+    sideEffects: 'None',
+    rule: {
+      operations: ['CREATE', 'UPDATE'],
+      apiGroups: [group],
+      apiVersions: [version],
+      resources: [plural],
+      scope: 'Namespaced',
+    },
+  },
 ];
 
 /**
- * The webhook configurations of both down-scale webhooks, as the peer ships them (R7). They have no objectSelector, as
- * a scale subresource matches none (N11), and carry no CA: the operator writes it (C3).
+ * The configurations of the webhooks, as the peer ships them (R7); that of evictions is missing until budgets are obeyed.
+ * They have no objectSelector, as a scale subresource matches none (N11), and carry no CA: the operator writes it (C3).
  */
 export function webhookConfigurations(place: WebhookPlace): readonly JsonObject[] {
   return statements.map((statement) => configuration(statement, place));
@@ -51,17 +90,10 @@ function nameOf(hook: string, namespace: string): string {
 }
 
 function configuration(
-  { hook, kind, sideEffects }: WebhookStatement,
+  { hook, kind, sideEffects, rule, limits }: WebhookStatement,
   { namespace, service = 'rollout-operator', port = 443, failurePolicy = 'Fail' }: WebhookPlace,
 ): JsonObject {
   const name = nameOf(hook, namespace);
-  const rule = {
-    operations: ['UPDATE'],
-    apiGroups: ['apps'],
-    apiVersions: ['v1'],
-    resources: ['statefulsets', 'statefulsets/scale'],
-    scope: 'Namespaced',
-  };
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind,
@@ -73,9 +105,9 @@ function configuration(
         rules: [rule],
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
         failurePolicy,
-        matchPolicy: 'Equivalent',
+        ...(limits !== undefined && { matchPolicy: limits.matchPolicy }),
         sideEffects,
-        timeoutSeconds: 10,
+        ...(limits !== undefined && { timeoutSeconds: limits.timeoutSeconds }),
         admissionReviewVersions: ['v1'],
       },
     ],

@@ -43,6 +43,11 @@ export function parseGoDuration(text: string, path: string): Parsed<Millis> {
   return valid(fromNanoseconds(sign * nanoseconds));
 }
 
+/** Nanoseconds that a unit of Go stands for; undefined for what is no unit. */
+export function goDurationUnit(unit: string): bigint | undefined {
+  return nanosecondsPerUnit.get(unit);
+}
+
 /** The sum in nanoseconds, or what is wrong with the text as the end of a sentence. */
 function sumOfTerms(text: string): bigint | string {
   const term = /(\d*)(?:\.(\d*))?([^\d.]*)/y;

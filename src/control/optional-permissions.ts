@@ -1,6 +1,7 @@
 import type { Logger } from '#base/logger.ts';
 import { type Access, canI } from '#kubernetes/access-review.ts';
 import type { Client } from '#kubernetes/client.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 
 /** What the Role permits beyond what every peer's Role does (D-1). */
@@ -32,13 +33,12 @@ export async function askPermissions(
 ): Promise<Permissions> {
   const [canCreateEvents, canListBudgets] = await Promise.all([
     may(ports, { verb: 'create', group: '', resource: 'events' }, signal),
-    may(ports, { verb: 'list', group: budgetGroup, resource: budgetPlural }, signal),
+    may(ports, { verb: 'list', group: budgets.group, resource: budgets.plural }, signal),
   ]);
   return { canCreateEvents, canListBudgets };
 }
 
-const budgetGroup = 'rollout-operator.grafana.com';
-const budgetPlural = 'zoneawarepoddisruptionbudgets';
+const budgets = resourceTypes.zoneAwarePodDisruptionBudgets;
 
 async function may(
   { client, log, metrics, namespace, proven }: PermissionPorts,

@@ -43,6 +43,11 @@ export const resourceTypes = Object.freeze({
   statefulSets: served('apps/v1', 'statefulsets', 'StatefulSet'),
   controllerRevisions: served('apps/v1', 'controllerrevisions', 'ControllerRevision'),
   podDisruptionBudgets: served('policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget'),
+  zoneAwarePodDisruptionBudgets: served(
+    'rollout-operator.grafana.com/v1',
+    'zoneawarepoddisruptionbudgets',
+    'ZoneAwarePodDisruptionBudget',
+  ),
   leases: served('coordination.k8s.io/v1', 'leases', 'Lease'),
   customResourceDefinitions: clusterScoped(
     served('apiextensions.k8s.io/v1', 'customresourcedefinitions', 'CustomResourceDefinition'),

@@ -6,18 +6,10 @@ import type { SetSnapshot } from '#control/group-sets.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import { matchesLabelSelector } from '#statefulset/label-selector.ts';
 import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
-
-/** The resource type of the budgets that this version cannot honour yet (K8-3). */
-export const zoneAwarePodDisruptionBudgets = Object.freeze({
-  group: 'rollout-operator.grafana.com',
-  version: 'v1',
-  plural: 'zoneawarepoddisruptionbudgets',
-  kind: 'ZoneAwarePodDisruptionBudget',
-  isNamespaced: true,
-});
 
 /** Which pods a ZoneAwarePodDisruptionBudget governs; nothing else is read of it yet. */
 export interface BudgetView {
@@ -96,7 +88,7 @@ export class ForeignBudgets implements BudgetSight {
       sentAt = clock.monotonic();
     };
     const list = await client
-      .list(zoneAwarePodDisruptionBudgets, { namespace }, { signal, beforeSend })
+      .list(resourceTypes.zoneAwarePodDisruptionBudgets, { namespace }, { signal, beforeSend })
       .catch(absent);
     const budgets = list?.items.map(parseBudget) ?? [];
     this.#reads.set(namespace, { sentAt, revision: list?.resourceVersion, budgets });

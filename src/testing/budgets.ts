@@ -1,38 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
-import type { ResourceType } from '#kubernetes/resource-type.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 
-/** The resource type of zone-aware pod disruption budgets. */
-export const budgets: ResourceType = {
-  group: 'rollout-operator.grafana.com',
-  version: 'v1',
-  plural: 'zoneawarepoddisruptionbudgets',
-  kind: 'ZoneAwarePodDisruptionBudget',
-  isNamespaced: true,
-};
-
-const preserved = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
-
-/** The definition that makes a server have {@link budgets}, with whatever they say. */
-export const budgetDefinition: JsonObject = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${budgets.plural}.${budgets.group}` },
-  spec: {
-    group: budgets.group,
-    scope: 'Namespaced',
-    names: { plural: budgets.plural, singular: 'zoneawarepoddisruptionbudget', kind: budgets.kind },
-    versions: [
-      {
-        name: budgets.version,
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: { type: 'object', properties: { spec: preserved, status: preserved } },
-        },
-      },
-    ],
-  },
-};
+const budgets = resourceTypes.zoneAwarePodDisruptionBudgets;
 
 /** A budget over the pods that `matchLabels` select, as it is created. */
 export function budgetOver(

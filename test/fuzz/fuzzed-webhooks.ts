@@ -2,10 +2,11 @@ import { ConcurrencyLimit } from '#admission/concurrency-limit.ts';
 import { annotationRecord } from '#admission/downscale-record.ts';
 import { GroupLocks } from '#admission/group-locks.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
-import { budgetsNotAccepted, podEvictionWithoutBudgets } from '#admission/not-built.ts';
+import { podEvictionWithoutBudgets } from '#admission/not-built.ts';
 import { prepareDownscale } from '#admission/prepare-downscale.ts';
 import { ReplicaClaims } from '#admission/replica-claims.ts';
 import { type Handler, handlersOf, type PostedAnswer } from '#admission/review-handler.ts';
+import { zpdbValidation } from '#admission/zpdb-validation.ts';
 import { millis, seconds } from '#base/units.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
@@ -51,7 +52,7 @@ export class FuzzedWebhooks {
         onBackground: () => undefined,
       }),
       podEvictionWithoutBudgets(client),
-      budgetsNotAccepted(),
+      zpdbValidation(),
     ];
     this.#transport = transport;
     this.#fleet = fleet;

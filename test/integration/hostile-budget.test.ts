@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
+import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { budgetDefinition, budgetOver, budgets } from '#testing/budgets.ts';
+import { budgetOver } from '#testing/budgets.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
 import { assertBlockedBy, podsDeletedSince, silence } from './hostile-stage.ts';
@@ -12,7 +13,7 @@ import { deletedPods } from './rollout-stage.ts';
 const group: WorldOptions = { replicas: 3, maxUnavailable: '1' };
 
 async function install(world: World): Promise<void> {
-  const write = { body: budgetDefinition };
+  const write = { body: zoneAwarePodDisruptionBudgetDefinition };
   await world.run(world.admin.create(resourceTypes.customResourceDefinitions, {}, write));
   await world.clock.advance(seconds(0.1));
 }
@@ -20,7 +21,13 @@ async function install(world: World): Promise<void> {
 /** A budget that lets no pod of the group go. */
 async function forbid(world: World): Promise<void> {
   const body = budgetOver('ingester', { app: 'ingester' });
-  await world.run(world.admin.create(budgets, { namespace: NAMESPACE }, { body }));
+  await world.run(
+    world.admin.create(
+      resourceTypes.zoneAwarePodDisruptionBudgets,
+      { namespace: NAMESPACE },
+      { body },
+    ),
+  );
 }
 
 test('a budget whose definition is installed in mid-rollout ends it within 10 s', async () => {
@@ -75,7 +82,11 @@ test('a budget ends a rollout within 10 s although the watch of budgets says not
   await install(world);
   const operator = await world.readyOperator();
   await world.clock.advance(minutes(1));
-  const speak = silence(world, operator, `${budgets.plural}.${budgets.group}`);
+  const speak = silence(
+    world,
+    operator,
+    `${resourceTypes.zoneAwarePodDisruptionBudgets.plural}.${resourceTypes.zoneAwarePodDisruptionBudgets.group}`,
+  );
   await world.setImage(images.new);
   await world.clock.advance(seconds(4));
   await forbid(world);

@@ -16,6 +16,8 @@ import { prepared, reviewDocument } from '#testing/admission-requests.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { WebhookClient } from '#testing/webhook-client.ts';
+import { ask } from '../scenarios/ask.ts';
+import { reviewBudgets } from '../scenarios/budget-reviews.ts';
 import { bundled } from './webhook-bundles.ts';
 import { WebhookStage } from './webhook-stage.ts';
 
@@ -100,6 +102,19 @@ describe('the operator as a process with TLS', () => {
       /^rollout_operator_certificate_expiry_timestamp_seconds \d+/m,
     ])
       assert.match(metrics, wanted);
+    process.kill('SIGTERM');
+    assert.equal(await process.exitCode(), 0);
+  });
+
+  test('refuses budgets that say nothing that can be kept, in the words of the peer [zpdb 28, 29]', async () => {
+    const { process, port } = await stage.operator([], env);
+    await stage.configure(port);
+    await stage.installBudgets();
+    const transport = stage.cluster.transport();
+    await reviewBudgets(
+      (method, path, ...rest) => ask(transport, { method, path, rest }),
+      namespace,
+    );
     process.kill('SIGTERM');
     assert.equal(await process.exitCode(), 0);
   });

@@ -6,6 +6,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import type { JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
 import { webhookTypes } from '#certificate/webhook-configuration.ts';
+import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
 import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
 import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Call } from '#embedded-cluster/event-log.ts';
@@ -13,7 +14,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { prepared } from '#testing/admission-requests.ts';
-import { budgetDefinition, budgetOver, budgets } from '#testing/budgets.ts';
+import { budgetOver } from '#testing/budgets.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { unusedGrants } from '#testing/role-usage.ts';
@@ -71,12 +72,15 @@ function withoutStreaming({ faults }: EmbeddedCluster, resources: readonly strin
 
 test('the Role without webhooks permits all that is done, and nothing besides (#14)', async () => {
   const world = await World.create(small);
-  const definition = { body: budgetDefinition };
+  const definition = { body: zoneAwarePodDisruptionBudgetDefinition };
   await world.run(world.admin.create(resourceTypes.customResourceDefinitions, {}, definition));
   await createTemplate(world, 'ingester', 2);
   const rules = rulesOf('role.yaml');
   world.cluster.authorizer.restrict([{ user: OPERATOR_USER, namespace: NAMESPACE, rules }]);
-  withoutStreaming(world.cluster, [budgets.plural, replicaTemplates.plural]);
+  withoutStreaming(world.cluster, [
+    resourceTypes.zoneAwarePodDisruptionBudgets.plural,
+    replicaTemplates.plural,
+  ]);
   await world.readyOperator();
   await world.setImage(images.new);
   await world.untilRolled(images.new);
@@ -87,7 +91,7 @@ test('the Role without webhooks permits all that is done, and nothing besides (#
   assert.equal(reportedBy(world, 'ingester'), 3);
   // What lasts is told again, in the same Event.
   await world.admin.create(
-    budgets,
+    resourceTypes.zoneAwarePodDisruptionBudgets,
     { namespace: NAMESPACE },
     { body: budgetOver('ingester', { app: 'ingester' }) },
   );
@@ -110,7 +114,11 @@ describe('the Roles with webhooks', () => {
   before(async () => {
     stage = await WebhookStage.open(user);
     const { admin, cluster } = stage;
-    await admin.create(resourceTypes.customResourceDefinitions, {}, { body: budgetDefinition });
+    await admin.create(
+      resourceTypes.customResourceDefinitions,
+      {},
+      { body: zoneAwarePodDisruptionBudgetDefinition },
+    );
     for (const body of documentsOf('webhook-objects.yaml')) {
       const type = body['kind'] === 'Secret' ? resourceTypes.secrets : resourceTypes.configMaps;
       await admin.create(type, { namespace }, { body });

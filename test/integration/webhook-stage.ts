@@ -7,6 +7,7 @@ import { webhookConfigurations } from '#admission/webhook-configurations.ts';
 import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import { webhookTypes } from '#certificate/webhook-configuration.ts';
+import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
 import type { User } from '#embedded-cluster/cluster.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
@@ -104,7 +105,8 @@ export class WebhookStage {
   /** Creates the shipped webhook configurations, leading to `port`, and waits until they carry the CA. */
   async configure(port: number): Promise<void> {
     const bodies = webhookConfigurations({ namespace, port });
-    const trusted = bundled(this.cluster.eventLog, ['no-downscale-test', 'prepare-downscale-test']);
+    const names = bodies.map((body) => textAt(body, 'metadata', 'name'));
+    const trusted = bundled(this.cluster.eventLog, names);
     for (const body of bodies) {
       const isMutating = body['kind'] === 'MutatingWebhookConfiguration';
       await this.admin.create(webhookTypes[isMutating ? 'mutating' : 'validating'], {}, { body });
@@ -112,10 +114,25 @@ export class WebhookStage {
     await trusted;
   }
 
+  /** Installs the definition of budgets, and waits until they are served. */
+  async installBudgets(): Promise<void> {
+    const served = new Promise<void>((resolve) => {
+      this.cluster.eventLog.onCommit(({ resource, after }) => {
+        if (!resource.startsWith('customresourcedefinitions.')) return;
+        const conditions = objectsAt(after, 'status', 'conditions');
+        if (conditions.some((each) => textAt(each, 'type') === 'Established')) resolve();
+      });
+    });
+    const body = zoneAwarePodDisruptionBudgetDefinition;
+    await this.admin.create(resourceTypes.customResourceDefinitions, {}, { body });
+    await served;
+  }
+
   /** Takes the webhook configurations away again. */
   async unconfigure(): Promise<void> {
     for (const [kind, name] of [
       ['validating', 'no-downscale-test'],
+      ['validating', 'zpdb-validation-test'],
       ['mutating', 'prepare-downscale-test'],
     ] as const) {
       await this.admin

@@ -7,12 +7,14 @@ import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import { webhookTypes } from '#certificate/webhook-configuration.ts';
 import { objectAt, objectsAt } from '#embedded-cluster/controllers/read-json.ts';
-import { budgetOver, budgets } from '#testing/budgets.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { budgetOver } from '#testing/budgets.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import type { RoleName } from '../real-cluster/operator-account.ts';
 import { freePorts } from '../real-cluster/programs.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
+import { reviewBudgets } from '../scenarios/budget-reviews.ts';
 import type { Answer } from '../scenarios/env.ts';
 import { setName } from '../scenarios/group.ts';
 import { installBudgets } from '../scenarios/rollouts.ts';
@@ -134,7 +136,11 @@ describe('webhooks on a real control plane', () => {
     await stage.configure();
     const body = evictionConfiguration(namespace, port);
     await admin.create(webhookTypes.validating, {}, { body });
-    await admin.create(budgets, { namespace }, { body: budgetOver('a', { name: setName('a') }) });
+    await admin.create(
+      resourceTypes.zoneAwarePodDisruptionBudgets,
+      { namespace },
+      { body: budgetOver('a', { name: setName('a') }) },
+    );
     const pod = `${setName('a')}-0`;
     const refusal = `429 admission webhook "pod-eviction-${namespace}.grafana.com" denied the request: eviction of pod ${namespace}/${pod} is not allowed: the ZoneAwarePodDisruptionBudget "a" selects it, and this version of the operator does not have zone-aware pod disruption budgets`;
     const dry = `/api/v1/namespaces/${namespace}/pods/${pod}/eviction?dryRun=All`;
@@ -146,6 +152,20 @@ describe('webhooks on a real control plane', () => {
     }
     assert.equal(told(await evict(pod)), refusal);
     assert.equal((await evict(`${setName('b')}-0`)).status, 201);
+    await operator.stop();
+    await stage.noForbidden();
+    await env.close();
+  });
+
+  test('refuse budgets that say nothing that can be kept, in the words of the peer [zpdb 28, 29]', {
+    timeout: 240_000,
+  }, async () => {
+    const stage = await open('ours');
+    const { env } = stage;
+    await installBudgets(env);
+    const operator = await stage.start();
+    await stage.configure();
+    await reviewBudgets((method, path, ...rest) => env.ask(method, path, ...rest), env.namespace);
     await operator.stop();
     await stage.noForbidden();
     await env.close();

@@ -133,7 +133,12 @@ describe('the program', { concurrency: 2, skip: isExisting ? NO_INSTALLING : fal
       render: (namespace) =>
         renderer.kustomize({
           namespace,
-          ...bases('webhooks', 'zone-tracker', 'replica-templates'),
+          ...bases(
+            'webhooks',
+            'zone-tracker',
+            'replica-templates',
+            'zone-aware-pod-disruption-budgets',
+          ),
         }),
     },
   };

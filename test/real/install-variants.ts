@@ -125,7 +125,7 @@ export const everyValueOfPeer: JsonObject = {
       noDownscale: 'Fail',
       podEviction: null,
       prepareDownscale: null,
-      zpdbValidation: null,
+      zpdbValidation: 'Ignore',
     },
     selfSignedCertSecretName: 'certificate',
     objectSelector: {},
@@ -167,9 +167,9 @@ export const refusals: Readonly<
     values: { webhooks: { failurePolicies: { podEviction: 'Fail' } } },
     says: /webhooks\.failurePolicies\.podEviction is "Fail", but this version has no such webhook/,
   },
-  'budgets, which are not built': {
+  'budgets, which are not obeyed': {
     values: { webhooks: { zoneAwarePodDisruptionBudgets: [{ name: 'a' }] } },
-    says: /webhooks\.zoneAwarePodDisruptionBudgets has 1, but ZoneAwarePodDisruptionBudgets are not built yet/,
+    says: /webhooks\.zoneAwarePodDisruptionBudgets has 1, but ZoneAwarePodDisruptionBudgets are not obeyed yet/,
   },
   'an object selector, which no Scale matches': {
     values: { webhooks: { objectSelector: { matchLabels: { app: 'loki' } } } },

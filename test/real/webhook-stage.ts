@@ -14,7 +14,7 @@ import type { Answer, OperatorHandle } from '../scenarios/env.ts';
 import { missing } from '../scenarios/env.ts';
 import { setName } from '../scenarios/group.ts';
 
-const hooks = ['no-downscale', 'prepare-downscale'] as const;
+const hooks = ['no-downscale', 'prepare-downscale', 'zpdb-validation'] as const;
 
 /** A namespace with a group, webhook configurations and an operator that serves them. */
 export class WebhookStage {
@@ -50,7 +50,7 @@ export class WebhookStage {
     await this.label('b', { labels: { 'grafana.com/no-downscale': 'true' } });
   }
 
-  /** Creates the Service and the configurations, and waits until both carry a CA. */
+  /** Creates the Service and the configurations, and waits until all carry a CA. */
   async configure(): Promise<void> {
     const { admin, namespace } = this.env;
     const spec = { type: 'ExternalName', externalName: 'localhost' };
@@ -63,7 +63,7 @@ export class WebhookStage {
     await this.untilCalled();
   }
 
-  /** Until the API server calls both: it learns of a configuration a moment after it is written. */
+  /** Until the API server calls them: it learns of a configuration a moment after it is written. */
   async untilCalled(): Promise<void> {
     for (let tries = 0; tries < 300; tries += 1) {
       const bundles = await Promise.all(hooks.map((hook) => this.bundle(hook)));
@@ -76,7 +76,7 @@ export class WebhookStage {
 
   /** What the configuration of `hook` trusts. */
   async bundle(hook: (typeof hooks)[number]): Promise<string> {
-    const type = webhookTypes[hook === 'no-downscale' ? 'validating' : 'mutating'];
+    const type = webhookTypes[hook === 'prepare-downscale' ? 'mutating' : 'validating'];
     const stored = await this.env.admin.get(type, { name: `${hook}-${this.env.namespace}` });
     return textAt(objectsAt(stored, 'webhooks')[0], 'clientConfig', 'caBundle');
   }
@@ -84,7 +84,7 @@ export class WebhookStage {
   async setPolicy(failurePolicy: 'Fail' | 'Ignore'): Promise<void> {
     const operations = [{ op: 'replace', path: '/webhooks/0/failurePolicy', value: failurePolicy }];
     for (const hook of hooks) {
-      const type = webhookTypes[hook === 'no-downscale' ? 'validating' : 'mutating'];
+      const type = webhookTypes[hook === 'prepare-downscale' ? 'mutating' : 'validating'];
       const name = `${hook}-${this.env.namespace}`;
       await this.env.admin.patch(type, { name }, { body: { kind: 'json', operations } });
     }

@@ -1,6 +1,7 @@
 /** Rollouts of one group, for every cluster. Each ends when the group is complete, and returns nothing. */
 import assert from 'node:assert/strict';
-import { budgetDefinition, budgets } from '#testing/budgets.ts';
+import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Env, EnvOptions, Feature } from './env.ts';
 import {
   breakImage,
@@ -118,10 +119,10 @@ export const rollouts: Readonly<Record<string, Scenario>> = {
 /** The definition of budgets as a cluster has it; two scenarios may make it at once. */
 export async function installBudgets(env: Env): Promise<void> {
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  const { status } = await env.ask('POST', definitions, budgetDefinition);
+  const { status } = await env.ask('POST', definitions, zoneAwarePodDisruptionBudgetDefinition);
   assert.ok(status === 201 || status === 409, `the definition was answered with ${status}`);
   await env.untilAnswered(
-    `/apis/${budgets.group}/v1/namespaces/${env.namespace}/${budgets.plural}`,
+    `/apis/${resourceTypes.zoneAwarePodDisruptionBudgets.group}/v1/namespaces/${env.namespace}/${resourceTypes.zoneAwarePodDisruptionBudgets.plural}`,
     200,
   );
 }

@@ -23,13 +23,11 @@
 {{- if eq (toString .Values.enabled) "false" }}
 - enabled is false, which is for a chart that has this one as a dependency with this condition: alone, do not install it
 {{- end }}
-{{- range $name := list "podEviction" "zpdbValidation" }}
-{{- with get ($.Values.webhooks.failurePolicies | default dict) $name }}
-- webhooks.failurePolicies.{{ $name }} is "{{ . }}", but this version has no such webhook, as ZoneAwarePodDisruptionBudgets are not built yet: leave the value out
-{{- end }}
+{{- with (.Values.webhooks.failurePolicies).podEviction }}
+- webhooks.failurePolicies.podEviction is "{{ . }}", but this version has no such webhook, as ZoneAwarePodDisruptionBudgets are not obeyed yet: leave the value out
 {{- end }}
 {{- if .Values.webhooks.zoneAwarePodDisruptionBudgets }}
-- webhooks.zoneAwarePodDisruptionBudgets has {{ len .Values.webhooks.zoneAwarePodDisruptionBudgets }}, but ZoneAwarePodDisruptionBudgets are not built yet: leave the value out
+- webhooks.zoneAwarePodDisruptionBudgets has {{ len .Values.webhooks.zoneAwarePodDisruptionBudgets }}, but ZoneAwarePodDisruptionBudgets are not obeyed yet: leave the value out
 {{- end }}
 {{- if .Values.webhooks.objectSelector }}
 - webhooks.objectSelector is set, but a Scale has no labels to select by, so that "kubectl scale" and autoscalers would pass unseen, or unasked sets be refused: leave the value out; only sets with the labels of the webhooks are refused anything

@@ -1,0 +1,36 @@
+import { compilePattern } from '#disruption-budget/compile-pattern.ts';
+import { parseBudget } from '#disruption-budget/parse-budget.ts';
+import { parseUntyped } from '#disruption-budget/parse-untyped.ts';
+import { shortened } from '#disruption-budget/shortened.ts';
+import { type AdmissionRequest, allow, type Webhook } from './review.ts';
+import { webhookPaths } from './webhook-paths.ts';
+
+/**
+ * Refuses a ZoneAwarePodDisruptionBudget that says nothing that can be kept (V25…V29). It asks nobody, and compares it with
+ * no other: that two budgets select one pod is told where both are known.
+ */
+export function zpdbValidation(): Webhook {
+  return {
+    path: webhookPaths.zpdbValidation,
+    patience: undefined,
+    objects: 'source',
+    judge(request) {
+      const message = problemOf(request);
+      return message === undefined ? allow : { isAllowed: false, message, code: 400 };
+    },
+  };
+}
+
+/** What is wrong with the object under review, in the words of the peer; undefined where nothing is. */
+function problemOf({ object: source }: AdmissionRequest): string | undefined {
+  // As Go says of no bytes, which it takes null for (V28).
+  if (typeof source !== 'string' || source === 'null') return 'unexpected end of JSON input';
+  const read = parseUntyped(source);
+  if (read.kind === 'undecodable') return read.text;
+  const { kind } = read.object;
+  if (typeof kind !== 'string' || kind === '') {
+    return shortened(`Object 'Kind' is missing in '${source}'`);
+  }
+  const budget = parseBudget(read.object, compilePattern);
+  return budget.kind === 'invalid' ? budget.text : undefined;
+}
