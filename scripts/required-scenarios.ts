@@ -24,6 +24,8 @@ const GO_PROGRAMS =
 const UNTIMED =
   'faults are injected, and time is compressed, on the embedded cluster alone (lane E)';
 
+const UNBUDGETED = 'budgets are judged, and nobody asks them yet (D-13)';
+
 /** What scripts/check-scenarios.ts holds the tests against. A list only grows. */
 export const scenarioLists: readonly ScenarioList[] = [
   {
@@ -95,12 +97,24 @@ export const scenarioLists: readonly ScenarioList[] = [
     prefix: 'zpdb ',
     width: 1,
     last: 118,
-    required: [[1, 42]],
-    open: Object.fromEntries(
-      Array.from({ length: 76 }, (_, index) => [
-        index + 43,
-        'budgets are read and validated, and not obeyed yet (D-13)',
-      ]),
-    ),
+    required: [
+      [1, 42],
+      [54, 97],
+      [104, 115],
+    ],
+    open: {
+      ...Object.fromEntries(
+        [43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 116, 117, 118].map((each) => [
+          each,
+          UNBUDGETED,
+        ]),
+      ),
+      ...Object.fromEntries(
+        [98, 99, 100, 101, 102, 103].map((each) => [
+          each,
+          'no annotation is written to pods: the Ready condition tells since when they are ready',
+        ]),
+      ),
+    },
   },
 ];

@@ -69,21 +69,21 @@ class Replica {
 const inZoneA = '1 pod not ready in ingester-zone-a';
 const rollout = { asking: { by: 'rollout', term: 'uid/1/one' } } as const;
 
-test('[budget 78] of two evictions in two zones that ask at one instant exactly one is allowed, by one write', async () => {
+test('[zpdb 78] of two evictions in two zones that ask at one instant exactly one is allowed, by one write', async () => {
   const replica = new Replica();
   const answers = await Promise.all([replica.ask('a-0'), replica.ask('b-0')]);
   assert.deepEqual(answers, ['allowed', inZoneA]);
   assert.deepEqual(replica.calls(), ['read', 'write']);
 });
 
-test('[budget 78] of two evictions that ask two replicas at one instant exactly one is allowed [BUDG-3]', async () => {
+test('[zpdb 78] of two evictions that ask two replicas at one instant exactly one is allowed [BUDG-3]', async () => {
   const replica = new Replica();
   const other = replica.another({ sawCreation: true });
   const answers = await Promise.all([replica.ask('a-0'), other.ask('b-0')]);
   assert.deepEqual(answers.toSorted(), [inZoneA, 'allowed']);
 });
 
-test('[budget 70] [budget 71] what was allowed counts at once, and is allowed again without a call [BUDG-5]', async () => {
+test('[zpdb 70] [zpdb 71] what was allowed counts at once, and is allowed again without a call [BUDG-5]', async () => {
   const replica = new Replica();
   assert.equal(await replica.ask('a-0'), 'allowed');
   replica.calls();

@@ -43,7 +43,7 @@ test('decide() remembers for at least 90 s what it allowed last', () => {
   assert.deepEqual(bed.reserved(), []);
 });
 
-test('decide() answers a dry run, and changes nothing [budget 61]', () => {
+test('decide() answers a dry run, and changes nothing [zpdb 61]', () => {
   const bed = new BudgetBed();
   const { ledger } = bed;
   const decided = bed.decide({ requests: [request('a-0', { isDryRun: true }), request('b-0')] });

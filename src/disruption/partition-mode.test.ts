@@ -31,34 +31,33 @@ const scalingDown = { 2: 'missing', 3: 'missing', 4: 'missing' } as const;
 const tenPods = { spec: { replicas: 10 } };
 
 const cases: Record<string, Case> = {
-  'allows while all are ready [budget 80]': { answer: 'allowed' },
-  'does not look at other partitions of the own zone [budget 81]': {
+  'allows while all are ready [zpdb 80]': { answer: 'allowed' },
+  'does not look at other partitions of the own zone [zpdb 81]': {
     given: zones({ a: { pods: { 1: failed } } }),
     answer: 'allowed',
   },
-  'does not look at other partitions of other zones [budget 82]': {
+  'does not look at other partitions of other zones [zpdb 82]': {
     given: zones({ c: { pods: { 2: failed } } }),
     answer: 'allowed',
   },
-  'refuses while a replica of the partition is disturbed [budget 83]': {
+  'refuses while a replica of the partition is disturbed [zpdb 83]': {
     given: zones({ b: { pods: { 0: failed } } }),
     answer: '1 pod not ready in partition 0',
   },
-  'allows while fewer replicas than the limit are disturbed [budget 84]': {
+  'allows while fewer replicas than the limit are disturbed [zpdb 84]': {
     limit: 2,
     given: zones({ b: { pods: { 0: failed } } }),
     answer: 'allowed',
   },
-  'adds up the disturbed replicas of all other zones [budget 85]': {
+  'adds up the disturbed replicas of all other zones [zpdb 85]': {
     limit: 2,
     given: zones({ b: { pods: { 0: failed } }, c: { pods: { 0: failed } } }),
     answer: '2 pods not ready in partition 0',
   },
-  'counts a pod in every partition that a status has beyond its spec, and nobody sees [budget 86]':
-    {
-      given: zones({ b: { status: { replicas: 4 } } }),
-      answer: '1 pod unknown in partition 0',
-    },
+  'counts a pod in every partition that a status has beyond its spec, and nobody sees [zpdb 86]': {
+    given: zones({ b: { status: { replicas: 4 } } }),
+    answer: '1 pod unknown in partition 0',
+  },
   'counts a wanted pod that is missing in its own partition (W12)': {
     given: zones({ b: { pods: { 0: 'missing' } } }),
     answer: '1 pod unknown in partition 0',
@@ -77,32 +76,32 @@ const cases: Record<string, Case> = {
     }),
     answer: 'allowed',
   },
-  'counts a peer that should exist and is not seen as unknown [budget 87]': {
+  'counts a peer that should exist and is not seen as unknown [zpdb 87]': {
     given: zones({ a: zoneWithTwo, c: 'none' }),
     asks: 'b-2',
     answer: '1 pod unknown in partition 2',
   },
-  'says both what is not ready and what is unknown [budget 88]': {
+  'says both what is not ready and what is unknown [zpdb 88]': {
     limit: 2,
     given: zones({ a: { spec: { replicas: 1 } }, b: { pods: { 2: failed } } }),
     asks: 'c-2',
     answer: '1 pod not ready, 1 pod unknown in partition 2',
   },
-  'allows another partition of another zone beside one just allowed [budget 89]': {
+  'allows another partition of another zone beside one just allowed [zpdb 89]': {
     after: ['a-0'],
     asks: 'b-1',
     answer: 'allowed',
   },
-  'refuses the same partition of another zone beside one just allowed [budget 89]': {
+  'refuses the same partition of another zone beside one just allowed [zpdb 89]': {
     after: ['a-0', 'b-1'],
     asks: 'b-0',
     answer: '1 pod not ready in partition 0',
   },
-  'lets all partitions of the own zone go (W11) [budget 90]': {
+  'lets all partitions of the own zone go (W11) [zpdb 90]': {
     given: zones({ a: { pods: { 1: failed, 2: 'missing' } } }),
     answer: 'allowed',
   },
-  'refuses a pod whose name has no partition [budget 59]': {
+  'refuses a pod whose name has no partition [zpdb 59]': {
     given: zones({ a: tenPods, b: tenPods, c: tenPods }),
     asks: 'a-9',
     answer: 'failed to extract partition from pod Name regular expression',
@@ -125,7 +124,7 @@ for (const [
   });
 }
 
-test('decide() in partition mode takes the partition from whatever group of the name the budget says [budget 91]', () => {
+test('decide() in partition mode takes the partition from whatever group of the name the budget says [zpdb 91]', () => {
   const secondGroup = (podName: string): string | undefined =>
     /^(ingester|distributor)-zone-[a-z]-([0-9]+)$/.exec(podName)?.[2];
   const mode = { kind: 'partitions', partitionOf: secondGroup, crossZoneDelay: millis(0) } as const;
@@ -147,13 +146,13 @@ test('decide() in partition mode counts a missing pod whose name has no partitio
 
 const rollout = { asking: { by: 'rollout', term: 'term-1' } } as const;
 
-test('decide() takes the override where the limit is 0, and gives the pod away [budget 111]', () => {
+test('decide() takes the override where the limit is 0, and gives the pod away [zpdb 111]', () => {
   const bed = new BudgetBed(budget({ limit: 0 }));
   assert.equal(bed.ask('a-0', { ...rollout, override: 1 }), 'allowed');
   assert.deepEqual(bed.reserved(), ['ingester-zone-a-0']);
 });
 
-test('decide() refuses a rollout at 0 without an override [budget 112]', () => {
+test('decide() refuses a rollout at 0 without an override [zpdb 112]', () => {
   assert.equal(new BudgetBed(budget({ limit: 0 })).ask('a-0', rollout), 'max unavailable = 0');
 });
 
@@ -162,18 +161,18 @@ test('decide() refuses at 0 where the override is 0, too (B3)', () => {
   assert.equal(bed.ask('a-0', { ...rollout, override: 0 }), 'max unavailable = 0');
 });
 
-test('decide() passes over an override of 0 where the limit is not [budget 113]', () => {
+test('decide() passes over an override of 0 where the limit is not [zpdb 113]', () => {
   assert.equal(new BudgetBed().ask('a-0', { ...rollout, override: 0 }), 'allowed');
 });
 
-test('decide() passes over a greater override where the limit is not 0 [budget 114]', () => {
+test('decide() passes over a greater override where the limit is not 0 [zpdb 114]', () => {
   const bed = new BudgetBed();
   assert.equal(bed.ask('a-0'), 'allowed');
   assert.equal(bed.ask('b-0', { ...rollout, override: 2 }), '1 pod not ready in ingester-zone-a');
   assert.equal(bed.ask('a-1', { ...rollout, override: 2 }), '1 pod not ready in ingester-zone-a');
 });
 
-test('rolloutOverride() is 1 where partitions are protected, whatever the rollout may [budget 115]', () => {
+test('rolloutOverride() is 1 where partitions are protected, whatever the rollout may [zpdb 115]', () => {
   assert.equal(rolloutOverride(partitions(), 5), 1);
   assert.equal(rolloutOverride({ kind: 'zones-of-sets' }, 5), 5);
 });

@@ -34,11 +34,11 @@ function watching(span: ReturnType<typeof minutes>, isWitnessed = false): Watche
 }
 
 const delays: Record<string, DelayCase> = {
-  'is over for a peer that both times call old [budget 104]': {
+  'is over for a peer that both times call old [zpdb 104]': {
     peer: { readyTime: text(ago(minutes(60))) },
     answer: 'allowed',
   },
-  'runs for a peer that was noted ready just now, whatever its condition [budget 105]': {
+  'runs for a peer that was noted ready just now, whatever its condition [zpdb 105]': {
     peer: { readyTime: text(T0) },
     answer: notReady,
   },
@@ -46,12 +46,12 @@ const delays: Record<string, DelayCase> = {
     peer: { readySince: T0, readyTime: text(ago(minutes(60))) },
     answer: notReady,
   },
-  'runs by the condition for a peer without a note [budget 106]': {
+  'runs by the condition for a peer without a note [zpdb 106]': {
     peer: { readySince: ago(seconds(30)) },
     answer: notReady,
   },
   'is over by the condition for a peer without a note': { answer: 'allowed' },
-  'runs by the condition for a peer with a malformed note [budget 106]': {
+  'runs by the condition for a peer with a malformed note [zpdb 106]': {
     peer: { readySince: ago(seconds(30)), readyTime: 'an hour ago' },
     answer: notReady,
   },
@@ -63,13 +63,13 @@ const delays: Record<string, DelayCase> = {
     peer: { readySince: undefined, unready: undefined },
     answer: notReady,
   },
-  'does not save a peer that is reserved [budget 107]': { after: ['b-0'], answer: notReady },
-  'runs in its own partition only [budget 109]': {
+  'does not save a peer that is reserved [zpdb 107]': { after: ['b-0'], answer: notReady },
+  'runs in its own partition only [zpdb 109]': {
     peer: { readyTime: text(T0) },
     asks: 'a-1',
     answer: 'allowed',
   },
-  'of 0 needs no times at all [budget 110]': {
+  'of 0 needs no times at all [zpdb 110]': {
     delay: minutes(0),
     peer: { readySince: undefined, unready: undefined },
     answer: 'allowed',
@@ -106,7 +106,7 @@ for (const [fact, { delay = minutes(1), peer = {}, watched, ...rest }] of Object
   });
 }
 
-test('decide() in partition mode lets the delay run from when the pod is back [budget 108]', () => {
+test('decide() in partition mode lets the delay run from when the pod is back [zpdb 108]', () => {
   const mode = partitions(seconds(15));
   const bed = new BudgetBed(budget({ mode }), zones());
   assert.equal(bed.ask('a-0'), 'allowed');

@@ -24,11 +24,11 @@ const notReady = { readySince: undefined, unready: unready() };
 
 /** What holds of a permission for a-0, whoever has it. */
 const always: Record<string, Case> = {
-  'while a container of the pod is not ready [budget 92]': {
+  'while a container of the pod is not ready [zpdb 92]': {
     becomes: zones({ a: { pods: { 0: { areContainersReady: false } } } }),
     holds: true,
   },
-  'while the pod has failed [budget 93]': {
+  'while the pod has failed [zpdb 93]': {
     becomes: zones({ a: { pods: { 0: failed } } }),
     holds: true,
   },
@@ -40,11 +40,11 @@ const always: Record<string, Case> = {
     becomes: { ...zones(), leaving: new Set([`${a0}-uid`]) },
     holds: true,
   },
-  'while there is no pod in the slot [budget 95]': {
+  'while there is no pod in the slot [zpdb 95]': {
     becomes: zones({ a: { pods: { 0: 'missing' } } }),
     holds: true,
   },
-  'while the next pod of the slot is pending [budget 94]': {
+  'while the next pod of the slot is pending [zpdb 94]': {
     becomes: zones({ a: { pods: { 0: { ...successor, phase: 'Pending', ...notReady } } } }),
     holds: true,
   },
@@ -67,7 +67,7 @@ const always: Record<string, Case> = {
     later: seconds(1),
     holds: false,
   },
-  'no more once the set is gone [budget 97]': {
+  'no more once the set is gone [zpdb 97]': {
     becomes: zones({ a: 'none' }),
     later: seconds(1),
     holds: false,
@@ -93,7 +93,7 @@ const ofEvictions: Record<string, Case> = {
     later: millis(119_999),
     holds: true,
   },
-  'no more 120 s after, while the same pod stays available [budget 96]': {
+  'no more 120 s after, while the same pod stays available [zpdb 96]': {
     becomes: zones(),
     later: seconds(120),
     holds: false,

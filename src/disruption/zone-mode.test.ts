@@ -19,14 +19,14 @@ interface Case {
 const percent = (value: number): Limit => ({ kind: 'percent-of-own-set', percent: value });
 
 const cases: Record<string, Case> = {
-  'refuses all at max unavailable 0 [budget 54]': { limit: 0, answer: 'max unavailable = 0' },
-  'refuses all at 0 per cent [budget 55]': { limit: percent(0), answer: 'max unavailable = 0' },
-  'refuses all while the own set counts no replicas, whatever the percentage [budget 56]': {
+  'refuses all at max unavailable 0 [zpdb 54]': { limit: 0, answer: 'max unavailable = 0' },
+  'refuses all at 0 per cent [zpdb 55]': { limit: percent(0), answer: 'max unavailable = 0' },
+  'refuses all while the own set counts no replicas, whatever the percentage [zpdb 56]': {
     limit: percent(50),
     given: zones({ a: { status: { replicas: 0 } } }),
     answer: 'max unavailable = 0',
   },
-  'refuses where one set alone is selected [budget 57]': {
+  'refuses where one set alone is selected [zpdb 57]': {
     given: zones({ b: 'none', c: 'none' }),
     answer: 'minimum number of StatefulSets not found',
   },
@@ -34,7 +34,7 @@ const cases: Record<string, Case> = {
     given: zones({ a: 'none', b: 'none', c: 'none' }),
     answer: 'minimum number of StatefulSets not found',
   },
-  'refuses where sets cannot be read [budget 58]': {
+  'refuses where sets cannot be read [zpdb 58]': {
     given: { sets: undefined, leaving: new Set() },
     answer: 'minimum number of StatefulSets not found',
   },
@@ -43,7 +43,7 @@ const cases: Record<string, Case> = {
     given: { sets: undefined, leaving: new Set() },
     answer: 'minimum number of StatefulSets not found',
   },
-  'refuses where the pods of another zone cannot be read [budget 60]': {
+  'refuses where the pods of another zone cannot be read [zpdb 60]': {
     given: zones({ b: { arePodsUnreadable: true } }),
     answer: 'unable to determine pod status in related StatefulSet',
   },
@@ -51,60 +51,60 @@ const cases: Record<string, Case> = {
     given: zones({ b: { spec: { replicas: 20_001 }, listed: 3 } }),
     answer: 'unable to determine pod status in related StatefulSet',
   },
-  'allows while all are ready [budget 62]': { answer: 'allowed' },
-  'counts a failed pod of the own zone [budget 63]': {
+  'allows while all are ready [zpdb 62]': { answer: 'allowed' },
+  'counts a failed pod of the own zone [zpdb 63]': {
     given: zones({ a: { pods: { 2: failed } } }),
     answer: '1 pod not ready in ingester-zone-a',
   },
-  'allows one more than is disturbed in the own zone [budget 64]': {
+  'allows one more than is disturbed in the own zone [zpdb 64]': {
     limit: 2,
     given: zones({ a: { pods: { 2: failed } } }),
     answer: 'allowed',
   },
-  'refuses while another zone is disturbed [budget 65]': {
+  'refuses while another zone is disturbed [zpdb 65]': {
     given: zones({ c: { pods: { 2: failed } } }),
     answer: '1 pod not ready in ingester-zone-c',
   },
-  'tolerates nothing in another zone, whatever the limit [budget 66]': {
+  'tolerates nothing in another zone, whatever the limit [zpdb 66]': {
     limit: 2,
     given: zones({ a: { pods: { 2: failed } }, c: { pods: { 2: failed } } }),
     answer: '1 pod not ready in ingester-zone-c',
   },
-  'counts a pod that the status has, and nobody sees, as unknown [budget 67]': {
+  'counts a pod that the status has, and nobody sees, as unknown [zpdb 67]': {
     given: zones({ b: { status: { replicas: 4 } } }),
     answer: '1 pod unknown in ingester-zone-b',
   },
-  'counts pods that are wanted, and not there, as unknown [budget 68]': {
+  'counts pods that are wanted, and not there, as unknown [zpdb 68]': {
     given: zones({ b: { spec: { replicas: 5 }, status: { replicas: 3 }, listed: 3 } }),
     answer: '2 pods unknown in ingester-zone-b',
   },
-  'counts a missing pod of the own zone as unknown [budget 69]': {
+  'counts a missing pod of the own zone as unknown [zpdb 69]': {
     given: zones({ a: { pods: { 2: 'missing' } } }),
     answer: '1 pod unknown in ingester-zone-a',
   },
-  'counts a pod as disturbed that was just allowed, and still looks ready [budget 70]': {
+  'counts a pod as disturbed that was just allowed, and still looks ready [zpdb 70]': {
     after: ['a-0'],
     asks: 'b-0',
     answer: '1 pod not ready in ingester-zone-a',
   },
-  'allows again what it has just allowed [budget 71]': {
+  'allows again what it has just allowed [zpdb 71]': {
     after: ['a-0'],
     asks: 'a-0',
     answer: 'allowed',
   },
-  'allows as many of a zone as the limit says [budget 72]': {
+  'allows as many of a zone as the limit says [zpdb 72]': {
     limit: 2,
     after: ['a-0'],
     asks: 'a-1',
     answer: 'allowed',
   },
-  'refuses what would be one more than the limit [budget 72]': {
+  'refuses what would be one more than the limit [zpdb 72]': {
     limit: 2,
     after: ['a-0', 'a-1'],
     asks: 'a-2',
     answer: '2 pods not ready in ingester-zone-a',
   },
-  'lets a whole zone go at 100 per cent [budget 73]': {
+  'lets a whole zone go at 100 per cent [zpdb 73]': {
     limit: percent(100),
     after: ['a-0', 'a-1'],
     asks: 'a-2',
@@ -117,19 +117,19 @@ const cases: Record<string, Case> = {
     answer: '2 pods not ready in ingester-zone-a',
   },
   'takes 1 pod where a percentage comes to less (B2)': { limit: percent(1), answer: 'allowed' },
-  'names the first of the zones that are disturbed [budget 74]': {
+  'names the first of the zones that are disturbed [zpdb 74]': {
     given: zones({ b: { pods: { 1: failed } }, c: { pods: { 0: failed } } }),
     answer: '1 pod not ready in ingester-zone-b',
   },
-  'refuses where the own set is not selected [budget 75]': {
+  'refuses where the own set is not selected [zpdb 75]': {
     given: zones({ a: 'none' }),
     answer: 'the StatefulSet that owns the pod is not selected',
   },
-  'counts a pod whose container is not ready [budget 76]': {
+  'counts a pod whose container is not ready [zpdb 76]': {
     given: zones({ b: { pods: { 1: { areContainersReady: false } } } }),
     answer: '1 pod not ready in ingester-zone-b',
   },
-  'counts a pod that is terminating [budget 77]': {
+  'counts a pod that is terminating [zpdb 77]': {
     given: zones({ b: { pods: { 1: { isTerminating: true } } } }),
     answer: '1 pod not ready in ingester-zone-b',
   },
@@ -185,12 +185,12 @@ for (const [
   });
 }
 
-test('decide() answers of two requests of one moment in two zones exactly one with yes [budget 78]', () => {
+test('decide() answers of two requests of one moment in two zones exactly one with yes [zpdb 78]', () => {
   const { answers } = new BudgetBed().decide({ requests: [request('a-0'), request('b-0')] });
   assert.deepEqual(answers.map(textOf), ['allowed', '1 pod not ready in ingester-zone-a']);
 });
 
-test('decide() keeps what one budget gives away out of the ledger of another [budget 79]', () => {
+test('decide() keeps what one budget gives away out of the ledger of another [zpdb 79]', () => {
   const [one, other] = [new BudgetBed(), new BudgetBed()];
   assert.equal(one.ask('a-0'), 'allowed');
   assert.equal(other.ask('b-0'), 'allowed');
