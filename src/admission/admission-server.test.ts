@@ -487,7 +487,9 @@ test('admissionListener() answers 8 requests of one connection at once, and turn
     'Content-Type: application/json',
     `Content-Length: ${body.length}`,
   ];
-  socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`.repeat(20));
+  const asked = `${lines.join('\r\n')}\r\n\r\n${body}`;
+  const last = `${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`;
+  socket.write(`${asked.repeat(19)}${last}`);
   const answers = await text(socket);
   assert.equal(answers.split('HTTP/1.1 200 ').length - 1, 8);
   assert.match(
