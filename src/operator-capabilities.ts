@@ -15,7 +15,7 @@ import { PodPreparations } from '#replica-coordination/prepare-pods.ts';
 import { ReplicaCoordination } from '#replica-coordination/reconcile.ts';
 import { References } from '#replica-coordination/references.ts';
 import { RolloutGroups } from '#rollout-group/reconcile.ts';
-import { groupKey, groupOf } from '#statefulset/group.ts';
+import { groupKeyOf } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 
@@ -115,8 +115,8 @@ export function referencesOf(
 }
 
 function wake(queue: WorkQueue, set: StatefulSetView): void {
-  const group = groupOf(set);
-  if (group !== undefined) queue.add(groupKey(set.namespace, group));
+  const key = groupKeyOf(set);
+  if (key !== undefined) queue.add(key);
 }
 
 /** A read that failed keeps pods waiting to be told that they stay: it does not wait for a long interval. */

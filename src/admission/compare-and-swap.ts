@@ -1,3 +1,4 @@
+import { backoffAfter } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import { millis } from '#base/units.ts';
@@ -6,8 +7,7 @@ import { hasMoved } from './dependency.ts';
 
 /** Tries that follow one another at once; later ones wait (QUIE-2). */
 const atOnce = 5;
-const firstPause = 10;
-const longestPause = 160;
+const pauses = { first: millis(10), longest: millis(160) };
 
 /**
  * Does `work`, which reads something and writes it back as it was changed, until its write loses against nobody else's.
@@ -28,8 +28,9 @@ export async function untilSwapped<T>(
       lost = error;
     }
     if (attempt < atOnce) continue;
-    const pause = Math.min(longestPause, firstPause * 2 ** Math.min(10, attempt - atOnce));
     const options = { signal, owner: 'compare-and-swap' };
-    await clock.sleep(millis(pause), options).catch(() => Promise.reject(errorOf(lost)));
+    await clock
+      .sleep(backoffAfter(attempt - atOnce, pauses), options)
+      .catch(() => Promise.reject(errorOf(lost)));
   }
 }

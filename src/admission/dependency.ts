@@ -1,11 +1,6 @@
 import { errorOf } from '#base/error-of.ts';
-import {
-  ApiError,
-  isAlreadyExists,
-  isConflict,
-  isForbidden,
-  isNotFound,
-} from '#kubernetes/api-error.ts';
+import { ApiError, isForbidden } from '#kubernetes/api-error.ts';
+import { hasLostSwap } from '#kubernetes/shared-config-map.ts';
 import type { Decision } from './review.ts';
 
 /**
@@ -42,7 +37,5 @@ export class MovedError extends Error {
 
 /** Whether a compare-and-swap has lost against somebody else's, and may be tried on what stands there now. */
 export function hasMoved(error: unknown): boolean {
-  return (
-    error instanceof MovedError || isConflict(error) || isAlreadyExists(error) || isNotFound(error)
-  );
+  return error instanceof MovedError || hasLostSwap(error);
 }

@@ -1,4 +1,5 @@
 import { formatGoDuration, parseGoDuration } from '#base/go-duration.ts';
+import { type Problem, problemText } from '#base/parsed.ts';
 import { parseTimestamp } from '#base/timestamp.ts';
 import type { Instant } from '#base/units.ts';
 import { MINIMUM_TIME } from '#statefulset/last-downscale.ts';
@@ -44,9 +45,6 @@ function problemOf({ name, minimum, last }: SiblingTime, now: Instant): TimeProb
   return { kind: 'waits', tail };
 }
 
-function unreadable(
-  sibling: string,
-  { path, message }: { readonly path: string; readonly message: string },
-): TimeProblem {
-  return { kind: 'unreadable', sibling, why: `${path} ${message}` };
+function unreadable(sibling: string, problem: Problem): TimeProblem {
+  return { kind: 'unreadable', sibling, why: problemText(problem) };
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '#base/json.ts';
+import { problemText } from '#base/parsed.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
@@ -122,10 +123,9 @@ function budgetDecision(
   }
   const labels = labelsOf(pod);
   if (labels.kind === 'invalid') {
-    const { path, message } = labels.problem;
     return denyForFailure(
       `${evictionText(request)}: the pod cannot be read`,
-      new Error(`${path} ${message}`),
+      new Error(problemText(labels.problem)),
     );
   }
   const judged = found.map((budget) => ({ budget, governs: governs(budget, labels.value) }));

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { invalid, type Parsed, valid } from '#base/parsed.ts';
+import { invalid, type Parsed, problemText, valid } from '#base/parsed.ts';
 import { isKnownKind } from './known-kinds.ts';
 import { formatKind, kindOf, unknownKindText } from './object-kind.ts';
 import type { GroupVersionKind } from './review.ts';
@@ -37,16 +37,12 @@ function unsupportedTypeText(kind: GroupVersionKind): string {
 
 function parseKnown(raw: JsonObject, is: WorkloadKind): ReviewedObject {
   const labels = labelsOf(raw);
-  if (labels.kind === 'invalid') return malformed(textOf(labels.problem), undefined);
+  if (labels.kind === 'invalid') return malformed(problemText(labels.problem), undefined);
   const replicas = replicasOf(raw, is);
   if (replicas.kind === 'invalid') {
-    return malformed(textOf(replicas.problem), is === 'Scale' ? undefined : labels.value);
+    return malformed(problemText(replicas.problem), is === 'Scale' ? undefined : labels.value);
   }
   return { kind: 'workload', is, replicas: replicas.value, labels: labels.value, raw };
-}
-
-function textOf({ path, message }: { readonly path: string; readonly message: string }): string {
-  return `${path} ${message}`;
 }
 
 const none: ReadonlyMap<string, string> = new Map();

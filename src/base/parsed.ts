@@ -6,6 +6,11 @@ export interface Problem {
   readonly message: string;
 }
 
+/** Returns `problem` as a clause, where it stands first. */
+export function problemText({ path, message }: Problem): string {
+  return `${path} ${message}`;
+}
+
 /** The outcome of parsing input that may be wrong: a value, or where and why there is none. */
 export type Parsed<T> =
   | { readonly kind: 'valid'; readonly value: T }

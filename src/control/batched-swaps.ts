@@ -1,14 +1,9 @@
+import { backoffAfter } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import { type Instant, type Millis, type Monotonic, millis } from '#base/units.ts';
-import {
-  ApiError,
-  isAlreadyExists,
-  isConflict,
-  isNotFound,
-  isOutcomeUnknown,
-} from '#kubernetes/api-error.ts';
+import { ApiError, isOutcomeUnknown } from '#kubernetes/api-error.ts';
 import type { CallOptions } from '#kubernetes/client.ts';
-import type { SharedTexts, TextChanges } from '#kubernetes/shared-config-map.ts';
+import { hasLostSwap, type SharedTexts, type TextChanges } from '#kubernetes/shared-config-map.ts';
 import { TransportError } from '#kubernetes/transport.ts';
 
 /** What a decision makes of the texts that processes share. */
@@ -74,8 +69,7 @@ interface Seen {
 
 /** Losses against others that follow one another at once; later ones wait. */
 const atOnce = 3;
-const firstPause = 10;
-const longestPause = 640;
+const pauses = { first: millis(20), longest: millis(640) };
 /** Failures in a row of the API server after which whoever asks is told. */
 const mostFailures = 4;
 
@@ -219,8 +213,8 @@ export class BatchedSwaps<Asked, Answer> {
 
   async #pause(lost: number): Promise<void> {
     if (lost <= atOnce) return;
-    const pause = Math.min(longestPause, firstPause * 2 ** Math.min(10, lost - atOnce));
-    await this.#options.clock.sleep(millis(pause), { owner: 'compare-and-swap' });
+    const pause = backoffAfter(lost - atOnce - 1, pauses);
+    await this.#options.clock.sleep(pause, { owner: 'compare-and-swap' });
   }
 }
 
@@ -235,7 +229,7 @@ function isSame<Answer>({ changes: one }: Swap<Answer>, { changes: other }: Swap
  */
 function setbackOf(error: unknown): 'outdated' | 'lost' | 'failed' | 'refused' {
   if (error instanceof OutdatedSwapError) return 'outdated';
-  if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return 'lost';
+  if (hasLostSwap(error)) return 'lost';
   const mayPass = isOutcomeUnknown(error) || error instanceof TransportError || isThrottled(error);
   return mayPass ? 'failed' : 'refused';
 }

@@ -5,7 +5,7 @@ import type { Freshness } from '#kubernetes/freshness.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { compareRevisions, newerRevision, RevisionWentBackError } from '#kubernetes/revision.ts';
-import { GROUP_LABEL, groupKey, groupOf, parseGroupKey } from '#statefulset/group.ts';
+import { GROUP_LABEL, groupKeyOf, parseGroupKey } from '#statefulset/group.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -91,7 +91,7 @@ export class ConsistentReads {
     if (!this.#byKey.has(key) || reads === undefined) return this.#ofCaches(cached);
     const known = setsOver(reads.sets, { cached, lister: listers.statefulSets });
     // One that a cache shows newer may have left the group since.
-    const sets = known.views.filter((set) => keyOf(set) === key).toSorted(byName);
+    const sets = known.views.filter((set) => groupKeyOf(set) === key).toSorted(byName);
     const parts = sets.map((set) => withPods(set, { cached, reads, lister: listers.pods }));
     const newer = {
       sets: known.newer,
@@ -225,11 +225,6 @@ function setsOver(
   const shown = cached.map(({ set }) => set);
   if (read === undefined) return { views: shown, newer: nothingNewer };
   return overlaid(read, { cached: shown, lister });
-}
-
-function keyOf(set: StatefulSetView): string | undefined {
-  const group = groupOf(set);
-  return group === undefined ? undefined : groupKey(set.namespace, group);
 }
 
 function withPods(

@@ -1,5 +1,5 @@
 import type { Lister } from '#kubernetes/informer.ts';
-import { groupKey, groupOf } from '#statefulset/group.ts';
+import { groupKeyOf } from '#statefulset/group.ts';
 import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 
@@ -27,8 +27,8 @@ export const indexes = Object.freeze({
 /** The indexers behind {@link indexes} of StatefulSets. */
 export const statefulSetIndexers = Object.freeze({
   [indexes.group]: (set: StatefulSetView): readonly string[] => {
-    const group = groupOf(set);
-    return group === undefined ? [] : [groupKey(set.namespace, group)];
+    const key = groupKeyOf(set);
+    return key === undefined ? [] : [key];
   },
   [indexes.uid]: (set: StatefulSetView): readonly string[] => [set.uid],
 });

@@ -1,4 +1,5 @@
 import { assertNever } from '#base/assert-never.ts';
+import { problemText } from '#base/parsed.ts';
 import { after, type Instant, type Millis, millis } from '#base/units.ts';
 import type { BudgetRef } from '#disruption/budget.ts';
 import { emptyLedger, type Ledger } from '#disruption/ledger.ts';
@@ -61,14 +62,4 @@ function waited(sight: LedgerSight, why: string): Trust {
   const { unreadableFor, horizon, now } = sight;
   if (unreadableFor >= horizon) return empty(sight);
   return { kind: 'waiting', until: after(now, millis(horizon - unreadableFor)), why };
-}
-
-function problemText({
-  path,
-  message,
-}: {
-  readonly path: string;
-  readonly message: string;
-}): string {
-  return `${path} ${message}`;
 }

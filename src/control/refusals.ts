@@ -1,3 +1,4 @@
+import { backoffAfter } from '#base/backoff.ts';
 import type { Because } from '#base/because.ts';
 import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
 import { ApiError } from '#kubernetes/api-error.ts';
@@ -21,8 +22,9 @@ interface Setback {
 
 const never = monotonic(Number.NEGATIVE_INFINITY);
 const none: Setback = { count: 0, until: never, refusal: undefined, untold: undefined };
-const first = { refused: millis(25), outrun: millis(5) };
 const longest = seconds(30);
+const afterRefusals = { first: millis(25), longest };
+const afterRaces = { first: millis(5), longest };
 /** Races with others that a group may lose before its deletions are held. */
 const freeRaces = 2;
 /** No server is believed that asks for more: it may have meant another. */
@@ -67,7 +69,7 @@ export class Refusals {
   outrun(key: string, answer: Error | undefined, now: Monotonic): Millis {
     const before = this.#byKey.get(key) ?? none;
     const count = countAt(before, now);
-    const wait = backoff(first.outrun, count - 1);
+    const wait = backoffAfter(count - 1, afterRaces);
     if (answer !== undefined) this.#outrunAt.set(key, now);
     if (answer !== undefined && count > freeRaces) {
       const why = { reason: 'RequestRefused', message: answer.message } as const;
@@ -121,7 +123,7 @@ export class Refusals {
   ): void {
     const before = this.#byKey.get(key) ?? none;
     const count = countAt(before, now);
-    const wait = Math.max(backoff(first.refused, count - 1), what.asked);
+    const wait = Math.max(backoffAfter(count - 1, afterRefusals), what.asked);
     const until = monotonic(Math.max(before.until, now + wait));
     const { untold } = before;
     this.#byKey.set(key, {
@@ -142,8 +144,4 @@ export function askedWait(error: Error): Millis | undefined {
 /** Which setback in a row one at `now` is: many requests that are under way at once fail of one cause. */
 function countAt({ count, until }: Setback, now: Monotonic): number {
   return until > now ? count : count + 1;
-}
-
-function backoff(start: Millis, count: number): Millis {
-  return millis(Math.min(start * 2 ** Math.min(count, 20), longest));
 }

@@ -3,7 +3,7 @@ import { type Millis, millis } from '#base/units.ts';
 import type { Change } from '#kubernetes/informer.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import { groupKey, groupOf } from '#statefulset/group.ts';
+import { groupKeyOf } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { indexes } from './group-sets.ts';
 import { GroupReconciler, type GroupReconcilerPorts } from './reconcile-group.ts';
@@ -96,8 +96,8 @@ function keysOf(
 ): ReadonlySet<string> {
   const keys = new Set(further);
   for (const set of sets) {
-    const group = groupOf(set);
-    if (group !== undefined) keys.add(groupKey(set.namespace, group));
+    const key = groupKeyOf(set);
+    if (key !== undefined) keys.add(key);
   }
   return keys;
 }

@@ -1,5 +1,6 @@
+import { backoffAfter } from '#base/backoff.ts';
 import type { Because } from '#base/because.ts';
-import { type Millis, type Monotonic, millis, minutes, monotonic, seconds } from '#base/units.ts';
+import { type Millis, type Monotonic, minutes, monotonic, seconds } from '#base/units.ts';
 import type { Reason } from './reasons.ts';
 
 /** A write of `to` that must not be repeated before `until`: it was refused, or somebody undoes it again and again. */
@@ -32,12 +33,10 @@ interface Attempts<T> {
 /** After this time without an attempt, what was tried is forgotten. */
 const memory = minutes(10);
 const sweepEvery = minutes(1);
-const firstRefusal = seconds(1);
-const longestRefusal = seconds(60);
+const afterRefusals = { first: seconds(1), longest: seconds(60) };
 /** Writes of the same value that go out at once. */
 const freeWrites = 3;
-const firstContest = seconds(10);
-const longestContest = minutes(5);
+const afterContests = { first: seconds(10), longest: minutes(5) };
 
 /**
  * How soon a value may be written again (KW-22): ever later after each refusal, and ever later where somebody else keeps
@@ -52,7 +51,7 @@ export class WriteAttempts<T> {
     const { key, to, at } = write;
     const before = this.#before(write);
     const refusals = before.refusals + 1;
-    const wait = backoff(firstRefusal, refusals, longestRefusal);
+    const wait = backoffAfter(refusals - 1, afterRefusals);
     const pause = { to, until: monotonic(at + wait), because: why(wait) };
     this.#attempts.set(key, { ...before, at, refusals, pause });
     return pause;
@@ -62,7 +61,7 @@ export class WriteAttempts<T> {
   written(write: WriteAttempt<T>, why: (writes: number, wait: Millis) => Because<Reason>): void {
     const { key, to, at } = write;
     const writes = this.#before(write).writes + 1;
-    const wait = backoff(firstContest, writes - freeWrites + 1, longestContest);
+    const wait = backoffAfter(writes - freeWrites, afterContests);
     const pause =
       writes < freeWrites
         ? undefined
@@ -90,8 +89,4 @@ export class WriteAttempts<T> {
     const isSame = before !== undefined && before.to === to && at - before.at <= memory;
     return isSame ? before : { to, at, refusals: 0, writes: 0, pause: undefined };
   }
-}
-
-function backoff(first: Millis, attempt: number, longest: Millis): Millis {
-  return millis(Math.min(first * 2 ** (attempt - 1), longest));
 }

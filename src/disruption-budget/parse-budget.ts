@@ -1,6 +1,7 @@
 import { parseGoDuration } from '#base/go-duration.ts';
 import { goDurationError } from '#base/go-duration-error.ts';
 import { type Millis, millis } from '#base/units.ts';
+import { wireText } from '#disruption/denial-text.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { BudgetSpec, MaxUnavailable, PodPartition, Span } from './api.ts';
 import type { Pattern, PatternCompiler } from './pattern.ts';
@@ -152,10 +153,7 @@ function groupOf({ groupCount }: Pattern, given: bigint | undefined): number {
 function partitionIn(pattern: Pattern, podName: string, group: number): PodPartition {
   const name = pattern.groupIn(podName, group) ?? '';
   if (name !== '') return { kind: 'partition', name };
-  return {
-    kind: 'unknown',
-    text: 'failed to extract partition from pod Name regular expression',
-  };
+  return { kind: 'unknown', text: wireText({ kind: 'no-partition' }) };
 }
 
 /** V10, V11. */

@@ -2,6 +2,7 @@
  * How the slots under a budget stand at one moment. It is made once for all requests of that moment, so that a request costs
  * a look at its zones, and not at each pod.
  */
+import { getOrAdd } from '#base/get-or-add.ts';
 import type { Problem } from '#base/parsed.ts';
 import type { Instant } from '#base/units.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';
@@ -11,13 +12,8 @@ import type { Obstacle } from './obstacle.ts';
 import { type Place, placesOf, unmanagedPlace } from './place.ts';
 import type { DisruptionSnapshot, GovernedSet } from './snapshot.ts';
 
-/** The slots of one zone that count together: all of them, or those of one partition. */
-export interface Cell {
-  /** How many slots it has. */
-  readonly slots: number;
-  /** Those of them that are disturbed, by the name of the pod. */
-  readonly disturbed: ReadonlyMap<string, Obstacle>;
-}
+/** Of the slots of one zone that count together, all of them or those of one partition, the disturbed ones by the name of the pod. */
+export type Cell = ReadonlyMap<string, Obstacle>;
 
 /** The cells of a zone by partition; under undefined what belongs to no partition that can be told, or to all. */
 export type ZoneCells = ReadonlyMap<string | undefined, Cell>;
@@ -65,30 +61,20 @@ function isReadable({ set, pods }: GovernedSet): boolean {
 }
 
 function zonesOf(places: readonly Place[], sets: readonly GovernedSet[]): Standing['zones'] {
-  const zones = new Map<string | undefined, Map<string | undefined, MutableCell>>(
+  const zones = new Map<string | undefined, Map<string | undefined, Map<string, Obstacle>>>(
     sets.map(({ set }) => [set.name, new Map()]),
   );
   for (const { slot, partition, obstacle, isCounted } of places) {
     if (!isCounted) continue;
-    const cells = getOrAdd(zones, slot.zone, () => new Map<string | undefined, MutableCell>());
-    const cell = getOrAdd(cells, partition, () => ({ slots: 0, disturbed: new Map() }));
-    cell.slots += 1;
-    if (obstacle !== undefined) cell.disturbed.set(slot.pod, obstacle);
+    const cells = getOrAdd(
+      zones,
+      slot.zone,
+      () => new Map<string | undefined, Map<string, Obstacle>>(),
+    );
+    const cell = getOrAdd(cells, partition, () => new Map<string, Obstacle>());
+    if (obstacle !== undefined) cell.set(slot.pod, obstacle);
   }
   return zones;
-}
-
-interface MutableCell {
-  slots: number;
-  readonly disturbed: Map<string, Obstacle>;
-}
-
-function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }
 
 function earliest(times: readonly Instant[]): Instant | undefined {

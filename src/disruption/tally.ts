@@ -1,3 +1,4 @@
+import { getOrAdd } from '#base/get-or-add.ts';
 import type { Instant } from '#base/units.ts';
 import type { LedgerMoment } from './elapsed.ts';
 import type { Obstacle } from './obstacle.ts';
@@ -75,17 +76,14 @@ export class Tally {
 
   /** What is disturbed there whatever is reserved. */
   #before(zone: Name, partition: Name): ReadonlyMap<string, Obstacle> {
-    const disturbed = this.standing.zones.get(zone)?.get(partition)?.disturbed ?? none;
+    const disturbed = this.standing.zones.get(zone)?.get(partition) ?? none;
     if (zone !== undefined || this.#remembered.size === 0) return disturbed;
     return new Map([...disturbed].filter(([pod]) => !this.#remembered.has(pod)));
   }
 
   #cell(zone: Name, partition: Name): ReservedCell {
-    const cells = this.#reserved.get(zone) ?? new Map<Name, ReservedCell>();
-    this.#reserved.set(zone, cells);
-    const cell = cells.get(partition) ?? { taken: [], disturbed: undefined };
-    cells.set(partition, cell);
-    return cell;
+    const cells = getOrAdd(this.#reserved, zone, () => new Map<Name, ReservedCell>());
+    return getOrAdd(cells, partition, () => ({ taken: [], disturbed: undefined }));
   }
 
   #obstacle(reservation: Reservation, place: Place, known: Obstacle | undefined): Obstacle {

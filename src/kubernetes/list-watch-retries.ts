@@ -1,3 +1,4 @@
+import { backoffAfter } from '#base/backoff.ts';
 import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import { needsRelist } from './list-watch-failure.ts';
 import { WatchSilentError } from './silence-alarm.ts';
@@ -66,9 +67,9 @@ class ReflectorBackoff {
 
   /** The next delay. */
   next(): Millis {
-    const delay = Math.min(100 * 2 ** this.#failures, 30_000);
+    const delay = backoffAfter(this.#failures, { first: millis(100), longest: seconds(30) });
     this.#failures += 1;
-    return millis(delay);
+    return delay;
   }
 
   /** The next delay is the shortest again. */

@@ -1,3 +1,4 @@
+import { backoffAfter } from '#base/backoff.ts';
 import type { Clock, Timer } from '#base/clock.ts';
 import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
 import type { WorkQueue } from './work-queue.ts';
@@ -76,7 +77,7 @@ class RateLimitedQueue implements WorkQueue {
     if (this.#isShutDown) return;
     const before = this.failures(key);
     this.#failures.set(key, before + 1);
-    this.addAfter(key, millis(Math.min(this.#baseDelay * 2 ** before, this.#maxDelay)));
+    this.addAfter(key, backoffAfter(before, { first: this.#baseDelay, longest: this.#maxDelay }));
   }
 
   forget(key: string): void {

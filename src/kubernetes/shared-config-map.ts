@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { isNotFound } from './api-error.ts';
+import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import type { CallOptions, Client } from './client.ts';
 import type { KubernetesObject } from './object.ts';
 import { resourceTypes } from './resource-type.ts';
@@ -55,6 +55,11 @@ export class SharedConfigMap {
     const { namespace } = this.#key;
     return sharedTexts(await this.#client.create(type, { namespace }, { body, ...options }));
   }
+}
+
+/** Whether a write was refused as somebody else has written, made or removed the object since it was read. */
+export function hasLostSwap(error: unknown): boolean {
+  return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }
 
 function sharedTexts(configMap: KubernetesObject): SharedTexts {

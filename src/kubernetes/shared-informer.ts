@@ -171,15 +171,12 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
 
   changed(type: WatchChangeType, object: KubernetesObject): void {
     const changes = type === 'DELETED' ? this.#cache.remove(object) : this.#cache.upsert(object);
-    if (this.#isListing && type === 'DELETED') this.#removedWhileListing(object);
+    const { resourceVersion } = object.metadata;
+    if (this.#isListing && type === 'DELETED') this.freshness.removedWhileListing(resourceVersion);
     // Before the handlers run: to them, the cache contains what they are told.
     if (this.#isListing) this.#staleness.listing();
-    else this.#delivered(object.metadata.resourceVersion);
+    else this.#delivered(resourceVersion);
     this.#tell(changes);
-  }
-
-  #removedWhileListing({ metadata }: KubernetesObject): void {
-    this.freshness.removedWhileListing(metadata.resourceVersion);
   }
 
   listEnded({ revision, sentAt, by }: ListedAt): void {

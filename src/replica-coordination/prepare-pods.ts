@@ -1,3 +1,4 @@
+import { backoffAfter } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import { formatGoDuration } from '#base/go-duration.ts';
 import type { LogFields, Logger } from '#base/logger.ts';
@@ -26,8 +27,7 @@ export interface PodPreparationPorts {
 }
 
 /** A failed call is repeated after this time, then after twice as much, and so on. */
-const firstRetry = seconds(1);
-const longestRetry = minutes(1);
+const retries = { first: seconds(1), longest: minutes(1) };
 
 /** How long a POST without an answer may still arrive at its pod; a DELETE sent before that is sent once more. */
 const doubt = minutes(1);
@@ -227,7 +227,7 @@ export class PodPreparations {
     const before = slotOf(ongoing).state;
     const isRepeated = before.kind === 'failed' && before.method === method && before.uid === uid;
     const attempts = isRepeated ? before.attempts + 1 : 1;
-    const wait = Math.min(longestRetry, firstRetry * 2 ** Math.min(attempts - 1, 10));
+    const wait = backoffAfter(attempts - 1, retries);
     const retryAt = monotonic(this.#ports.clock.monotonic() + wait);
     return { kind: 'failed', method, uid, wasReady, why, attempts, retryAt };
   }

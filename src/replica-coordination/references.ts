@@ -11,7 +11,7 @@ import type { Client } from '#kubernetes/client.ts';
 import type { ScalableKinds } from '#kubernetes/discovery.ts';
 import type { Lister } from '#kubernetes/informer.ts';
 import type { ObjectMeta } from '#kubernetes/object.ts';
-import { groupKey, groupOf } from '#statefulset/group.ts';
+import { groupKeyOf } from '#statefulset/group.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { referenceId, referenceOf } from './api.ts';
@@ -278,8 +278,8 @@ export class References {
     const { statefulSets } = this.#ports;
     const keys = new Set<string>();
     for (const set of statefulSets.by(REFERENCE_INDEX, id)) {
-      const group = groupOf(set);
-      if (group !== undefined) keys.add(groupKey(set.namespace, group));
+      const key = groupKeyOf(set);
+      if (key !== undefined) keys.add(key);
     }
     for (const key of keys) this.#ports.wake(key);
   }

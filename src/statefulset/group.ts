@@ -13,6 +13,12 @@ export function groupKey(namespace: string, group: string): string {
   return `${namespace}/${group}`;
 }
 
+/** The queue key of the group of `set`; undefined when it is in none. */
+export function groupKeyOf(set: StatefulSetView): string | undefined {
+  const group = groupOf(set);
+  return group === undefined ? undefined : groupKey(set.namespace, group);
+}
+
 /** The namespace and the group of a queue key. */
 export function parseGroupKey(key: string): { readonly namespace: string; readonly group: string } {
   const slash = key.indexOf('/');
