@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { seconds } from '#base/units.ts';
+import type { SharedTexts } from '#kubernetes/shared-config-map.ts';
 import { TransportError } from '#kubernetes/transport.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { refusal } from '#testing/group-world.ts';
 import { StoredMap } from '#testing/stored-map.ts';
-import { BatchedSwaps, type Known, type Swap } from './batched-swaps.ts';
+import { BatchedSwaps, type Swap } from './batched-swaps.ts';
 
 /** Tickets of a counter with `room`: who gets one is written down under its name. */
 class Counter {
@@ -26,7 +27,7 @@ class Counter {
       map: stored,
       patience: seconds(5),
       freshFor: seconds(10),
-      decide: (asked, known) => this.#decide(asked, known),
+      decide: (asked, shared) => this.#decide(asked, shared),
     });
   }
 
@@ -41,7 +42,7 @@ class Counter {
     return answers;
   }
 
-  #decide(asked: readonly string[], { texts }: Known): Swap<string> {
+  #decide(asked: readonly string[], { texts }: SharedTexts): Swap<string> {
     const { fault } = this;
     this.fault = undefined;
     if (fault !== undefined) throw fault;
@@ -101,6 +102,19 @@ test('BatchedSwaps answer without a call what changes nothing', async () => {
   assert.deepEqual(new Set(denied), new Set(['denied']));
   assert.equal(await counter.ask('a'), 'granted');
   assert.deepEqual(counter.stored.calls, []);
+});
+
+test('BatchedSwaps hear who asks again in the very moment of the answer', async () => {
+  const { swaps, clock } = new Counter();
+  const { signal } = new AbortController();
+  const answers: string[] = [];
+  const asking = async (): Promise<void> => {
+    answers.push(await swaps.ask('a', signal));
+    answers.push(await swaps.ask('a', signal));
+  };
+  void asking();
+  await clock.advance(1_000);
+  assert.deepEqual(answers, ['granted', 'granted']);
 });
 
 test('BatchedSwaps look anew at texts that are older than 10 s', async () => {

@@ -14,15 +14,6 @@ export interface Swap<Answer> {
   readonly answers: readonly Answer[];
 }
 
-/** The texts that a decision is made on. */
-export interface Known {
-  readonly texts: ReadonlyMap<string, string>;
-  /** Whether the ConfigMap is there at all. */
-  readonly exists: boolean;
-  /** When the read, or the write, that showed them was sent. */
-  readonly provenAt: Monotonic;
-}
-
 /** What {@link BatchedSwaps} work with. */
 export interface BatchedSwapOptions<Asked, Answer> {
   readonly clock: Clock;
@@ -35,13 +26,13 @@ export interface BatchedSwapOptions<Asked, Answer> {
   /** How old the texts may be that a decision is made on; what others wrote shows by then. */
   readonly freshFor: Millis;
   /**
-   * Decides on all that is asked at one instant, in its order, on `known` and whatever the caches show right now.
+   * Decides on all that is asked at one instant, in its order, on `shared` and whatever the caches show right now.
    * Synchronous, and the same for the same. Called once more, as of the same time, just before a write leaves: what would
    * be decided differently by then is not sent.
    */
-  decide(asked: readonly Asked[], known: Known, at: Reading): Swap<Answer>;
+  decide(asked: readonly Asked[], shared: SharedTexts, at: Reading): Swap<Answer>;
   /** Told of what was read or written, before anything is decided on it. */
-  onKnown?(known: Known): void;
+  onSeen?(shared: SharedTexts): void;
 }
 
 /** One reading of both clocks. */
@@ -63,8 +54,9 @@ interface Waiting<Asked, Answer> {
 }
 
 interface Seen {
-  readonly map: SharedTexts;
-  readonly known: Known;
+  readonly shared: SharedTexts;
+  /** When the read, or the write, that showed it was sent. */
+  readonly provenAt: Monotonic;
 }
 
 /** Losses against others that follow one another at once; later ones wait. */
@@ -94,7 +86,7 @@ export class BatchedSwaps<Asked, Answer> {
   readonly #waiting = new Set<Waiting<Asked, Answer>>();
   /** Undefined: it has to be read. */
   #seen: Seen | undefined;
-  #running: Promise<void> | undefined;
+  #isRunning = false;
 
   constructor(options: BatchedSwapOptions<Asked, Answer>) {
     this.#options = options;
@@ -115,9 +107,8 @@ export class BatchedSwaps<Asked, Answer> {
     };
     signal.addEventListener('abort', leave, { once: true });
     this.#waiting.add(waiting);
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-    });
+    // It ends with what it met told to whoever waits, and throws nothing.
+    if (!this.#isRunning) void this.#run();
     try {
       return await promise;
     } finally {
@@ -125,18 +116,9 @@ export class BatchedSwaps<Asked, Answer> {
     }
   }
 
-  /** What is known of the texts; undefined before the first request, and after a write whose outcome is not known. */
-  get known(): Known | undefined {
-    return this.#seen?.known;
-  }
-
-  /** Resolves when nobody waits any more. */
-  async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
-  }
-
   async #run(): Promise<void> {
     let [lost, failures] = [0, 0];
+    this.#isRunning = true;
     // Whoever asks in the same instant is heard before anything is decided.
     await Promise.resolve();
     while (this.#waiting.size > 0) {
@@ -154,6 +136,7 @@ export class BatchedSwaps<Asked, Answer> {
         } else await this.#pause(lost);
       }
     }
+    this.#isRunning = false;
   }
 
   /** Decides on all that wait now. @throws what a call fails with; nobody was answered then */
@@ -174,14 +157,14 @@ export class BatchedSwaps<Asked, Answer> {
 
   #decide({ batch, seen, at }: Round<Asked, Answer>): Swap<Answer> {
     const asked = batch.map((waiting) => waiting.asked);
-    return this.#options.decide(asked, seen.known, at);
+    return this.#options.decide(asked, seen.shared, at);
   }
 
   async #fresh(): Promise<Seen> {
     const { clock, map, patience, freshFor } = this.#options;
     const seen = this.#seen;
     const sentAt = clock.monotonic();
-    if (seen !== undefined && sentAt - seen.known.provenAt <= freshFor) return seen;
+    if (seen !== undefined && sentAt - seen.provenAt <= freshFor) return seen;
     return this.#saw(await map.read({ timeout: patience }), sentAt);
   }
 
@@ -196,13 +179,12 @@ export class BatchedSwaps<Asked, Answer> {
       sentAt = clock.monotonic();
     };
     const options = { timeout: patience, beforeSend };
-    this.#saw(await map.write(seen.map, swap.changes, options), sentAt);
+    this.#saw(await map.write(seen.shared, swap.changes, options), sentAt);
   }
 
-  #saw(map: SharedTexts, provenAt: Monotonic): Seen {
-    const known = { texts: map.texts, exists: map.configMap !== undefined, provenAt };
-    this.#seen = { map, known };
-    this.#options.onKnown?.(known);
+  #saw(shared: SharedTexts, provenAt: Monotonic): Seen {
+    this.#options.onSeen?.(shared);
+    this.#seen = { shared, provenAt };
     return this.#seen;
   }
 

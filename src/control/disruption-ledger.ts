@@ -13,14 +13,9 @@ import type { Ledger } from '#disruption/ledger.ts';
 import { parseLedger, type StoredLedger } from '#disruption/parse-ledger.ts';
 import { evictionLife, type Leader } from '#disruption/release.ts';
 import type { Standing } from '#disruption/standing.ts';
+import type { SharedTexts } from '#kubernetes/shared-config-map.ts';
 import { maxDecisionAge } from './basis.ts';
-import {
-  type BatchedSwapOptions,
-  BatchedSwaps,
-  type Known,
-  type Reading,
-  type Swap,
-} from './batched-swaps.ts';
+import { type BatchedSwapOptions, BatchedSwaps, type Reading, type Swap } from './batched-swaps.ts';
 import { type Trust, trustOf } from './ledger-trust.ts';
 
 /** What the ledger of a budget says to a request. */
@@ -83,13 +78,8 @@ export class DisruptionLedger {
       patience,
       freshFor: maxDecisionAge,
       decide: (asked, _, at) => this.#decide(asked, at),
-      onKnown: (known) => this.#saw(known),
+      onSeen: (shared) => this.#saw(shared),
     });
-  }
-
-  /** Which budget it is of. */
-  get budget(): BudgetRef {
-    return this.#options.budget;
   }
 
   /**
@@ -112,11 +102,6 @@ export class DisruptionLedger {
   /** Finds out what stands there, so that a wait for what nobody knows begins now (D-34). @throws as {@link ask} */
   async look(signal: AbortSignal): Promise<void> {
     await this.#swaps.ask({ kind: 'look' }, signal);
-  }
-
-  /** Resolves when nothing is under way. */
-  idle(): Promise<void> {
-    return this.#swaps.idle();
   }
 
   #decide(asked: readonly Asked[], at: Reading): Swap<LedgerAnswer> {
@@ -161,9 +146,9 @@ export class DisruptionLedger {
     return trustOf({ budget, object, stored, sawCreation, unreadableFor, horizon, now });
   }
 
-  #saw({ texts, exists }: Known): void {
+  #saw({ texts, configMap }: SharedTexts): void {
     const { budget, object, clock } = this.#options;
-    const stored = exists ? parseLedger(Object.fromEntries(texts), budget, object) : undefined;
+    const stored = configMap && parseLedger(Object.fromEntries(texts), budget, object);
     this.#stored = stored;
     const now = clock.monotonic();
     if (stored?.kind === 'ledger') {
