@@ -4,6 +4,7 @@ import type { KubernetesObject } from '#kubernetes/object.ts';
 import { GroupWorld } from '#testing/group-world.ts';
 import { ingesterGroup, rawPod, rawStatefulSet } from '#testing/objects.ts';
 import { ConsistentReads, type ReadSets } from './consistent-reads.ts';
+import { groupScope } from './group-sets.ts';
 
 const KEY = 'test/ingester';
 const everything = { pods: true, statefulSets: true };
@@ -22,12 +23,12 @@ class Bench {
   over(): ReadSets {
     const { pods, statefulSets } = this.world;
     const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
-    return this.reads.over(KEY, listers);
+    return this.reads.over(groupScope(KEY), listers);
   }
 
   async read(wish = everything): Promise<void> {
     const cached = this.over().sets.map(({ set }) => set);
-    await this.reads.read(KEY, { wish, cached }, signal);
+    await this.reads.read(groupScope(KEY), { wish, cached }, signal);
   }
 
   /** Names of the pods that are known of zone a, with their revisions. */

@@ -5,12 +5,19 @@ import type { Freshness } from '#kubernetes/freshness.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { compareRevisions, newerRevision, RevisionWentBackError } from '#kubernetes/revision.ts';
-import { GROUP_LABEL, groupKeyOf, parseGroupKey } from '#statefulset/group.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { type Newer, type SetProof, type TypeBasis, typeBasis } from './basis.ts';
-import { byName, type GroupListers, readSets, type SetSnapshot } from './group-sets.ts';
+import {
+  byName,
+  type GroupListers,
+  isInScope,
+  readSets,
+  type SetScope,
+  type SetSnapshot,
+  selectorOf,
+} from './group-sets.ts';
 import { type Known, nothingNewer, overlaid, type Read } from './overlaid-read.ts';
 
 /** What consistent reads go through. */
@@ -22,13 +29,13 @@ export interface ConsistentReadPorts {
   readonly statefulSets: Freshness;
 }
 
-interface GroupReads {
+interface ScopeReads {
   sets: Read<StatefulSetView> | undefined;
   /** By uid of the set. */
   readonly pods: Map<string, Read<PodView>>;
 }
 
-/** Which types of a group are to be read. */
+/** Which types of a scope are to be read. */
 export interface ReadWish {
   readonly pods: boolean;
   readonly statefulSets: boolean;
@@ -48,50 +55,51 @@ export class LaggingReadError extends Error {
   }
 }
 
-/** The sets of a group, and by what the view of them is proven. */
+/** The sets of a scope, and by what the view of them is proven. */
 export interface ReadSets {
   readonly sets: readonly SetSnapshot[];
   readonly proof: SetProof;
 }
 
 /**
- * Consistent reads of groups that are newer than the caches (D-4): a read that the caches do not show yet stands in for
+ * Consistent reads of sets and their pods that are newer than the caches (D-4): a read that the caches do not show yet stands in for
  * them, with whatever is newer in them over it, until they have reached it. So a decision never waits for a cache that
  * lags, and never falls back behind one that is ahead.
  */
 export class ConsistentReads {
   readonly #ports: ConsistentReadPorts;
-  readonly #byKey = new Map<string, GroupReads>();
+  readonly #byScope = new Map<string, ScopeReads>();
 
   constructor(ports: ConsistentReadPorts) {
     this.#ports = ports;
   }
 
   /**
-   * Reads the group `key`: its sets by group label, each set's pods by its own selector, all without resourceVersion.
+   * Reads `scope`: its sets by their labels, each set's pods by its own selector, all without resourceVersion.
    *
    * @throws what a list throws; RevisionWentBackError when an answer is older than what had been seen (D-6), and
    * LaggingReadError when it is older than what we had written
    */
   async read(
-    key: string,
+    scope: SetScope,
     { wish, cached }: { readonly wish: ReadWish; readonly cached: readonly StatefulSetView[] },
     signal: AbortSignal,
   ): Promise<void> {
-    const sets = wish.statefulSets ? await this.#readSets(key, signal) : cached;
+    const sets = wish.statefulSets ? await this.#readSets(scope, signal) : cached;
     if (!wish.pods) return;
-    await Promise.all(sets.map((set) => this.#readPods(key, set, signal)));
+    await Promise.all(sets.map((set) => this.#readPods(scope, set, signal)));
   }
 
-  /** What is known of the group `key`, whose caches are `listers`. Forgets the reads that they have reached. */
-  over(key: string, listers: GroupListers): ReadSets {
-    const cached = readSets(key, listers);
-    const reads = this.#byKey.get(key);
+  /** What is known of `scope`, of which `listers` are the caches. Forgets the reads that they have reached. */
+  over(scope: SetScope, listers: GroupListers): ReadSets {
+    const cached = readSets(scope, listers);
+    const key = keyOf(scope);
+    const reads = this.#byScope.get(key);
     if (reads !== undefined) this.#forgetReached(key, reads);
-    if (!this.#byKey.has(key) || reads === undefined) return this.#ofCaches(cached);
+    if (!this.#byScope.has(key) || reads === undefined) return this.#ofCaches(cached);
     const known = setsOver(reads.sets, { cached, lister: listers.statefulSets });
-    // One that a cache shows newer may have left the group since.
-    const sets = known.views.filter((set) => groupKeyOf(set) === key).toSorted(byName);
+    // One that a cache shows newer may have other labels since.
+    const sets = known.views.filter((set) => isInScope(scope, set)).toSorted(byName);
     const parts = sets.map((set) => withPods(set, { cached, reads, lister: listers.pods }));
     const newer = {
       sets: known.newer,
@@ -103,9 +111,9 @@ export class ConsistentReads {
     };
   }
 
-  /** The group `key` is gone. */
-  forget(key: string): void {
-    this.#byKey.delete(key);
+  /** The sets of `scope` are gone, or nobody looks at them any more. */
+  forget(scope: SetScope): void {
+    this.#byScope.delete(keyOf(scope));
   }
 
   #ofCaches(sets: readonly SetSnapshot[]): ReadSets {
@@ -113,7 +121,7 @@ export class ConsistentReads {
     return { sets, proof: { pods: typeBasis(pods), statefulSets: typeBasis(statefulSets) } };
   }
 
-  #forgetReached(key: string, reads: GroupReads): void {
+  #forgetReached(key: string, reads: ScopeReads): void {
     const { pods, statefulSets } = this.#ports;
     if (reads.sets !== undefined && isReached(reads.sets.revision, statefulSets)) {
       reads.sets = undefined;
@@ -121,12 +129,12 @@ export class ConsistentReads {
     for (const [uid, { revision }] of reads.pods) {
       if (isReached(revision, pods)) reads.pods.delete(uid);
     }
-    if (reads.sets === undefined && reads.pods.size === 0) this.#byKey.delete(key);
+    if (reads.sets === undefined && reads.pods.size === 0) this.#byScope.delete(key);
   }
 
   #proofOf(
     sets: readonly StatefulSetView[],
-    reads: GroupReads,
+    reads: ScopeReads,
     newer: { readonly sets: Newer; readonly pods: Newer },
   ): SetProof {
     const statefulSets =
@@ -138,19 +146,18 @@ export class ConsistentReads {
     };
   }
 
-  async #readSets(key: string, signal: AbortSignal): Promise<readonly StatefulSetView[]> {
-    const { namespace, group } = parseGroupKey(key);
-    const query = { namespace, labelSelector: `${GROUP_LABEL}=${group}` };
+  async #readSets(scope: SetScope, signal: AbortSignal): Promise<readonly StatefulSetView[]> {
+    const query = { namespace: scope.namespace, labelSelector: selectorOf(scope) };
     const { result, sentAt } = await this.#list(resourceTypes.statefulSets, query, signal);
     const read = readOf({ result, sentAt }, parseStatefulSet);
-    this.#of(key).sets = read;
+    this.#of(scope).sets = read;
     return [...read.objects.values()];
   }
 
-  async #readPods(key: string, set: StatefulSetView, signal: AbortSignal): Promise<void> {
+  async #readPods(scope: SetScope, set: StatefulSetView, signal: AbortSignal): Promise<void> {
     const query = { namespace: set.namespace, labelSelector: set.spec.selector };
     const sent = await this.#list(resourceTypes.pods, query, signal);
-    this.#of(key).pods.set(set.uid, readOf(sent, parsePod));
+    this.#of(scope).pods.set(set.uid, readOf(sent, parsePod));
   }
 
   async #list(
@@ -179,11 +186,16 @@ export class ConsistentReads {
     return { sentAt, result };
   }
 
-  #of(key: string): GroupReads {
-    const known = this.#byKey.get(key) ?? { sets: undefined, pods: new Map() };
-    this.#byKey.set(key, known);
+  #of(scope: SetScope): ScopeReads {
+    const key = keyOf(scope);
+    const known = this.#byScope.get(key) ?? { sets: undefined, pods: new Map() };
+    this.#byScope.set(key, known);
     return known;
   }
+}
+
+function keyOf(scope: SetScope): string {
+  return `${scope.namespace}/${selectorOf(scope)}`;
 }
 
 /**
@@ -235,7 +247,7 @@ function withPods(
     lister,
   }: {
     readonly cached: readonly SetSnapshot[];
-    readonly reads: GroupReads;
+    readonly reads: ScopeReads;
     readonly lister: GroupListers['pods'];
   },
 ): { readonly snapshot: SetSnapshot; readonly newer: Newer } {

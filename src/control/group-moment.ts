@@ -5,7 +5,7 @@ import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { Basis, SetProof } from './basis.ts';
 import type { BudgetProof, BudgetSight } from './budget-sight.ts';
 import type { ConsistentReads } from './consistent-reads.ts';
-import type { SetSnapshot } from './group-sets.ts';
+import { groupScope, type SetSnapshot } from './group-sets.ts';
 import type { OpenDisruptions } from './open-disruptions.ts';
 
 /**
@@ -44,7 +44,7 @@ export function momentOf(key: string, ports: MomentPorts): GroupMoment {
   const { clock, pods, statefulSets, budgets, open, reads } = ports;
   const monotonic = clock.monotonic();
   const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
-  const { sets, proof } = reads.over(key, listers);
+  const { sets, proof } = reads.over(groupScope(key), listers);
   const leaving = open.leaving({
     now: monotonic,
     find: (pod) => pods.lister.get(pod.namespace, pod.name),

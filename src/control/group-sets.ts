@@ -1,5 +1,5 @@
 import type { Lister } from '#kubernetes/informer.ts';
-import { groupKeyOf } from '#statefulset/group.ts';
+import { GROUP_LABEL, groupKey, groupKeyOf, parseGroupKey } from '#statefulset/group.ts';
 import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 
@@ -47,14 +47,50 @@ export interface GroupListers {
   readonly pods: Lister<PodView>;
 }
 
-/** The sets of a group with their pods, from the caches, sorted; empty when the group has none. */
-export function readSets(key: string, listers: GroupListers): readonly SetSnapshot[] {
-  const sets = listers.statefulSets.by(indexes.group, key);
-  return sets.toSorted(byName).map((set) => ({
+/** Sets that are looked at together: those of a namespace that have certain labels of their own. */
+export interface SetScope {
+  readonly namespace: string;
+  /** Empty: all of the namespace. */
+  readonly matchLabels: ReadonlyMap<string, string>;
+}
+
+/** The sets of the group `key`. */
+export function groupScope(key: string): SetScope {
+  const { namespace, group } = parseGroupKey(key);
+  return { namespace, matchLabels: new Map([[GROUP_LABEL, group]]) };
+}
+
+/** The labels of `scope` as the API selects by them; one text for one scope. */
+export function selectorOf({ matchLabels }: SetScope): string {
+  return [...matchLabels]
+    .map(([name, value]) => `${name}=${value}`)
+    .toSorted()
+    .join(',');
+}
+
+/** Whether `set` is one of `scope`. */
+export function isInScope({ namespace, matchLabels }: SetScope, set: StatefulSetView): boolean {
+  if (set.namespace !== namespace) return false;
+  for (const [name, value] of matchLabels) if (set.labels[name] !== value) return false;
+  return true;
+}
+
+/** The sets of `scope` with their pods, from the caches, sorted; empty when there are none. */
+export function readSets(scope: SetScope, listers: GroupListers): readonly SetSnapshot[] {
+  return setsIn(scope, listers.statefulSets).map((set) => ({
     set,
     pods: listers.pods.by(indexes.controller, set.uid),
     orphans: orphansOf(set, listers.pods.by(indexes.orphan, set.namespace)),
   }));
+}
+
+function setsIn(scope: SetScope, lister: Lister<StatefulSetView>): readonly StatefulSetView[] {
+  const group = scope.matchLabels.get(GROUP_LABEL);
+  const sets =
+    group === undefined
+      ? [...lister.list()]
+      : lister.by(indexes.group, groupKey(scope.namespace, group));
+  return sets.filter((set) => isInScope(scope, set)).toSorted(byName);
 }
 
 /** Names of `pods` that a slot of `set` could have; the same list where there are none, as snapshots are compared. */

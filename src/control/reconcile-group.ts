@@ -17,6 +17,7 @@ import type { GroupCapability } from './group-capability.ts';
 import { momentOf } from './group-moment.ts';
 import { GroupPass, type GroupPassEnd, type PassPorts } from './group-pass.ts';
 import { idlePlan, sooner } from './group-plan.ts';
+import { groupScope } from './group-sets.ts';
 import { OpenDisruptions } from './open-disruptions.ts';
 import { passStart, tellPass } from './pass-span.ts';
 import { type EndedDeletion, PodDeletions } from './pod-deletions.ts';
@@ -213,7 +214,7 @@ export class GroupReconciler {
     if (this.#known.delete(key)) this.#gone.add(key);
     for (const capability of this.#ports.capabilities) capability.forget?.(key);
     this.#reporter.forget(key);
-    this.#pass.reads.forget(key);
+    this.#pass.reads.forget(groupScope(key));
     this.#pass.refusals.forget(key);
     this.#pass.requests.forget(key);
     this.#failing.delete(key);

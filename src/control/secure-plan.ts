@@ -4,6 +4,7 @@ import type { Plan } from './decision.ts';
 import type { Need } from './group-capability.ts';
 import type { GroupMoment } from './group-moment.ts';
 import type { GroupPlan } from './group-plan.ts';
+import { groupScope } from './group-sets.ts';
 import { type DemandPorts, disrupts, type Unproven, unprovenFor } from './proof-demand.ts';
 import { because } from './refs.ts';
 import { isUnderWay, nextProbeOf, probe, type WatchedViews } from './watched-views.ts';
@@ -62,7 +63,7 @@ function ofProof({ moment, plan }: Question, ports: SecurePorts): Need | undefin
     fulfil: async (signal) => {
       const cached = moment.sets.map(({ set }) => set);
       await Promise.all([
-        ports.reads.read(moment.key, { wish: unproven, cached }, signal),
+        ports.reads.read(groupScope(moment.key), { wish: unproven, cached }, signal),
         unproven.budgets ? ports.budgets.look(moment.key, signal) : undefined,
       ]);
     },

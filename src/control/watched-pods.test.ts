@@ -5,7 +5,7 @@ import { GroupWorld } from '#testing/group-world.ts';
 import { ingesterGroup, type RawPodOptions, rawPod } from '#testing/objects.ts';
 import { formatRfc3339 } from '#testing/rfc3339.ts';
 import { T0 } from '#testing/views.ts';
-import { readSets, type SetSnapshot } from './group-sets.ts';
+import { groupScope, readSets, type SetSnapshot } from './group-sets.ts';
 import { WatchedPods } from './watched-pods.ts';
 
 const uid = 'ingester-zone-a-0-uid';
@@ -28,7 +28,10 @@ class Bench {
   /** The group as the caches show it. */
   sets(): readonly SetSnapshot[] {
     const { pods, statefulSets } = this.world;
-    return readSets('test/ingester', { pods: pods.lister, statefulSets: statefulSets.lister });
+    return readSets(groupScope('test/ingester'), {
+      pods: pods.lister,
+      statefulSets: statefulSets.lister,
+    });
   }
 
   /** How long the first pod has been seen as `sets` show it; undefined: it is not told. */
@@ -88,7 +91,7 @@ test('WatchedPods.of() begins with the process for pods that were not ready befo
   world.show();
   await world.clock.advance(40_000);
   const later = new WatchedPods(world.pods, world.clock);
-  const sets = readSets('test/ingester', {
+  const sets = readSets(groupScope('test/ingester'), {
     pods: world.pods.lister,
     statefulSets: world.statefulSets.lister,
   });

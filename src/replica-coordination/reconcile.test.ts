@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, monotonic } from '#base/units.ts';
-import { readSets } from '#control/group-sets.ts';
+import { groupScope, readSets } from '#control/group-sets.ts';
 import { type ApiError } from '#kubernetes/api-error.ts';
 import { TransportError } from '#kubernetes/transport.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
@@ -557,7 +557,7 @@ test('what is known of a group is plain data, taken in one step as often as it i
   await bench.pass();
   await world.clock.settle();
   const ports = { statefulSets: world.statefulSets.lister, pods: world.pods.lister };
-  const sets = readSets(KEY, ports);
+  const sets = readSets(groupScope(KEY), ports);
   const take = (): CoordinationSnapshot =>
     bench.scaling.observer.snapshotOf(KEY, { sets, leaving: new Set<string>() });
   const snapshot = take();

@@ -9,7 +9,7 @@ export function groupOf(set: StatefulSetView): string | undefined {
 }
 
 /** The queue key of a group: `namespace/group`; the group may be empty. */
-function groupKey(namespace: string, group: string): string {
+export function groupKey(namespace: string, group: string): string {
   return `${namespace}/${group}`;
 }
 
