@@ -18,11 +18,18 @@ export function unlessSent(
   return {
     signal: waiting.signal,
     beforeSend: () => {
-      signal.throwIfAborted();
+      if (signal.aborted) throw givenUp(signal);
       beforeSend?.();
       signal.removeEventListener('abort', abort);
     },
   };
+}
+
+/** What {@link isGivenUp} knows: a request is asked again where it is sent once more, as after a 401. */
+function givenUp(signal: AbortSignal): TransportError {
+  return new TransportError('the call was aborted, it was not sent', 'not-sent', {
+    cause: signal.reason,
+  });
 }
 
 /** Whether `error` is that of a request which `signal` broke off, or kept from being sent. */
