@@ -4,6 +4,7 @@ import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { Client, WatchQuery } from './client.ts';
 import type { InformerProblem } from './informer.ts';
 import { listPages } from './list-pages.ts';
+import { type ListScope, scopeOf, subjectOf } from './list-scope.ts';
 import {
   retryAfterOf,
   statusOf,
@@ -53,12 +54,10 @@ export interface ReflectorTarget {
 }
 
 /** Options of {@link Reflector}. */
-export interface ReflectorOptions {
+export interface ReflectorOptions extends ListScope {
   readonly client: Client;
   readonly clock: Clock;
   readonly type: ResourceType;
-  readonly namespace?: string;
-  readonly labelSelector?: string;
   readonly target: ReflectorTarget;
   readonly report: (problem: InformerProblem) => void;
   /** Whether a 404 of the list means that the type is not installed, which is no failure. */
@@ -175,7 +174,7 @@ export class Reflector {
       this.#isAbsent = false;
       for (const object of items) target.changed('ADDED', object);
     };
-    const paged = { client, clock, type, scope: this.#scope(), onPage };
+    const paged = { client, clock, type, scope: scopeOf(this.#options), onPage };
     const list = await listPages(paged, signal).catch((error: unknown) =>
       this.#absent(error, sentAt),
     );
@@ -214,7 +213,11 @@ export class Reflector {
     if (position !== undefined) target.watchBegan();
     try {
       const call = { signal: alarm.signal, beforeSend };
-      const stream = await client.watch(type, { ...this.#scope(), ...from, ...query }, call);
+      const stream = await client.watch(
+        type,
+        { ...scopeOf(this.#options), ...from, ...query },
+        call,
+      );
       if (position !== undefined) target.watchOpened();
       await this.#read(stream.chunks, alarm, sentAt);
     } catch (error) {
@@ -308,23 +311,7 @@ export class Reflector {
     if (hurry.signal.aborted) this.#hurry = new AbortController();
   }
 
-  #scope(): { readonly namespace?: string; readonly labelSelector?: string } {
-    const { namespace, labelSelector } = this.#options;
-    return {
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-    };
-  }
-
   #subject(): string {
     return subjectOf(this.#options);
   }
-}
-
-/** What is listed and watched, in words: `pods in namespace "demo"`. */
-export function subjectOf({
-  type,
-  namespace,
-}: Pick<ReflectorOptions, 'type' | 'namespace'>): string {
-  return namespace === undefined ? type.plural : `${type.plural} in namespace "${namespace}"`;
 }

@@ -1,12 +1,13 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
-import type { Client, ListQuery } from './client.ts';
+import type { Client } from './client.ts';
 import type { Cached, Change, Informer, InformerProblem, Lister } from './informer.ts';
 import { InformerFreshness } from './informer-freshness.ts';
+import { scopeOf, subjectOf } from './list-scope.ts';
 import type { KubernetesObject } from './object.ts';
 import { type Indexers, ObjectCache } from './object-cache.ts';
-import { type ListedAt, Reflector, type ReflectorTarget, subjectOf } from './reflector.ts';
+import { type ListedAt, Reflector, type ReflectorTarget } from './reflector.ts';
 import type { ResourceType } from './resource-type.ts';
 import { RevisionWentBackError } from './revision.ts';
 import { SharedRequest } from './shared-request.ts';
@@ -84,7 +85,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
     this.#reflector = new Reflector({ ...options, isAbsentAllowed, target: this });
     this.#presence = new TypePresence({
       ...options,
-      scope: this.#scope(),
+      scope: scopeOf(options),
       appeared: () => {
         this.#appeared();
         this.#reflector.hurry();
@@ -243,7 +244,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
       sentAt = clock.monotonic();
     };
     try {
-      const query = { ...this.#scope(), limit: 1 };
+      const query = { ...scopeOf(this.#options), limit: 1 };
       const list = await client.list(type, query, { beforeSend, answerWithin: probePatience });
       this.freshness.consistentRead(
         list.resourceVersion,
@@ -257,14 +258,6 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
       const message = `a read of ${subjectOf(this.#options)} failed: ${why}`;
       this.#staleness.probeFailed(sentAt, message);
     }
-  }
-
-  #scope(): Pick<ListQuery, 'namespace' | 'labelSelector'> {
-    const { namespace, labelSelector } = this.#options;
-    return {
-      ...(namespace !== undefined && { namespace }),
-      ...(labelSelector !== undefined && { labelSelector }),
-    };
   }
 
   #stateChanged(): void {
