@@ -20,8 +20,9 @@ import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
+import type { JudgeOptions } from './chosen-invariants.ts';
 import type { CallOfPod } from './fake-pod-http.ts';
-import { type Judgement, type JudgeOptions, judge } from './judge.ts';
+import { type Judgement, judge } from './judge.ts';
 import { PodFleet } from './pod-fleet.ts';
 import {
   GROUP,
