@@ -11,7 +11,8 @@ import type { Telling } from './invariants/retold.ts';
 import { follow, Judge, judge } from './judge.ts';
 import { type GroupOptions, ingesterGroup, type RawPodOptions, rawPod } from './objects.ts';
 import type { StallStatement } from './reasons.ts';
-import { operatorUser, type RemovalOptions, Story } from './story.ts';
+import { Story } from './story.ts';
+import { operatorUser, type RemovalOptions } from './story-operator.ts';
 import { T0 } from './views.ts';
 
 /** Two zones, `last-hash` wanted, all pods still on `prev-hash`. */
