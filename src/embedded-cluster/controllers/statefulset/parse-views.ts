@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { type Instant, instant, seconds } from '#base/units.ts';
+import { parseTimestamp } from '#embedded-cluster/timestamp.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { parseIdentity } from '#kubernetes/parse-identity.ts';
 import { canonicalJson, numberAt, objectAt, objectsAt, textAt } from '../read-json.ts';
-import { parseTimestamp } from '../timestamp.ts';
 import { placeOf, podIndexLabel, podNameLabel, revisionLabel } from './pod-labels.ts';
 import type { RevisionView, RollingUpdate, SetPod, SetStatus, SetView } from './views.ts';
 
