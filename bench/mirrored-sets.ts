@@ -5,7 +5,6 @@ import { millis } from '#base/units.ts';
 import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import {
@@ -63,7 +62,7 @@ export class MirroredSets {
       await createReplicaTemplate(client, key, replicas);
       const document = { status: { replicas } };
       const status = { body: { kind: 'merge', document }, subresource: 'status' } as const;
-      await client.patch(replicaTemplates, key, status);
+      await client.patch(resourceTypes.replicaTemplates, key, status);
       const isDelayed = (places.get(name) ?? 0) >= first;
       const annotations = { ...mirrorAnnotations(name), ...(isDelayed && delayAnnotations('1h')) };
       const write = { body: { kind: 'merge', document: { metadata: { annotations } } } } as const;
@@ -83,7 +82,7 @@ export class MirroredSets {
     this.#scales.taken();
     this.#turn += 1;
     const change = ({ name }: SetName, place: number): Promise<void> =>
-      autoscale(client, { type: replicaTemplates, namespace, name }, (replicas) =>
+      autoscale(client, { type: resourceTypes.replicaTemplates, namespace, name }, (replicas) =>
         (place + this.#turn) % 2 === 0 ? replicas + 1 : replicas - 1,
       );
     const start = clock.monotonic();
@@ -111,7 +110,7 @@ export class MirroredSets {
     const pods = sets.length * podsPerSet;
     const start = clock.monotonic();
     const asked = this.#fleet.received(pods);
-    const type = replicaTemplates;
+    const type = resourceTypes.replicaTemplates;
     await inTurns(sets, ({ name }) => autoscale(client, { type, namespace, name }, () => 0));
     await Promise.race([asked, tooLong(() => `Not all of ${pods} pods were asked`)]);
     const wall = clock.monotonic() - start;

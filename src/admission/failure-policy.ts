@@ -4,6 +4,7 @@ import { NAMESPACE_LABEL } from '#certificate/api.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Cached, Informer } from '#kubernetes/informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { parseIdentity } from '#kubernetes/parse-identity.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import { arrayAt, objectsIn, stringAt } from '#statefulset/parse-fields.ts';
@@ -64,20 +65,13 @@ export async function collectFailurePolicies(
 }
 
 function parseConfiguration(raw: KubernetesObject): ConfigurationView {
-  const { name, uid, resourceVersion } = raw.metadata;
   const webhooks = objectsIn(arrayAt(raw, 'webhooks')).map((webhook) =>
     Object.freeze({
       name: stringAt(webhook, 'name') ?? '',
       policy: webhook['failurePolicy'] === 'Ignore' ? ('Ignore' as const) : ('Fail' as const),
     }),
   );
-  return Object.freeze({
-    namespace: '',
-    name,
-    uid,
-    resourceVersion,
-    webhooks: Object.freeze(webhooks),
-  });
+  return Object.freeze({ ...parseIdentity(raw), webhooks: Object.freeze(webhooks) });
 }
 
 /** By name; of equal names the weaker policy counts, as alarms look for it. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject, jsonIn } from '#base/json.ts';
 import { parseTimestamp } from '#base/timestamp.ts';
 import { integerAt, stringAt } from '#statefulset/parse-fields.ts';
 import type { StoredClaim } from './claim.ts';
@@ -11,17 +11,8 @@ const setName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 export function parseClaim(text: string | undefined): StoredClaim {
   if (text === undefined) return { kind: 'none' };
   if (text.length > longest) return corrupt(`it is longer than ${longest} characters`);
-  const value = jsonOf(text);
+  const value = jsonIn(text);
   return isJsonObject(value) ? claimOf(value) : corrupt('it is no JSON object');
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // What it is not is the answer.
-    return undefined;
-  }
 }
 
 function claimOf(value: JsonObject): StoredClaim {

@@ -62,12 +62,19 @@ export function handlersOf(
 
 function handlerOf(webhook: Webhook, options: ReviewHandlerOptions): Handler {
   const { tracing } = options;
-  if (tracing === undefined) return (posted) => handle(webhook, posted, options);
   const { path } = webhook;
+  const routed = { webhook, route: routeLabel(path) };
+  if (tracing === undefined) return (posted) => handle(routed, posted, options);
   return (posted) =>
     tracing.within(reviewStart(path, posted.caller.headers), (span) =>
-      handle(webhook, posted, { ...options, span }),
+      handle(routed, posted, { ...options, span }),
     );
+}
+
+interface RoutedWebhook {
+  readonly webhook: Webhook;
+  /** Of its path, as a label. */
+  readonly route: string;
 }
 
 interface HandlingOptions extends ReviewHandlerOptions {
@@ -77,18 +84,19 @@ interface HandlingOptions extends ReviewHandlerOptions {
 
 /** Takes one review from HTTP to its webhook and back. */
 function handle(
-  webhook: Webhook,
+  routed: RoutedWebhook,
   { contentType, body, caller }: PostedReview,
   options: HandlingOptions,
 ): PostedAnswer | Promise<PostedAnswer> {
   if (!isJson(contentType)) return refusal('wrong content type', options);
+  const { webhook } = routed;
   const parsed = parseReview(body, webhook.objects);
   if (parsed.kind === 'unreadable') {
     options.log.debug('admission review cannot be read', { path: webhook.path, why: parsed.text });
     return refusal(parsed.text, options);
   }
   // From here on nothing holds the body, however long the webhook asks others.
-  return new Judgement({ webhook, review: parsed.review, caller }, options).answer();
+  return new Judgement({ ...routed, review: parsed.review, caller }, options).answer();
 }
 
 /** Whether a content type is JSON, whatever parameters follow (A2). */
@@ -104,8 +112,7 @@ function refusal(text: string, { span }: HandlingOptions): PostedAnswer {
   return { status: 400, contentType: 'text/plain; charset=utf-8', body: `${text}\n` };
 }
 
-interface Case {
-  readonly webhook: Webhook;
+interface Case extends RoutedWebhook {
   readonly review: Review;
   readonly caller: Caller;
 }
@@ -113,13 +120,15 @@ interface Case {
 /** One review while its webhook judges it. */
 class Judgement implements ReviewContext {
   readonly #webhook: Webhook;
+  readonly #route: string;
   readonly #review: Review;
   readonly #caller: Caller;
   readonly #options: HandlingOptions;
   #deadline: RunningDeadline | undefined;
 
-  constructor({ webhook, review, caller }: Case, options: HandlingOptions) {
+  constructor({ webhook, route, review, caller }: Case, options: HandlingOptions) {
     this.#webhook = webhook;
+    this.#route = route;
     this.#review = review;
     this.#caller = caller;
     this.#options = options;
@@ -166,8 +175,7 @@ class Judgement implements ReviewContext {
   #answered(decision: Decision): PostedAnswer {
     const isLate = this.#deadline?.signal.aborted === true;
     this.#deadline?.release();
-    const route = routeLabel(this.#webhook.path);
-    this.#options.countReview?.(route, reviewOutcome(decision, isLate));
+    this.#options.countReview?.(this.#route, reviewOutcome(decision, isLate));
     this.#options.span?.set(decisionAttributes(decision));
     this.#logDecision(decision);
     const body = reviewAnswer(this.#review, decision);

@@ -18,3 +18,13 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function isJsonArray(value: unknown): value is JsonArray {
   return Array.isArray(value);
 }
+
+/** Returns the JSON value that `text` holds; undefined where it holds none, for callers who need not know why. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // That there is none is the answer.
+    return undefined;
+  }
+}

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import type { Cached, Informer, InformerProblem } from '#kubernetes/informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { parseIdentity } from '#kubernetes/parse-identity.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer, type InformerOptions } from '#kubernetes/shared-informer.ts';
@@ -61,13 +62,10 @@ export function createWebhookInformer(
 
 /** What is read of `raw`. */
 export function projectConfiguration(raw: KubernetesObject): WebhookConfigurationView {
-  const { name, uid, resourceVersion, labels = {} } = raw.metadata;
+  const { labels = {} } = raw.metadata;
   const webhooks = raw['webhooks'];
   return Object.freeze({
-    namespace: '',
-    name,
-    uid,
-    resourceVersion,
+    ...parseIdentity(raw),
     wantsCa: labels[INJECT_LABEL] === 'true',
     webhooks: Object.freeze((Array.isArray(webhooks) ? webhooks : []).map(viewOf)),
   });

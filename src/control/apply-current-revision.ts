@@ -35,13 +35,8 @@ export async function applyCurrentRevision(
     status['currentRevision'] === decision.from;
   if (!isSame) return outdated;
   const body: JsonObject = { ...set, status: { ...status, currentRevision: decision.to } };
-  const waiting = unlessSent(signal);
-  const beforeSend = (): void => {
-    signal.throwIfAborted();
-    waiting.sent();
-  };
   try {
-    const write = { body, subresource: 'status', signal: waiting.signal, beforeSend } as const;
+    const write = { body, subresource: 'status', ...unlessSent(signal) } as const;
     const { metadata } = await client.replace(
       resourceTypes.statefulSets,
       { namespace, name },

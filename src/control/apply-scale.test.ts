@@ -99,6 +99,15 @@ test('applyScale() sends nothing that is refused in the moment of sending (D-49)
   }
 });
 
+test('applyScale() that is aborted once its patch has left waits for the answer (D-50)', async () => {
+  const world = new GroupWorld(ingesterGroup());
+  const ending = new AbortController();
+  world.before = () => ending.abort();
+  const { client, clock } = world;
+  const ports = { client, clock, log: new RecordingLogger(), approve: () => undefined };
+  assert.equal((await applyScale(scale(), ports, ending.signal)).kind, 'scaled');
+});
+
 test('applyScale() logs what a down-scale rests on (D-7)', async () => {
   const world = new GroupWorld(ingesterGroup());
   const log = new RecordingLogger();

@@ -46,16 +46,13 @@ export async function applyScale(
 ): Promise<ScaleOutcome> {
   const { set, from, to } = scale;
   let sentAt = clock.monotonic();
-  const waiting = unlessSent(signal);
-  const beforeSend = (): void => {
-    signal.throwIfAborted();
+  const sending = unlessSent(signal, () => {
     const basis = approve(scale);
     sentAt = clock.monotonic();
     throwIfAnswersAreOld(scale, sentAt);
     log.info('scaling statefulset', statementOf(scale, basis, sentAt));
     log.flush();
-    waiting.sent();
-  };
+  });
   const operations = [
     { op: 'test', path: '/metadata/uid', value: set.uid },
     { op: 'test', path: '/spec/replicas', value: from },
@@ -64,7 +61,7 @@ export async function applyScale(
   const { namespace, name } = set;
   try {
     const body = { kind: 'json', operations } as const;
-    const write = { body, signal: waiting.signal, beforeSend };
+    const write = { body, ...sending };
     const { metadata } = await client.patch(resourceTypes.statefulSets, { namespace, name }, write);
     return { kind: 'scaled', revision: metadata.resourceVersion, sentAt };
   } catch (error) {

@@ -120,21 +120,18 @@ export class PodDeletions {
     const { pod } = deletion;
     const { clock, open, log, client } = this.#ports;
     let sentAt: Monotonic | undefined;
-    const waiting = unlessSent(signal);
-    const beforeSend = (): void => {
-      signal.throwIfAborted();
+    const sending = unlessSent(signal, () => {
       const basis = owner.approve(deletion);
       const now = clock.monotonic();
       sentAt = now;
       open.sent(pod, now);
       log.info('deleting pod', statementOf(deletion, basis, now));
       log.flush();
-      waiting.sent();
-    };
+    });
     const { namespace, name, uid, resourceVersion } = pod;
     try {
       const preconditions = { uid, resourceVersion };
-      const options = { preconditions, beforeSend, signal: waiting.signal };
+      const options = { preconditions, ...sending };
       const answer = await client.delete(resourceTypes.pods, { namespace, name }, options);
       this.#settle({ pod, sentAt }, answer?.metadata.resourceVersion);
     } catch (error) {

@@ -1,22 +1,35 @@
+import type { CallOptions } from '#kubernetes/client.ts';
 import { TransportError } from '#kubernetes/transport.ts';
 
-/** A signal that gives a request up while it waits, and leaves it alone once it was sent. */
-export interface UnlessSent {
-  readonly signal: AbortSignal;
-  /** The request is handed to the connection now: from here on its answer is awaited. */
-  sent(): void;
-}
-
 /**
- * Follows `signal` until the request is sent: what has left may take effect, so that a process which ends, or loses its
- * Lease, still wants to know the answer (D-50). Each call ends by its own deadline.
+ * Returns the options of a request that follows `signal` until it is sent: what has left may take effect, so that a
+ * process which ends, or loses its Lease, still wants to know the answer (D-50). Each call ends by its own deadline.
+ *
+ * @param beforeSend called last before the request leaves; what it throws keeps the request here
  */
-export function unlessSent(signal: AbortSignal): UnlessSent {
+export function unlessSent(
+  signal: AbortSignal,
+  beforeSend?: () => void,
+): Required<Pick<CallOptions, 'signal' | 'beforeSend'>> {
   const waiting = new AbortController();
   const abort = (): void => waiting.abort(signal.reason);
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });
-  return { signal: waiting.signal, sent: () => signal.removeEventListener('abort', abort) };
+  return {
+    signal: waiting.signal,
+    beforeSend: () => {
+      if (signal.aborted) throw givenUp(signal);
+      beforeSend?.();
+      signal.removeEventListener('abort', abort);
+    },
+  };
+}
+
+/** What {@link isGivenUp} knows: a request is asked again where it is sent once more, as after a 401. */
+function givenUp(signal: AbortSignal): TransportError {
+  return new TransportError('the call was aborted, it was not sent', 'not-sent', {
+    cause: signal.reason,
+  });
 }
 
 /** Whether `error` is that of a request which `signal` broke off, or kept from being sent. */

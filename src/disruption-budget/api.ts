@@ -1,8 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
+import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-
-const { group, version, plural, kind } = resourceTypes.zoneAwarePodDisruptionBudgets;
 
 const spec: JsonObject = {
   type: 'object',
@@ -50,30 +49,10 @@ const spec: JsonObject = {
 };
 
 /** The definition of ZoneAwarePodDisruptionBudget, as the peer ships it (R1…R4). */
-export const zoneAwarePodDisruptionBudgetDefinition: JsonObject = Object.freeze({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${plural}.${group}` },
-  spec: {
-    group,
-    scope: 'Namespaced',
-    names: {
-      kind,
-      listKind: 'ZoneAwarePodDisruptionBudgetList',
-      plural,
-      singular: 'zoneawarepoddisruptionbudget',
-      shortNames: ['zpdb'],
-    },
-    versions: [
-      {
-        name: version,
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
-      },
-    ],
-  },
+export const zoneAwarePodDisruptionBudgetDefinition: JsonObject = definitionOf({
+  type: resourceTypes.zoneAwarePodDisruptionBudgets,
+  names: { shortNames: ['zpdb'] },
+  schema: { type: 'object', properties: { spec } },
 });
 
 /** How many pods may be unavailable (B1, B2). */

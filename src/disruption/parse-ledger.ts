@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonArray, type JsonObject } from '#base/json.ts';
+import { isJsonArray, isJsonObject, type JsonArray, type JsonObject, jsonIn } from '#base/json.ts';
 import { invalid, type Parsed, type Problem, valid } from '#base/parsed.ts';
 import { quoted } from '#base/quoted.ts';
 import { parseTimestamp } from '#base/timestamp.ts';
@@ -37,7 +37,7 @@ export function parseLedger(data: JsonObject, budget: BudgetRef, object: string)
   if (stranger !== undefined) return stranger;
   const text = stringAt(data, 'reservations');
   if (text === undefined) return missing(path('reservations'));
-  const list = jsonOf(text);
+  const list = jsonIn(text);
   if (!isJsonArray(list)) {
     const isCut = list === undefined && !text.trimEnd().endsWith(']');
     const why = `must be a JSON array: got ${text.length} characters that end in ${quoted(text.slice(-40))}`;
@@ -67,7 +67,7 @@ function strangerTo(data: JsonObject, budget: BudgetRef, path: Path): Unreadable
   }
   const text = stringAt(data, 'budget');
   if (text === undefined) return missing(path('budget'));
-  const owner = jsonOf(text);
+  const owner = jsonIn(text);
   const uid = isJsonObject(owner) ? stringAt(owner, 'uid') : undefined;
   if (uid === budget.uid) return undefined;
   const kind = uid === undefined ? 'edited' : 'of-another-budget';
@@ -96,15 +96,6 @@ function missing(path: string): Unreadable {
 
 function unreadable(kind: Unreadable['kind'], path: string, message: string): Unreadable {
   return { kind, problem: { path, message } };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // What it is not is the answer.
-    return undefined;
-  }
 }
 
 function parseReservations(

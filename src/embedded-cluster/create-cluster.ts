@@ -17,11 +17,11 @@ import { resourceTable } from './resource/table.ts';
 import { ApiServer } from './rest/api-server.ts';
 import { RowIndex } from './rest/row-index.ts';
 import type { ServerContext, ServerRules } from './rest/server-context.ts';
-import { timestamp } from './rest/timestamp.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { parseFieldSelector } from './selector/field-selector.ts';
 import { parseLabelSelector } from './selector/label-selector.ts';
 import { Store } from './store/store.ts';
+import { timestamp } from './timestamp.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const FIRST_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];

@@ -1,13 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
-import {
-  type Transport,
-  TransportError,
-  type TransportRequest,
-  type TransportResponse,
-  type TransportStream,
-} from './transport.ts';
+import { aroundTransport } from './around-transport.ts';
+import { type Transport, TransportError, type TransportRequest } from './transport.ts';
 
 /** Where the value of the `Authorization` header comes from. */
 export interface Credentials {
@@ -86,58 +81,29 @@ class RereadCredentials implements Credentials {
  * asked again.
  */
 export function withCredentials(transport: Transport, credentials: Credentials): Transport {
-  return new Authorised(transport, credentials);
-}
-
-class Authorised implements Transport {
-  readonly #inner: Transport;
-  readonly #credentials: Credentials;
-
-  constructor(inner: Transport, credentials: Credentials) {
-    this.#inner = inner;
-    this.#credentials = credentials;
-  }
-
-  request(request: TransportRequest): Promise<TransportResponse> {
-    return this.#send(request, (each) => this.#inner.request(each));
-  }
-
-  stream(request: TransportRequest): Promise<TransportStream> {
-    return this.#send(request, (each) => this.#inner.stream(each));
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
-  }
-
-  async #send<Answer extends TransportResponse | TransportStream>(
-    request: TransportRequest,
-    send: (request: TransportRequest) => Promise<Answer>,
-  ): Promise<Answer> {
-    const first = await this.#credential(request, () => this.#credentials.authorization());
+  return aroundTransport(transport, async (request, send) => {
+    const first = await readFor(request, credentials);
     const answer = await send(authorised(request, first));
     if (answer.status !== 401) return answer;
     // Where nothing newer can be read, the 401 itself is the news.
-    const second = await this.#credentials.refresh().catch(() => first);
+    const second = await credentials.refresh().catch(() => first);
     if (second === first) return answer;
     if ('chunks' in answer) await answer.chunks[Symbol.asyncIterator]().return?.();
     return send(authorised(request, second));
-  }
+  });
+}
 
-  async #credential(
-    request: TransportRequest,
-    read: () => Promise<string | undefined>,
-  ): Promise<string | undefined> {
-    try {
-      return await read();
-    } catch (cause) {
-      const why = errorOf(cause).message;
-      throw new TransportError(
-        `Cannot ${request.method} ${request.path}: ${why}, it was not sent`,
-        'not-sent',
-        { cause },
-      );
-    }
+async function readFor(
+  { method, path }: TransportRequest,
+  credentials: Credentials,
+): Promise<string | undefined> {
+  try {
+    return await credentials.authorization();
+  } catch (cause) {
+    const why = errorOf(cause).message;
+    throw new TransportError(`Cannot ${method} ${path}: ${why}, it was not sent`, 'not-sent', {
+      cause,
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject, jsonIn } from '#base/json.ts';
 import {
   type Transport,
   TransportError,
@@ -81,13 +81,7 @@ export function clusterRejectionOf(
   body: string,
   requestCluster: string,
 ): ClusterRejection | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    // It stays an ordinary answer.
-    return undefined;
-  }
+  const value = jsonIn(body);
   if (!isJsonObject(value)) return undefined;
   const { cluster_validation_error_message: message, route } = value;
   if (typeof message !== 'string') return undefined;

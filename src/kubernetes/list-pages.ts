@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { type Monotonic, millis } from '#base/units.ts';
 import type { Client, ListQuery } from './client.ts';
+import type { ListScope } from './list-scope.ts';
 import type { KubernetesObject } from './object.ts';
 import type { ResourceType } from './resource-type.ts';
 
@@ -10,7 +11,7 @@ export interface PagedList {
   readonly clock: Clock;
   readonly type: ResourceType;
   /** Which objects of the type. */
-  readonly scope: Pick<ListQuery, 'namespace' | 'labelSelector'>;
+  readonly scope: ListScope;
   /** Told each page as it comes. */
   readonly onPage: (items: readonly KubernetesObject[]) => void;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '#base/json.ts';
 import { type Instant, type Millis, seconds } from '#base/units.ts';
 import { ApiError, type Call, MalformedAnswerError, parseRetryAfter } from './api-error.ts';
 import type { ListResult } from './client.ts';
@@ -93,13 +93,9 @@ function retryAfterOf(details: JsonObject): Millis | undefined {
 }
 
 function statusBody(text: string): JsonObject {
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    return isJsonObject(value) ? value : {};
-  } catch {
-    // Proxies and overloaded servers answer in plain text; the text itself becomes the message.
-    return {};
-  }
+  const value = jsonIn(text);
+  // Proxies and overloaded servers answer in plain text; the text itself becomes the message.
+  return isJsonObject(value) ? value : {};
 }
 
 const required = ['name', 'uid', 'resourceVersion'] as const;

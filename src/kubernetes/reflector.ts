@@ -1,9 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
-import type { Client, WatchQuery } from './client.ts';
+import type { CallOptions, Client, WatchQuery } from './client.ts';
 import type { InformerProblem } from './informer.ts';
 import { listPages } from './list-pages.ts';
+import { type ListScope, scopeOf, subjectOf } from './list-scope.ts';
 import {
   retryAfterOf,
   statusOf,
@@ -15,9 +16,11 @@ import type { KubernetesObject } from './object.ts';
 import { ProblemReports } from './problem-reports.ts';
 import type { ResourceType } from './resource-type.ts';
 import { newerRevision, RevisionWentBackError } from './revision.ts';
-import { SilenceAlarm, WatchSilentError } from './silence-alarm.ts';
+import { WatchSilentError } from './silence-alarm.ts';
 import { StreamingLists } from './streaming-lists.ts';
+import type { TransportStream } from './transport.ts';
 import { type WatchChangeType, WatchDecoder, type WatchEvent } from './watch-decoder.ts';
+import { readWatch, type WatchReading } from './watch-reading.ts';
 import { withoutSpec } from './without-spec.ts';
 
 /** Where a whole list stands. */
@@ -53,12 +56,10 @@ export interface ReflectorTarget {
 }
 
 /** Options of {@link Reflector}. */
-export interface ReflectorOptions {
+export interface ReflectorOptions extends ListScope {
   readonly client: Client;
   readonly clock: Clock;
   readonly type: ResourceType;
-  readonly namespace?: string;
-  readonly labelSelector?: string;
   readonly target: ReflectorTarget;
   readonly report: (problem: InformerProblem) => void;
   /** Whether a 404 of the list means that the type is not installed, which is no failure. */
@@ -72,8 +73,6 @@ const watchSilence = seconds(90);
 const listSilence = seconds(30);
 const absentRetry = seconds(30);
 const timeoutSeconds = 290;
-/** Bytes decoded at a stretch before other work gets its turn: a few milliseconds. */
-const stretch = 128 * 1024;
 
 /**
  * Lists one resource type, then watches it, for ever, and tells a {@link ReflectorTarget} what it learns.
@@ -175,7 +174,7 @@ export class Reflector {
       this.#isAbsent = false;
       for (const object of items) target.changed('ADDED', object);
     };
-    const paged = { client, clock, type, scope: this.#scope(), onPage };
+    const paged = { client, clock, type, scope: scopeOf(this.#options), onPage };
     const list = await listPages(paged, signal).catch((error: unknown) =>
       this.#absent(error, sentAt),
     );
@@ -201,50 +200,33 @@ export class Reflector {
   }
 
   /** Reads one watch until it ends, however it ends. */
-  async #follow(query: WatchQuery, signal: AbortSignal): Promise<void> {
-    const { client, clock, type, target } = this.#options;
-    using alarm = new SilenceAlarm({ clock, signal, owner: `watch of ${this.#subject()}` });
-    alarm.arm(this.#silenceLimit());
+  #follow(query: WatchQuery, signal: AbortSignal): Promise<void> {
+    const { clock, isSpecRead } = this.#options;
     let sentAt = clock.monotonic();
     const beforeSend = (): void => {
       sentAt = clock.monotonic();
     };
+    const reading: WatchReading = {
+      clock,
+      subject: this.#subject(),
+      open: (leaving) => this.#open(query, { signal: leaving, beforeSend }),
+      decoder: new WatchDecoder(isSpecRead === false ? withoutSpec : undefined),
+      receive: (event) => this.#receive(event, sentAt),
+      silenceLimit: () => (this.#position === undefined ? listSilence : watchSilence),
+    };
+    return readWatch(reading, signal);
+  }
+
+  /** Asks for a watch, which resumes where the last one ended if there is such a place. */
+  async #open(query: WatchQuery, call: CallOptions): Promise<TransportStream> {
+    const { client, type, target } = this.#options;
     const position = this.#position;
     const from = position === undefined ? {} : { resourceVersion: position };
     if (position !== undefined) target.watchBegan();
-    try {
-      const call = { signal: alarm.signal, beforeSend };
-      const stream = await client.watch(type, { ...this.#scope(), ...from, ...query }, call);
-      if (position !== undefined) target.watchOpened();
-      await this.#read(stream.chunks, alarm, sentAt);
-    } catch (error) {
-      throw alarm.silence ?? error;
-    }
-  }
-
-  async #read(
-    chunks: AsyncIterable<Uint8Array>,
-    alarm: SilenceAlarm,
-    sentAt: Monotonic,
-  ): Promise<void> {
-    const decoder = new WatchDecoder(this.#options.isSpecRead === false ? withoutSpec : undefined);
-    let turn = stretch;
-    for await (const chunk of chunks) {
-      for (const event of decoder.push(chunk)) {
-        this.#receive(event, sentAt);
-        alarm.arm(this.#silenceLimit());
-        if (decoder.consumed < turn) continue;
-        await this.#options.clock.yield();
-        alarm.signal.throwIfAborted();
-        turn = decoder.consumed + stretch;
-      }
-    }
-    alarm.signal.throwIfAborted();
-    decoder.end();
-  }
-
-  #silenceLimit(): Millis {
-    return this.#position === undefined ? listSilence : watchSilence;
+    const scope = scopeOf(this.#options);
+    const stream = await client.watch(type, { ...scope, ...from, ...query }, call);
+    if (position !== undefined) target.watchOpened();
+    return stream;
   }
 
   #receive(event: WatchEvent, sentAt: Monotonic): void {
@@ -308,23 +290,7 @@ export class Reflector {
     if (hurry.signal.aborted) this.#hurry = new AbortController();
   }
 
-  #scope(): { readonly namespace?: string; readonly labelSelector?: string } {
-    const { namespace, labelSelector } = this.#options;
-    return {
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-    };
-  }
-
   #subject(): string {
     return subjectOf(this.#options);
   }
-}
-
-/** What is listed and watched, in words: `pods in namespace "demo"`. */
-export function subjectOf({
-  type,
-  namespace,
-}: Pick<ReflectorOptions, 'type' | 'namespace'>): string {
-  return namespace === undefined ? type.plural : `${type.plural} in namespace "${namespace}"`;
 }

@@ -1,13 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { type Millis, millis } from '#base/units.ts';
-import {
-  type Method,
-  type Transport,
-  TransportError,
-  type TransportRequest,
-  type TransportResponse,
-  type TransportStream,
-} from './transport.ts';
+import { aroundTransport } from './around-transport.ts';
+import { type Method, type Transport, TransportError } from './transport.ts';
 
 /** One round trip to the API server (ME-5). */
 export interface RoundTrip {
@@ -34,37 +28,9 @@ export interface RequestMetricsOptions {
  */
 export function withRequestMetrics(
   transport: Transport,
-  options: RequestMetricsOptions,
+  { clock, pathOf, observe }: RequestMetricsOptions,
 ): Transport {
-  return new RequestMetrics(transport, options);
-}
-
-class RequestMetrics implements Transport {
-  readonly #inner: Transport;
-  readonly #options: RequestMetricsOptions;
-
-  constructor(inner: Transport, options: RequestMetricsOptions) {
-    this.#inner = inner;
-    this.#options = options;
-  }
-
-  request(request: TransportRequest): Promise<TransportResponse> {
-    return this.#observed(request, () => this.#inner.request(request));
-  }
-
-  stream(request: TransportRequest): Promise<TransportStream> {
-    return this.#observed(request, () => this.#inner.stream(request));
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
-  }
-
-  async #observed<Answer extends { readonly status: number }>(
-    request: TransportRequest,
-    send: () => Promise<Answer>,
-  ): Promise<Answer> {
-    const { clock, pathOf, observe } = this.#options;
+  return aroundTransport(transport, async (request, send) => {
     const start = clock.monotonic();
     const report = (statusCode: string): void => {
       observe({
@@ -75,12 +41,12 @@ class RequestMetrics implements Transport {
       });
     };
     try {
-      const answer = await send();
+      const answer = await send(request);
       report(String(answer.status));
       return answer;
     } catch (error) {
       if (error instanceof TransportError) report('error');
       throw error;
     }
-  }
+  });
 }

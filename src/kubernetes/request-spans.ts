@@ -1,10 +1,6 @@
 import type { Tracing } from '#telemetry/tracing.ts';
-import type {
-  Transport,
-  TransportRequest,
-  TransportResponse,
-  TransportStream,
-} from './transport.ts';
+import { aroundTransport } from './around-transport.ts';
+import type { Transport } from './transport.ts';
 
 /** Settings of {@link withRequestSpans}. */
 export interface RequestSpansOptions {
@@ -17,36 +13,11 @@ export interface RequestSpansOptions {
  * `transport` whose round trips are spans, and whose requests carry them on to the API server. Stands inside the rate
  * limiter, as the metrics do (K8-24). A span of a stream ends with the headers: a watch lasts for minutes.
  */
-export function withRequestSpans(transport: Transport, options: RequestSpansOptions): Transport {
-  return new RequestSpans(transport, options);
-}
-
-class RequestSpans implements Transport {
-  readonly #inner: Transport;
-  readonly #options: RequestSpansOptions;
-
-  constructor(inner: Transport, options: RequestSpansOptions) {
-    this.#inner = inner;
-    this.#options = options;
-  }
-
-  request(request: TransportRequest): Promise<TransportResponse> {
-    return this.#traced(request, (carrying) => this.#inner.request(carrying));
-  }
-
-  stream(request: TransportRequest): Promise<TransportStream> {
-    return this.#traced(request, (carrying) => this.#inner.stream(carrying));
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
-  }
-
-  #traced<Answer extends { readonly status: number }>(
-    request: TransportRequest,
-    send: (carrying: TransportRequest) => Promise<Answer>,
-  ): Promise<Answer> {
-    const { tracing, pathOf } = this.#options;
+export function withRequestSpans(
+  transport: Transport,
+  { tracing, pathOf }: RequestSpansOptions,
+): Transport {
+  return aroundTransport(transport, (request, send) => {
     const { method } = request;
     const path = request.path.split('?', 1)[0] ?? request.path;
     const attributes = { 'http.request.method': method, 'url.path': path };
@@ -57,5 +28,5 @@ class RequestSpans implements Transport {
       if (answer.status >= 400) span.fail(new Error(`the API server answered ${answer.status}`));
       return answer;
     });
-  }
+  });
 }

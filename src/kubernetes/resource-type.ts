@@ -48,6 +48,11 @@ export const resourceTypes = Object.freeze({
     'zoneawarepoddisruptionbudgets',
     'ZoneAwarePodDisruptionBudget',
   ),
+  replicaTemplates: served(
+    'rollout-operator.grafana.com/v1',
+    'replicatemplates',
+    'ReplicaTemplate',
+  ),
   leases: served('coordination.k8s.io/v1', 'leases', 'Lease'),
   customResourceDefinitions: clusterScoped(
     served('apiextensions.k8s.io/v1', 'customresourcedefinitions', 'CustomResourceDefinition'),

@@ -1,13 +1,15 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
-import type { Client, ListQuery } from './client.ts';
+import type { Client } from './client.ts';
 import type { Cached, Change, Informer, InformerProblem, Lister } from './informer.ts';
 import { InformerFreshness } from './informer-freshness.ts';
+import { scopeOf, subjectOf } from './list-scope.ts';
 import type { KubernetesObject } from './object.ts';
 import { type Indexers, ObjectCache } from './object-cache.ts';
-import { type ListedAt, Reflector, type ReflectorTarget, subjectOf } from './reflector.ts';
+import { type ListedAt, Reflector, type ReflectorTarget } from './reflector.ts';
 import type { ResourceType } from './resource-type.ts';
+import { resyncRegularly } from './resync.ts';
 import { RevisionWentBackError } from './revision.ts';
 import { SharedRequest } from './shared-request.ts';
 import { type Absence, TypePresence } from './type-presence.ts';
@@ -39,9 +41,6 @@ export interface InformerOptions<T extends Cached> {
 export function createInformer<T extends Cached>(options: InformerOptions<T>): Informer<T> {
   return new SharedInformer(options);
 }
-
-/** Objects that a resync passes by before other work gets its turn. */
-const resyncStretch = 200;
 
 class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
   readonly type: ResourceType;
@@ -84,7 +83,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
     this.#reflector = new Reflector({ ...options, isAbsentAllowed, target: this });
     this.#presence = new TypePresence({
       ...options,
-      scope: this.#scope(),
+      scope: scopeOf(options),
       appeared: () => {
         this.#appeared();
         this.#reflector.hurry();
@@ -137,7 +136,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
 
   async run(signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
-    const resyncs = this.#resyncRegularly(AbortSignal.any([signal, ended.signal]));
+    const resyncs = this.#resync(AbortSignal.any([signal, ended.signal]));
     try {
       await this.#reflector.run(signal);
     } finally {
@@ -243,7 +242,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
       sentAt = clock.monotonic();
     };
     try {
-      const query = { ...this.#scope(), limit: 1 };
+      const query = { ...scopeOf(this.#options), limit: 1 };
       const list = await client.list(type, query, { beforeSend, answerWithin: probePatience });
       this.freshness.consistentRead(
         list.resourceVersion,
@@ -257,14 +256,6 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
       const message = `a read of ${subjectOf(this.#options)} failed: ${why}`;
       this.#staleness.probeFailed(sentAt, message);
     }
-  }
-
-  #scope(): Pick<ListQuery, 'namespace' | 'labelSelector'> {
-    const { namespace, labelSelector } = this.#options;
-    return {
-      ...(namespace !== undefined && { namespace }),
-      ...(labelSelector !== undefined && { labelSelector }),
-    };
   }
 
   #stateChanged(): void {
@@ -293,28 +284,16 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
     this.#options.report({ reason: 'ProjectionFailed', message, cause });
   }
 
-  async #resyncRegularly(signal: AbortSignal): Promise<void> {
+  async #resync(signal: AbortSignal): Promise<void> {
     const { clock, resync } = this.#options;
     if (resync === undefined) return;
-    const owner = `resync of ${this.type.plural}`;
-    try {
-      for (;;) {
-        await clock.sleep(resync, { signal, owner, background: true });
-        if (this.#hasSynced) await this.#resyncAll(signal);
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-  }
-
-  async #resyncAll(signal: AbortSignal): Promise<void> {
-    let passed = 0;
-    // The iterator is live: objects that change or go meanwhile are passed by as they are then, or not at all.
-    for (const object of this.#cache.list()) {
-      this.#tellOne({ kind: 'resync', object });
-      passed += 1;
-      if (passed % resyncStretch === 0) await this.#options.clock.yield();
-      signal.throwIfAborted();
-    }
+    const passing = {
+      clock,
+      interval: resync,
+      owner: `resync of ${this.type.plural}`,
+      objects: () => (this.#hasSynced ? this.#cache.list() : []),
+      pass: (object: T) => this.#tellOne({ kind: 'resync', object }),
+    };
+    await resyncRegularly(passing, signal);
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { type Monotonic, monotonic, seconds } from '#base/units.ts';
-import type { Client, ListQuery } from './client.ts';
+import type { Client } from './client.ts';
+import type { ListScope } from './list-scope.ts';
 import { statusOf } from './list-watch-failure.ts';
 import type { ResourceType } from './resource-type.ts';
 import { SharedRequest } from './shared-request.ts';
@@ -17,7 +18,7 @@ export interface TypePresenceOptions {
   readonly clock: Clock;
   readonly type: ResourceType;
   /** Which objects of the type; only they need be permitted. */
-  readonly scope: Pick<ListQuery, 'namespace' | 'labelSelector'>;
+  readonly scope: ListScope;
   /** A look has found the type that was absent. */
   readonly appeared: () => void;
 }

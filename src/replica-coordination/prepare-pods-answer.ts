@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject, jsonIn } from '#base/json.ts';
 import { type Instant, instant } from '#base/units.ts';
 import type { PodAnswer } from '#pod-http/pod-http.ts';
 
@@ -51,13 +51,7 @@ function statusText(answer: { readonly status: number; readonly body: string }):
 
 /** The peer's parser takes neither `1e9` nor `1.0` for an integer; `JSON.parse` does, so the text is looked at, too. */
 function timestampOf(body: string): number | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    // Why the body is no JSON helps nobody: the body itself is shown.
-    return undefined;
-  }
+  const value = jsonIn(body);
   if (!isJsonObject(value)) return undefined;
   const { timestamp } = value;
   if (typeof timestamp !== 'number' || !Number.isSafeInteger(timestamp) || timestamp === 0) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis, minutes, seconds } from '#base/units.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { numberAt } from '#testing/json-path.ts';
 import { mirroredTemplate, mirroredZone } from '#testing/mirrored-zone.ts';
 import { createReplicaTemplate } from '#testing/scaling.ts';
 import { setName } from '#testing/world-group.ts';
-import { replicaTemplates } from './replica-template.ts';
 
 /** How long a resource is gone, and what is known of it when it comes back. */
 const absences = {
@@ -18,7 +18,9 @@ for (const [absence, span] of Object.entries(absences)) {
   test(`a mirrored resource that was away for ${absence}, is read within 100 ms of its return`, async () => {
     const world = await mirroredZone();
     await world.clock.advance(minutes(1));
-    await world.run(world.admin.delete(replicaTemplates, mirroredTemplate, { preconditions: {} }));
+    await world.run(
+      world.admin.delete(resourceTypes.replicaTemplates, mirroredTemplate, { preconditions: {} }),
+    );
     await world.clock.advance(span);
     await world.run(createReplicaTemplate(world.admin, mirroredTemplate, 5));
     await world.clock.advance(millis(100));

@@ -127,11 +127,9 @@ export class References {
     const { type, namespace, name } = reference;
     const fields = { name: set.name, replicas, referenceResource: `${type.plural}/${name}` };
     log.info('updating the status of a mirrored resource', fields);
-    const waiting = unlessSent(signal);
-    const beforeSend = (): void => waiting.sent();
     try {
       const body = { kind: 'merge', document: { status: { replicas } } } as const;
-      const write = { subresource: 'status', body, signal: waiting.signal, beforeSend } as const;
+      const write = { subresource: 'status', body, ...unlessSent(signal) } as const;
       const { metadata } = await client.patch(type, { namespace, name }, write);
       this.#reported(decision, metadata);
       return true;

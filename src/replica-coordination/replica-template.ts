@@ -1,16 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
-import type { ResourceType } from '#kubernetes/resource-type.ts';
-
-/** ReplicaTemplates, as the API serves them once {@link replicaTemplateDefinition} is installed. */
-export const replicaTemplates: ResourceType = Object.freeze({
-  group: 'rollout-operator.grafana.com',
-  version: 'v1',
-  plural: 'replicatemplates',
-  kind: 'ReplicaTemplate',
-  isNamespaced: true,
-});
-
-const { group, version, plural, kind } = replicaTemplates;
+import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 
 const scale = {
   specReplicasPath: '.spec.replicas',
@@ -51,32 +41,13 @@ const schema: JsonObject = {
 };
 
 /** The definition of ReplicaTemplate, as the peer ships it (SC-42). */
-export const replicaTemplateDefinition: JsonObject = Object.freeze({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${plural}.${group}` },
-  spec: {
-    group,
-    scope: 'Namespaced',
-    names: {
-      kind,
-      listKind: 'ReplicaTemplateList',
-      plural,
-      singular: 'replicatemplate',
-      categories: ['all'],
-    },
-    versions: [
-      {
-        name: version,
-        served: true,
-        storage: true,
-        additionalPrinterColumns: [
-          { name: 'StatusReplicas', type: 'integer', jsonPath: '.status.replicas' },
-          { name: 'SpecReplicas', type: 'integer', jsonPath: '.spec.replicas' },
-        ],
-        subresources: { status: {}, scale },
-        schema: { openAPIV3Schema: schema },
-      },
-    ],
-  },
+export const replicaTemplateDefinition: JsonObject = definitionOf({
+  type: resourceTypes.replicaTemplates,
+  names: { categories: ['all'] },
+  columns: [
+    { name: 'StatusReplicas', type: 'integer', jsonPath: '.status.replicas' },
+    { name: 'SpecReplicas', type: 'integer', jsonPath: '.spec.replicas' },
+  ],
+  scale,
+  schema,
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Instant, millis, minutes } from '#base/units.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { numberAt } from '#testing/json-path.ts';
 import { mirroredTemplate, mirroredZone } from '#testing/mirrored-zone.ts';
 import { autoscale } from '#testing/scaling.ts';
 import type { World } from '#testing/world.ts';
 import { setName } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
-import { replicaTemplates } from './replica-template.ts';
 
 /** One set of three pods that mirrors a ReplicaTemplate, which was told so, so long ago that it does not count any more. */
 async function mirroring(): Promise<World> {
@@ -19,7 +19,10 @@ async function mirroring(): Promise<World> {
 /** Reports `replicas` to the ReplicaTemplate as somebody else. */
 async function report(world: World, replicas: number): Promise<void> {
   const body = { kind: 'merge', document: { status: { replicas } } } as const;
-  await world.admin.patch(replicaTemplates, mirroredTemplate, { body, subresource: 'status' });
+  await world.admin.patch(resourceTypes.replicaTemplates, mirroredTemplate, {
+    body,
+    subresource: 'status',
+  });
 }
 
 /** From now on, somebody else answers each report of the operator with 7, 5 ms later. */
@@ -86,7 +89,7 @@ test('what a resource asks for is acted on at once while its status is contested
   contest(world);
   await world.run(report(world, 7));
   await world.clock.advance(minutes(3));
-  const target = { type: replicaTemplates, ...mirroredTemplate };
+  const target = { type: resourceTypes.replicaTemplates, ...mirroredTemplate };
   const changedAt = world.clock.now();
   await world.run(autoscale(world.admin, target, () => 4));
   const replicas = (): number | undefined =>

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '#base/json.ts';
 
 /** Annotation of a StatefulSet: when it was last scaled down, as a webhook noted it (IN-17). */
 export const LAST_DOWNSCALE = 'grafana.com/last-downscale';
@@ -15,13 +15,7 @@ export type ZoneEntry =
 
 /** Reads the value of one key, `{"lastDownscaled":"<RFC 3339>"}` with its member in any letter case. */
 export function parseZoneEntry(text: string): ZoneEntry {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // What it is not is the answer.
-    return { kind: 'corrupt' };
-  }
+  const value = jsonIn(text);
   if (value === null) return { kind: 'noted', at: undefined };
   if (!isJsonObject(value)) return { kind: 'corrupt' };
   const at = memberOf(value) ?? undefined;

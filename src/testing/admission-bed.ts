@@ -21,7 +21,8 @@ import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cl
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { type ReviewedSet, setObject, updateRequest } from './admission-requests.ts';
+import { updateRequest } from './admission-requests.ts';
+import { type BedSet, storeSet } from './bed-set.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakePodHttp } from './fake-pod-http.ts';
 import { FaultyTransport } from './faulty-transport.ts';
@@ -31,14 +32,6 @@ import { silentLogger } from './silent-logger.ts';
 
 /** When the tests of webhooks take place. */
 const T0: Instant = instant(1_767_225_600_000);
-
-/** A StatefulSet of the bed. */
-export interface BedSet extends ReviewedSet {
-  /** What its status says; @default all replicas, updated. */
-  readonly status?: { readonly replicas: number; readonly updatedReplicas: number };
-  /** Pods in the store: whether each is ready. @default as many as replicas, ready */
-  readonly pods?: readonly ('ready' | 'not ready' | 'terminating')[];
-}
 
 /** Settings of {@link AdmissionBed.open}. */
 export interface AdmissionBedOptions {
@@ -159,75 +152,8 @@ export class AdmissionBed {
   }
 
   /** Stores a set with its status and pods. */
-  async store(options: BedSet = {}): Promise<JsonObject> {
-    const { name = 'ingester-zone-a', replicas = 3 } = options;
-    const namespace = 'test';
-    const body = setObject(options);
-    const created = await this.admin.create(resourceTypes.statefulSets, { namespace }, { body });
-    const status = options.status ?? { replicas, updatedReplicas: replicas };
-    const write = {
-      body: { kind: 'merge', document: { status: { observedGeneration: 1, ...status } } },
-      subresource: 'status',
-    } as const;
-    const stored = await this.admin.patch(
-      resourceTypes.statefulSets,
-      { namespace, name },
-      { ...write },
-    );
-    const pods = options.pods ?? Array.from({ length: status.replicas }, () => 'ready' as const);
-    for (const [ordinal, state] of pods.entries()) {
-      await this.#storePod({
-        name: `${name}-${ordinal}`,
-        set: name,
-        uid: created.metadata.uid,
-        state,
-      });
-    }
-    return stored;
-  }
-
-  async #storePod(pod: {
-    readonly name: string;
-    readonly set: string;
-    readonly uid: string;
-    readonly state: 'ready' | 'not ready' | 'terminating';
-  }): Promise<void> {
-    const { name, set, uid, state } = pod;
-    const namespace = 'test';
-    const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: set, uid, controller: true };
-    const body: JsonObject = {
-      metadata: {
-        name,
-        namespace,
-        labels: { name: set },
-        ownerReferences: [owner],
-        ...(state === 'terminating' && { finalizers: ['test.example/hold'] }),
-      },
-      spec: { containers: [{ name: 'ingester', image: 'ingester:1' }] },
-    };
-    await this.admin.create(resourceTypes.pods, { namespace }, { body });
-    const isReady = state !== 'not ready';
-    const running = { startedAt: formatRfc3339(T0) };
-    const containerStatuses = [
-      {
-        name: 'ingester',
-        image: 'ingester:1',
-        imageID: '',
-        ready: isReady,
-        restartCount: 0,
-        state: { running },
-      },
-    ];
-    const status = { phase: 'Running', containerStatuses };
-    const document = { status };
-    await this.admin.patch(
-      resourceTypes.pods,
-      { namespace, name },
-      { body: { kind: 'merge', document }, subresource: 'status' },
-    );
-    if (state === 'terminating') {
-      await this.admin.delete(resourceTypes.pods, { namespace, name }, { preconditions: {} });
-    }
+  store(set: BedSet = {}): Promise<JsonObject> {
+    return storeSet(this.admin, set, T0);
   }
 
   /** What a webhook says, once everything has settled that does not wait for time. */

@@ -5,6 +5,7 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from '#kubernetes/transport.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** What becomes of a request to the API server instead of its answer; undefined: nothing. */
 export type ApiFault =
@@ -33,7 +34,7 @@ export class FaultyTransport implements Transport {
     const fault = this.fault(request);
     if (fault === undefined) return this.#inner.request(request);
     if (fault === 'reset') throw new TransportError('the connection was reset', 'connection');
-    return fault === 'hang' ? hang(request) : answerOf(fault);
+    return fault === 'hang' ? unlessAborted(hung(), request.signal) : answerOf(fault);
   }
 
   stream(request: TransportRequest): ReturnType<Transport['stream']> {
@@ -45,12 +46,8 @@ export class FaultyTransport implements Transport {
   }
 }
 
-function hang({ signal }: TransportRequest): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = (): void => reject(new TransportError('the call was aborted', 'aborted'));
-    if (signal?.aborted === true) abort();
-    signal?.addEventListener('abort', abort, { once: true });
-  });
+function hung(): Promise<never> {
+  return new Promise(() => undefined);
 }
 
 function answerOf(fault: {

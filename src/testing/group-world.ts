@@ -5,7 +5,6 @@ import { ApiError, type Call } from '#kubernetes/api-error.ts';
 import type { CallOptions, Client, ListResult, Patch, Write } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import { TransportError } from '#kubernetes/transport.ts';
 import { referenceIndexers } from '#replica-coordination/references.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
@@ -14,6 +13,7 @@ import { FakeClock } from './fake-clock.ts';
 import { FakeInformer } from './fake-informer.ts';
 import { textAt } from './json-path.ts';
 import type { Group } from './objects.ts';
+import { unlessAborted } from './unless-aborted.ts';
 import { T0 } from './views.ts';
 
 /** One request as the server of a {@link GroupWorld} got it. */
@@ -158,21 +158,8 @@ export class GroupWorld {
     return this.requests.splice(0);
   }
 
-  async #ask<T>(
-    request: WorldRequest,
-    options: CallOptions | undefined,
-    effect: () => T,
-  ): Promise<T> {
-    const aborted = Promise.withResolvers<never>();
-    const abort = (): void => aborted.reject(new TransportError('the call was aborted', 'aborted'));
-    const signal = options?.signal;
-    if (signal?.aborted === true) abort();
-    else signal?.addEventListener('abort', abort, { once: true });
-    try {
-      return await Promise.race([aborted.promise, this.#answer(request, options, effect)]);
-    } finally {
-      signal?.removeEventListener('abort', abort);
-    }
+  #ask<T>(request: WorldRequest, options: CallOptions | undefined, effect: () => T): Promise<T> {
+    return unlessAborted(this.#answer(request, options, effect), options?.signal);
   }
 
   async #answer<T>(

@@ -3,14 +3,16 @@ import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { after, instant, type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
+import type { JudgeOptions } from './chosen-invariants.ts';
 import { setFacts } from './facts.ts';
 import { completionBound, waves } from './invariants/completion.ts';
 import type { Violation } from './invariants/invariant.ts';
 import type { Telling } from './invariants/retold.ts';
-import { follow, Judge, type JudgeOptions, judge } from './judge.ts';
+import { follow, Judge, judge } from './judge.ts';
 import { type GroupOptions, ingesterGroup, type RawPodOptions, rawPod } from './objects.ts';
 import type { StallStatement } from './reasons.ts';
-import { operatorUser, type RemovalOptions, Story } from './story.ts';
+import { Story } from './story.ts';
+import { operatorUser, type RemovalOptions } from './story-operator.ts';
 import { T0 } from './views.ts';
 
 /** Two zones, `last-hash` wanted, all pods still on `prev-hash`. */

@@ -1,65 +1,13 @@
-import { type Instant, instant, type Millis, seconds } from '#base/units.ts';
+import { type Instant, instant } from '#base/units.ts';
 import type { Call, Commit, Delivery, EventLog } from '#embedded-cluster/event-log.ts';
+import { invariantsOf, type JudgeOptions, stuckAfterOf } from './chosen-invariants.ts';
 import { History } from './history.ts';
-import { Completion, type CompletionOptions } from './invariants/completion.ts';
-import { KeptDelay } from './invariants/delay.ts';
-import { Effort, type EffortOptions, Quiescence, type QuietOptions } from './invariants/effort.ts';
-import { FreshExclusion, GroupExclusion } from './invariants/exclusion.ts';
-import { RespectedHolds } from './invariants/holds.ts';
 import type { Invariant, Violation } from './invariants/invariant.ts';
-import { FreshMaxUnavailable, MaxUnavailable } from './invariants/max-unavailable.ts';
-import { Pace } from './invariants/pace.ts';
-import { Receipts, StatedProof } from './invariants/proof.ts';
-import { RetoldStall } from './invariants/retold.ts';
-import { Incarnation, OneKillPerSlot, TargetRevision } from './invariants/revision.ts';
-import { SoundScaling } from './invariants/scaling.ts';
-import { ShownState } from './invariants/shown.ts';
-import { SingleWriter } from './invariants/single-writer.ts';
-import { ExplainedStall, type StallOptions } from './invariants/stall.ts';
-import { StatedScaling } from './invariants/stated-scaling.ts';
-import { UnbuiltBudget } from './invariants/unbuilt-budget.ts';
+import { Receipts } from './invariants/proof.ts';
 import { OwnDisruptions } from './own-disruptions.ts';
-import type { FleetCall } from './pod-fleet.ts';
 import { type Removal, removalOf, scaleDownOf } from './removal.ts';
 import { reportText } from './report.ts';
-import { type DisruptionStatement, type ScaleStatement, StatementBook } from './statement.ts';
-import type { Seen } from './stuck.ts';
-
-/** What is judged. Each part that is left out is not judged, and the report says so. */
-export interface JudgeOptions {
-  /** Whether a user name is the operator's. */
-  readonly ours: (user: string) => boolean;
-  /** The operator's statements of proof (D-7). Without them EXCL-2, MAXU-2, SHOWN and D-7 are not judged. */
-  readonly statements?: readonly DisruptionStatement[];
-  /** The same of writes of replicas. Without them D-7, EXCL-2 and SHOWN of down-scales are not judged. */
-  readonly scaleStatements?: readonly ScaleStatement[];
-  /**
-   * Whether the history knows what watches had delivered; against a real API server nobody does, and of D-7 only
-   * the statement itself is judged. @default true
-   */
-  readonly areDeliveriesKnown?: boolean;
-  /**
-   * Where nobody knows what watches had delivered: after how long a commit counts as shown to a client whose watches
-   * are live. @default SHOWN is not judged there
-   */
-  readonly shownAfter?: Millis;
-  /** `-rollout.stuck-after`; 0: never. @default 30 min */
-  readonly stuckAfter?: Millis;
-  /** A of reliability §2. @default 10 s (D-3) */
-  readonly maxDecisionAge?: Millis;
-  /** LIVE-1 or LIVE-3. */
-  readonly completion?: CompletionOptions;
-  /** LIVE-2. */
-  readonly stalls?: StallOptions;
-  /** QUIE-1. */
-  readonly quiet?: QuietOptions;
-  /** WRITES (D-16). */
-  readonly effort?: EffortOptions;
-  /** All calls that reached pods, in order of arrival: the delay rule of SCAL-1. */
-  readonly podCalls?: readonly FleetCall[];
-  /** When the history ended. @default the time of its last record */
-  readonly end?: Instant;
-}
+import { type DisruptionStatement, StatementBook } from './statement.ts';
 
 /** A finished history: an `EventLog`, or what a recorder against a real API server wrote down. */
 export interface RecordedHistory {
@@ -93,7 +41,13 @@ export class Judge {
   constructor(options: JudgeOptions) {
     this.#options = options;
     this.#statements = new StatementBook(options.statements);
-    this.#invariants = [...this.#always(), ...this.#onRequest()];
+    this.#invariants = invariantsOf(options, {
+      history: this.history,
+      statements: this.#statements,
+      disruptions: this.#disruptions,
+      receipts: this.#receipts,
+      sentAt: (callId) => this.#calls.get(callId)?.startedAt,
+    });
   }
 
   /** All that was broken so far, in order of time. */
@@ -141,80 +95,15 @@ export class Judge {
     for (const each of this.#invariants) each.onEnd?.({ at, revision });
   }
 
-  #always(): Invariant[] {
-    const { ours, maxDecisionAge = seconds(10) } = this.#options;
-    const { history } = this;
-    const rests = { history, statements: this.#statements, ours, maxDecisionAge };
-    return [
-      new GroupExclusion(history, this.#disruptions),
-      new MaxUnavailable(this.#disruptions),
-      new FreshExclusion({ history, disruptions: this.#disruptions, maxDecisionAge }),
-      new FreshMaxUnavailable({
-        history,
-        disruptions: this.#disruptions,
-        statements: this.#statements,
-        ...this.#stuckAfter,
-      }),
-      new Incarnation(rests),
-      new TargetRevision(rests),
-      new OneKillPerSlot(history),
-      new RespectedHolds(history),
-      new SoundScaling({
-        ours,
-        maxDecisionAge,
-        sentAt: (callId) => this.#calls.get(callId)?.startedAt,
-      }),
-      new SingleWriter(),
-      new UnbuiltBudget(),
-      new Pace(ours),
-    ];
-  }
-
-  #onRequest(): Invariant[] {
-    const { ours, statements, completion, stalls, quiet, effort, podCalls } = this.#options;
-    const found: Invariant[] = [];
-    if (statements !== undefined) found.push(...this.#stated());
-    if (completion !== undefined) found.push(new Completion(this.history, completion));
-    if (stalls !== undefined) found.push(new ExplainedStall(this.history, { ...stalls, ours }));
-    if (stalls?.retold !== undefined) {
-      const { said, retold } = stalls;
-      found.push(new RetoldStall({ history: this.history, ours, said, ...retold }));
-    }
-    if (quiet !== undefined) found.push(new Quiescence(ours, quiet, podCalls));
-    if (effort !== undefined) found.push(new Effort(ours, effort));
-    if (podCalls !== undefined) found.push(new KeptDelay({ ours, podCalls }));
-    return found;
-  }
-
-  /** Those that rest on what the operator says of its requests. */
-  #stated(): Invariant[] {
-    const { ours, scaleStatements, maxDecisionAge = seconds(10) } = this.#options;
-    const { history } = this;
-    const disruptions = this.#disruptions;
-    const { areDeliveriesKnown = true, shownAfter } = this.#options;
-    const receipts = areDeliveriesKnown ? this.#receipts : undefined;
-    const by = receipts ?? shownAfter;
-    const found: Invariant[] = [new StatedProof({ history, receipts })];
-    if (scaleStatements !== undefined) {
-      found.push(new StatedScaling({ history, disruptions, receipts, maxDecisionAge }));
-    }
-    if (by !== undefined) {
-      const statements = this.#statements;
-      const said = { statements, scaleStatements: scaleStatements ?? [] };
-      found.push(new ShownState({ history, disruptions, ours, by, ...said, ...this.#stuckAfter }));
-    }
-    return found;
-  }
-
-  get #stuckAfter(): Pick<Seen, 'stuckAfter'> {
-    const { stuckAfter } = this.#options;
-    return stuckAfter === undefined ? {} : { stuckAfter };
-  }
-
   #judgeOwn(commit: Commit): void {
     const { scaleStatements = [] } = this.#options;
     const statements = this.#statements;
-    const evidence = { history: this.history, statements, scaleStatements, ...this.#stuckAfter };
+    const evidence = {
+      history: this.history,
+      statements,
+      scaleStatements,
+      ...stuckAfterOf(this.#options),
+    };
     const removal = removalOf(commit, evidence);
     if (removal !== undefined) this.#removed(removal);
     const scaleDown = scaleDownOf(commit, evidence);

@@ -13,9 +13,9 @@ import type {
 } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
-import { TransportError } from '#kubernetes/transport.ts';
 import type { FakeClock } from './fake-clock.ts';
 import type { PausableClock } from './pausable-clock.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** What happens to one request; all times in milliseconds. */
 export interface RequestFate {
@@ -141,7 +141,7 @@ export class LeaseServer {
     const answer = this.#answer(asked);
     // Whoever gives up hears so; the request goes its way.
     answer.catch(() => undefined);
-    return raced(answer, options.signal);
+    return unlessAborted(answer, options.signal);
   }
 
   async #answer({ verb, clock, fate, act }: Asked): Promise<KubernetesObject> {
@@ -232,18 +232,6 @@ interface Asked {
 
 function act(options: CallOptions | undefined, perform: () => KubernetesObject): Act {
   return { options: options ?? {}, perform };
-}
-
-async function raced<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return answer;
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(new TransportError('the request was aborted', 'aborted'));
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([answer, promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
 
 function failure(verb: string, status: number, reason: string): ApiError {

@@ -1,7 +1,8 @@
 import type { Call, Commit } from '#embedded-cluster/event-log.ts';
+import type { JudgeOptions } from './chosen-invariants.ts';
 import { podFacts, setFacts } from './facts.ts';
 import type { Violation } from './invariants/invariant.ts';
-import type { JudgeOptions, RecordedHistory } from './judge.ts';
+import type { RecordedHistory } from './judge.ts';
 
 const linesBefore = 12;
 const linesAfter = 3;

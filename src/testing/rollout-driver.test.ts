@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { type Judgement, judge } from './judge.ts';
 import { type GroupOptions, ingesterGroup } from './objects.ts';
 import { type Mistake, RolloutDriver } from './rollout-driver.ts';
-import { operatorUser } from './story.ts';
+import { operatorUser } from './story-operator.ts';
 
 const worlds = fc.record({
   zones: fc.constantFrom(['a', 'b'], ['a', 'b', 'c'], ['a', 'b', 'c', 'd']),

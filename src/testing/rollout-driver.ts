@@ -1,7 +1,8 @@
 import { millis } from '#base/units.ts';
 import { podFacts, type SetFacts, setFacts } from './facts.ts';
 import type { Group } from './objects.ts';
-import { operatorUser, type RemovalOptions, Story } from './story.ts';
+import { Story } from './story.ts';
+import { operatorUser, type RemovalOptions } from './story-operator.ts';
 
 /** One way in which the driver's operator goes wrong, once. */
 export type Mistake =

@@ -3,10 +3,7 @@ import { isAlreadyExists, isConflict } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourcePath } from '#kubernetes/resource-path.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import {
-  replicaTemplateDefinition,
-  replicaTemplates,
-} from '#replica-coordination/replica-template.ts';
+import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
 import { numberAt } from './json-path.ts';
 
 const PREFIX = 'grafana.com/';
@@ -19,7 +16,7 @@ export function followAnnotations(leader: string): Readonly<Record<string, strin
 /** Annotations that make a set mirror the ReplicaTemplate `name`. */
 export function mirrorAnnotations(name: string): Readonly<Record<string, string>> {
   const key = `${PREFIX}rollout-mirror-replicas-from-resource`;
-  const { group, version, kind } = replicaTemplates;
+  const { group, version, kind } = resourceTypes.replicaTemplates;
   return {
     [`${key}-name`]: name,
     [`${key}-kind`]: kind,
@@ -58,14 +55,14 @@ export async function createReplicaTemplate(
   replicas: number,
 ): Promise<void> {
   const { namespace, name } = key;
-  const { group, version, kind } = replicaTemplates;
+  const { group, version, kind } = resourceTypes.replicaTemplates;
   const body = {
     apiVersion: `${group}/${version}`,
     kind,
     metadata: { name, namespace },
     spec: { replicas },
   };
-  await client.create(replicaTemplates, { namespace }, { body });
+  await client.create(resourceTypes.replicaTemplates, { namespace }, { body });
 }
 
 /** An object with a scale subresource. */

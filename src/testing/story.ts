@@ -1,50 +1,20 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { after, type Instant, type Millis, millis } from '#base/units.ts';
+import { after, type Instant, type Millis } from '#base/units.ts';
 import type { Call, Commit, Delivery } from '#embedded-cluster/event-log.ts';
-import { podFacts, setFacts } from './facts.ts';
+import { podFacts } from './facts.ts';
 import { textAt, valueAt } from './json-path.ts';
 import type { Group, RawPodOptions } from './objects.ts';
 import { rawPod } from './objects.ts';
-import type { DisruptionStatement, RevisionBySet, ScaleStatement } from './statement.ts';
+import type { DisruptionStatement, ScaleStatement } from './statement.ts';
+import {
+  operatorUser,
+  type RemovalOptions,
+  removalCall,
+  type ScaleOptions,
+  scaleStatementOf,
+  statementOf,
+} from './story-operator.ts';
 import { T0 } from './views.ts';
-
-/** The user that the stories' operator is. */
-export const operatorUser = 'rollout-operator';
-
-/** How a story's operator removes a pod; each member makes it different from the right way. */
-export interface RemovalOptions {
-  /** @default the pod's */
-  readonly uid?: string | undefined;
-  /** @default the pod's */
-  readonly resourceVersion?: string | undefined;
-  /** The revision that it says it had seen. @default the last one */
-  readonly seen?: RevisionBySet;
-  /** Pods that it says it had seen newer than that, with the revision of each. @default none */
-  readonly newer?: Readonly<Record<string, number>>;
-  /** StatefulSets that it says it had seen newer than that, with the revision of each. @default none */
-  readonly newerSets?: Readonly<Record<string, number>>;
-  /** The revision that proves its view young. @default what it had seen */
-  readonly proof?: number;
-  /** The term of the Lease that it states. @default none */
-  readonly term?: string;
-  /** How long before its arrival the request was sent. @default 0 */
-  readonly sentBefore?: Millis;
-  /** Says nothing of its proof. @default false */
-  readonly isSilent?: boolean;
-  /** Evicts instead. @default false */
-  readonly isEviction?: boolean;
-  /** What the client is answered. @default 200 */
-  readonly outcome?: Call['outcome'];
-  /** Without a grace period: the pod is deleted at once. @default false */
-  readonly isFinal?: boolean;
-  /** Has no effect, or none yet. @default false; a refusal has none either */
-  readonly isUnheard?: boolean;
-  /** @default {@link operatorUser} */
-  readonly user?: string;
-}
-
-/** How a story's operator lowers replicas. */
-export type ScaleOptions = Pick<RemovalOptions, 'seen' | 'proof' | 'isSilent' | 'term'>;
 
 /**
  * Writes a history by hand: a group of StatefulSets, one event a line, no rule of any kind. What the operator's
@@ -123,14 +93,14 @@ export class Story {
   remove(name: string, options: RemovalOptions = {}): this {
     const pod = this.pod(name);
     const { user = operatorUser } = options;
-    if (options.isSilent !== true && user === operatorUser) this.#state(pod, options);
+    if (options.isSilent !== true && user === operatorUser) {
+      this.statements.push(statementOf(pod, options, this));
+    }
     const callId = this.#call({
       user,
-      ...wayOf(options),
+      ...removalCall(pod, options, this.now),
       resource: 'pods',
       name,
-      startedAt: after(this.now, millis(0 - (options.sentBefore ?? 0))),
-      ...preconditions(pod, options),
     });
     if (options.outcome === 409 || options.isUnheard === true) return this;
     if (options.isFinal === true) return this.#end(name, { user, callId });
@@ -141,21 +111,8 @@ export class Story {
 
   /** The operator writes the replicas of a set, with a statement of what that rests on. */
   scale(name: string, to: number, options: ScaleOptions = {}): this {
-    const { seen = this.#revision, proof = seen } = options;
-    const { uid, replicas } = setFacts(this.set(name));
     if (options.isSilent !== true) {
-      this.scaleStatements.push({
-        setUid: uid,
-        namespace: 'test',
-        setName: name,
-        from: replicas,
-        to,
-        client: 'operator-1',
-        sentAt: this.now,
-        proofs: { pods: proof, statefulsets: proof },
-        views: { pods: seen, statefulsets: seen },
-        ...(options.term !== undefined && { term: options.term }),
-      });
+      this.scaleStatements.push(scaleStatementOf(this.set(name), { ...options, to }, this));
     }
     return this.changeSet(name, { spec: { replicas: to } }, operatorUser);
   }
@@ -261,22 +218,6 @@ export class Story {
     return this;
   }
 
-  #state(pod: JsonObject, options: RemovalOptions): void {
-    const seen = options.seen ?? this.#revision;
-    this.statements.push({
-      podUid: textAt(pod, 'metadata', 'uid') ?? '',
-      sentAt: after(this.now, millis(0 - (options.sentBefore ?? 0))),
-      proofs: { pods: options.proof ?? seen, statefulsets: options.proof ?? seen },
-      views: {
-        pods: seen,
-        statefulsets: seen,
-        ...(options.newer !== undefined && { newerPods: options.newer }),
-        ...(options.newerSets !== undefined && { newerStatefulsets: options.newerSets }),
-      },
-      ...(options.term !== undefined && { term: options.term }),
-    });
-  }
-
   #stored(resource: string, name: string): JsonObject {
     const object = this.#objects.get(`${resource}/${name}`);
     if (object === undefined) throw new Error(`Cannot find ${resource} "${name}" in this story`);
@@ -345,28 +286,4 @@ function author(user: string): Author {
 function metadataOf(object: JsonObject): JsonObject {
   const metadata = valueAt(object, 'metadata');
   return isJsonObject(metadata) ? metadata : {};
-}
-
-function wayOf({
-  isEviction,
-  outcome = 200,
-}: RemovalOptions): Pick<Call, 'verb' | 'subresource' | 'outcome'> {
-  return isEviction === true
-    ? { verb: 'create', subresource: 'eviction', outcome }
-    : { verb: 'delete', subresource: '', outcome };
-}
-
-function preconditions(pod: JsonObject, options: RemovalOptions): Pick<Call, 'preconditions'> {
-  const uid = 'uid' in options ? options.uid : textAt(pod, 'metadata', 'uid');
-  const resourceVersion =
-    'resourceVersion' in options
-      ? options.resourceVersion
-      : textAt(pod, 'metadata', 'resourceVersion');
-  if (uid === undefined && resourceVersion === undefined) return {};
-  return {
-    preconditions: {
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    },
-  };
 }

@@ -1,28 +1,22 @@
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, minutes } from '#base/units.ts';
-import {
-  type Controllers,
-  type ControllersOptions,
-  startControllers,
-} from '#embedded-cluster/controllers/start-controllers.ts';
+import type { Controllers } from '#embedded-cluster/controllers/start-controllers.ts';
 import {
   createCluster,
   type EmbeddedCluster,
   type TransportOptions,
 } from '#embedded-cluster/create-cluster.ts';
-import {
-  type Kubelet,
-  type KubeletOptions,
-  startKubelet,
-} from '#embedded-cluster/kubelet/start-kubelet.ts';
+import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
+import type { JudgeOptions } from './chosen-invariants.ts';
 import type { CallOfPod } from './fake-pod-http.ts';
-import { type Judgement, type JudgeOptions, judge } from './judge.ts';
+import { type Judgement, judge } from './judge.ts';
 import { PodFleet } from './pod-fleet.ts';
+import { StoredObjects } from './stored-objects.ts';
+import { type EnvironmentOptions, startEnvironment } from './world-environment.ts';
 import {
   GROUP,
   images,
@@ -37,12 +31,9 @@ import { OPERATOR_USER, type OperatorRun, WorldOperator } from './world-operator
 import { WorldRecord } from './world-record.ts';
 
 /** What differs from the usual world. */
-export interface WorldOptions extends SetOptions {
-  readonly seed?: number;
+export interface WorldOptions extends SetOptions, EnvironmentOptions {
   /** @default a, b, c */
   readonly zones?: readonly string[];
-  readonly kubelet?: Partial<KubeletOptions>;
-  readonly controllers?: Partial<ControllersOptions>;
   /** How many replicas of the operator there are where that matters; see {@link replaceOperator}. @default 1 */
   readonly operators?: number;
   /** Flags of the operator besides the namespace. */
@@ -79,7 +70,7 @@ export class World {
   /** Told when an operator has ended by itself. */
   readonly onEnded = new Set<(operator: OperatorRun) => void>();
   readonly #controllers: Controllers;
-  readonly #state = new Map<string, JsonObject>();
+  readonly #stored: StoredObjects;
 
   private constructor(cluster: EmbeddedCluster, options: WorldOptions, clock: VirtualClock) {
     this.clock = clock;
@@ -88,20 +79,10 @@ export class World {
     this.options = options;
     this.zones = options.zones ?? ['a', 'b', 'c'];
     this.admin = this.clientOf({ user: 'user', client: 'user' });
-    const common = {
-      clock,
-      seed: options.seed ?? 1,
-      log: createLogger({
-        format: 'json',
-        level: 'error',
-        clock,
-        sink: unbuffered(() => undefined),
-      }),
-      transportFor: (user: { readonly name: string; readonly groups: readonly string[] }) =>
-        cluster.transport({ user, client: user.name }),
-    };
-    this.#controllers = startControllers({ ...common, ...options.controllers });
-    this.kubelet = startKubelet({ ...common, ...options.kubelet });
+    this.#stored = new StoredObjects(cluster.eventLog, NAMESPACE);
+    const { controllers, kubelet } = startEnvironment(cluster, clock, options);
+    this.#controllers = controllers;
+    this.kubelet = kubelet;
   }
 
   /** A world whose group is complete: every pod available on the first revision, every status observed. */
@@ -255,14 +236,12 @@ export class World {
 
   /** What the store holds of `resource` in the groups' namespace. */
   stored(resource: string, name: string): JsonObject | undefined {
-    return this.#state.get(`${resource}/${name}`);
+    return this.#stored.find(resource, name);
   }
 
   /** Names of all stored objects of `resource`. */
   names(resource: string): readonly string[] {
-    return [...this.#state.keys()]
-      .filter((key) => key.startsWith(`${resource}/`))
-      .map((key) => key.slice(resource.length + 1));
+    return this.#stored.names(resource);
   }
 
   /** Judges all that has happened; statements of proof included. */
@@ -309,12 +288,6 @@ export class World {
   }
 
   async #createNamespace(): Promise<void> {
-    this.cluster.eventLog.onCommit((commit) => {
-      if (commit.namespace !== NAMESPACE) return;
-      const key = `${commit.resource}/${commit.name}`;
-      if (commit.after === undefined) this.#state.delete(key);
-      else this.#state.set(key, commit.after);
-    });
     const body = { metadata: { name: NAMESPACE }, apiVersion: 'v1', kind: 'Namespace' };
     await this.admin.create(resourceTypes.namespaces, { name: NAMESPACE }, { body });
   }

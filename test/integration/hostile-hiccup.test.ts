@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
-import { timestamp } from '#embedded-cluster/controllers/timestamp.ts';
+import { timestamp } from '#embedded-cluster/timestamp.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { images } from '#testing/world-group.ts';
 import { assertBlockedBy, podsDeletedSince, setReady } from './hostile-stage.ts';

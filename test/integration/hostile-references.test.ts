@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis, minutes, seconds } from '#base/units.ts';
-import { replicaTemplates } from '#replica-coordination/replica-template.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { mirrorAnnotations } from '#testing/scaling.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { images } from '#testing/world-group.ts';
@@ -24,7 +24,7 @@ test('nine pods are rolled within 8 minutes although three mirrored scales never
     action: { kind: 'delay', delay: forEver },
   });
   for (const zone of world.zones) {
-    await autoscale(world, { type: replicaTemplates, name: `t-${zone}` }, 4);
+    await autoscale(world, { type: resourceTypes.replicaTemplates, name: `t-${zone}` }, 4);
   }
   await world.setImage(images.new);
   await world.clock.advance(minutes(8));
@@ -45,7 +45,11 @@ test('a mirrored scale that fails is read at most 20 times a minute, however oft
     action: { kind: 'error', code: 500 },
   });
   for (let turn = 0; turn < 120; turn += 1) {
-    await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 4 + (turn % 2));
+    await autoscale(
+      world,
+      { type: resourceTypes.replicaTemplates, name: 'ingester' },
+      4 + (turn % 2),
+    );
     await world.clock.advance(millis(500));
   }
   const reads = faults.hits.length;

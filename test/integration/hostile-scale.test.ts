@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { millis, minutes } from '#base/units.ts';
-import { replicaTemplates } from '#replica-coordination/replica-template.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { mirrorAnnotations } from '#testing/scaling.ts';
 import { World } from '#testing/world.ts';
 import { NAMESPACE, setName } from '#testing/world-group.ts';
@@ -23,7 +23,7 @@ function contest(world: World): void {
   world.cluster.eventLog.onCommit(({ resource, user, verb }) => {
     if (resource !== reported || user !== OPERATOR_USER || verb !== 'update') return;
     world.clock.timer(millis(50), () => {
-      void world.admin.patch(replicaTemplates, key, write);
+      void world.admin.patch(resourceTypes.replicaTemplates, key, write);
     });
   });
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { forceAnnotation, mirrorAnnotations } from '#testing/scaling.ts';
 import { World } from '#testing/world.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
@@ -52,7 +51,7 @@ async function touchTemplate(world: World, note: string): Promise<void> {
   const document = { metadata: { annotations: { note } } };
   const key = { namespace: NAMESPACE, name: 'ingester' };
   const body = { kind: 'merge', document } as const;
-  await world.run(world.admin.patch(replicaTemplates, key, { body }));
+  await world.run(world.admin.patch(resourceTypes.replicaTemplates, key, { body }));
 }
 
 const threeZones = { replicas: 3, maxUnavailable: '1' } as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
 import type { Behaviour } from '#embedded-cluster/kubelet/behaviours.ts';
-import { replicaTemplates } from '#replica-coordination/replica-template.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { forceAnnotation, mirrorAnnotations } from '#testing/scaling.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
@@ -116,7 +116,7 @@ test('a read of a scale that never answers ends after 30 s, and after 10 s it is
   const document = { metadata: { annotations: { note: 'touched by a person' } } };
   const key = { namespace: NAMESPACE, name: 'ingester' };
   const body = { kind: 'merge', document } as const;
-  await world.run(world.admin.patch(replicaTemplates, key, { body }));
+  await world.run(world.admin.patch(resourceTypes.replicaTemplates, key, { body }));
   await world.setImage(images.new);
   await world.clock.runUntil(() => faults.hits.length === 1, { maxVirtual: minutes(1) });
   await assertOvercome([world, operator], /replicatemplate|\bscale\b/i);

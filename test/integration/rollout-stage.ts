@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { instant, type Millis, minutes, seconds } from '#base/units.ts';
+import type { JudgeOptions } from '#testing/chosen-invariants.ts';
 import { isCountedWrite } from '#testing/invariants/effort.ts';
-import type { JudgeOptions } from '#testing/judge.ts';
 import type { World, WorldOptions } from '#testing/world.ts';
 import { OPERATOR_USER, type OperatorRun } from '#testing/world-operator.ts';
 import { worldReasons } from '#testing/world-reasons.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { type Instant, minutes, seconds } from '#base/units.ts';
-import { replicaTemplates } from '#replica-coordination/replica-template.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { numberAt } from '#testing/json-path.ts';
 import { delayAnnotations, mirrorAnnotations } from '#testing/scaling.ts';
 import { World } from '#testing/world.ts';
@@ -45,7 +45,7 @@ test('[scenario 51] three sets mirror a ReplicaTemplate down and up, and report 
   await createTemplate(world, 'ingester', 3);
   for (const zone of world.zones) await annotateSet(world, zone, mirrorAnnotations('ingester'));
   await world.readyOperator();
-  const target = { type: replicaTemplates, name: 'ingester' };
+  const target = { type: resourceTypes.replicaTemplates, name: 'ingester' };
   await world.clock.advance(seconds(10));
   assert.equal(reportedBy(world, 'ingester'), 3);
   await autoscale(world, target, 5);
@@ -65,7 +65,7 @@ test('a change of a mirrored resource is acted on in the same instant (KW-15)', 
   await world.readyOperator();
   await world.clock.advance(seconds(30));
   const before = world.clock.now();
-  await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 4);
+  await autoscale(world, { type: resourceTypes.replicaTemplates, name: 'ingester' }, 4);
   await world.clock.runUntil(() => replicasOf(world)[0] === 4);
   assert.ok(world.clock.now() - before < 100, `${world.clock.now() - before} ms`);
   await world.close();
@@ -126,7 +126,7 @@ async function delayedWorld(): Promise<World> {
   return world;
 }
 
-const ingester = { type: replicaTemplates, name: 'ingester' };
+const ingester = { type: resourceTypes.replicaTemplates, name: 'ingester' };
 
 /** Asserts that each pod that went had been prepared for an hour by then; pods tell the time in whole seconds. */
 function assertDelayed(world: World, asked: Instant): void {

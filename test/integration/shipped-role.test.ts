@@ -11,7 +11,6 @@ import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
 import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Call } from '#embedded-cluster/event-log.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { prepared } from '#testing/admission-requests.ts';
 import { budgetOver } from '#testing/budgets.ts';
@@ -79,13 +78,13 @@ test('the Role without webhooks permits all that is done, and nothing besides (#
   world.cluster.authorizer.restrict([{ user: OPERATOR_USER, namespace: NAMESPACE, rules }]);
   withoutStreaming(world.cluster, [
     resourceTypes.zoneAwarePodDisruptionBudgets.plural,
-    replicaTemplates.plural,
+    resourceTypes.replicaTemplates.plural,
   ]);
   await world.readyOperator();
   await world.setImage(images.new);
   await world.untilRolled(images.new);
   for (const zone of world.zones) await annotateSet(world, zone, mirrorAnnotations('ingester'));
-  await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 3);
+  await autoscale(world, { type: resourceTypes.replicaTemplates, name: 'ingester' }, 3);
   await untilScaled(world, [3, 3]);
   await world.clock.advance(seconds(10));
   assert.equal(reportedBy(world, 'ingester'), 3);

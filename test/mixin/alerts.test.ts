@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { reasonCatalogue } from '#control/reasons.ts';
-import { firing, healthy, installation, type Series, silent } from './alert-cases.ts';
+import { firing, healthy, silent } from './alert-cases.ts';
+import { installation, type Series } from './alert-series.ts';
 import { evaluated, renderedFiles, renderedFolder, storedFiles } from './render.ts';
 import { promtool } from './tools.ts';
 

@@ -2,7 +2,6 @@
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import {
   autoscale,
   createReplicaTemplate,
@@ -114,7 +113,7 @@ export const scalings: Readonly<Record<string, Scenario>> = {
   },
   'zones mirror a ReplicaTemplate down and up, and report to it': {
     act: async (env) => {
-      const template = { type: replicaTemplates, name: 'ingester' };
+      const template = { type: resourceTypes.replicaTemplates, name: 'ingester' };
       await mirror(env);
       await env.startOperator();
       await untilReported(env, env.replicas);
@@ -151,7 +150,7 @@ export const scalings: Readonly<Record<string, Scenario>> = {
   'three zones shrink once each pod was prepared for the delay; pods that answer late, wrongly or never hold themselves':
     {
       act: async (env) => {
-        const template = { type: replicaTemplates, name: 'ingester' };
+        const template = { type: resourceTypes.replicaTemplates, name: 'ingester' };
         const [never = '', wrong = '', late = ''] = env.zones.map(setName);
         env.pods.behave({ kind: 'never' }, `${never}-2`);
         env.pods.behave({ kind: 'answer', status: 200, body: '{"timestamp":"1"}' }, `${wrong}-1`);
@@ -170,7 +169,7 @@ export const scalings: Readonly<Record<string, Scenario>> = {
     },
   'a count that returns cancels what pods were asked, also by an operator that did not ask them': {
     act: async (env) => {
-      const template = { type: replicaTemplates, name: 'ingester' };
+      const template = { type: resourceTypes.replicaTemplates, name: 'ingester' };
       await mirror(env, delayAnnotations('1h'));
       const first = await env.startOperator();
       await scaleTo(env, template, 2);

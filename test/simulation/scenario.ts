@@ -1,7 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { replicaTemplates } from '#replica-coordination/replica-template.ts';
 import { completionBound } from '#testing/invariants/completion.ts';
 import { delayAnnotations, forceAnnotation, mirrorAnnotations } from '#testing/scaling.ts';
 import type { World, WorldOptions } from '#testing/world.ts';
@@ -288,7 +287,7 @@ function otherStories(): readonly Scenario[] {
         await createTemplate(world, 'ingester', 2);
         for (const zone of world.zones)
           await annotateSet(world, zone, mirrorAnnotations('ingester'));
-        await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 1);
+        await autoscale(world, { type: resourceTypes.replicaTemplates, name: 'ingester' }, 1);
         await untilScaled(world, [1, 1]);
       },
       image: images.old,
@@ -302,7 +301,7 @@ function otherStories(): readonly Scenario[] {
         const slow = { kind: 'late', after: seconds(2), behaves: { kind: 'application' } } as const;
         world.fleet.behave(slow, 'ingester-zone-b-1');
         await mirrorDelayed(world, '20s');
-        await autoscale(world, { type: replicaTemplates, name: 'ingester' }, 1);
+        await autoscale(world, { type: resourceTypes.replicaTemplates, name: 'ingester' }, 1);
         await untilScaled(world, [1, 1]);
       },
       image: images.old,
@@ -313,7 +312,7 @@ function otherStories(): readonly Scenario[] {
       name: 'delayed-count-returns',
       play: async (world) => {
         await mirrorDelayed(world, '1h');
-        const template = { type: replicaTemplates, name: 'ingester' };
+        const template = { type: resourceTypes.replicaTemplates, name: 'ingester' };
         await autoscale(world, template, 1);
         await world.clock.advance(seconds(10));
         await autoscale(world, template, 2);
@@ -359,7 +358,9 @@ function otherStories(): readonly Scenario[] {
 async function touchTemplate(world: World, touches: number): Promise<void> {
   const at = { namespace: NAMESPACE, name: 'ingester' };
   const document = { metadata: { annotations: { touches: String(touches) } } };
-  await world.run(world.admin.patch(replicaTemplates, at, { body: { kind: 'merge', document } }));
+  await world.run(
+    world.admin.patch(resourceTypes.replicaTemplates, at, { body: { kind: 'merge', document } }),
+  );
 }
 
 /** Every zone mirrors one template that asks for two, and asks pods `delay` before they go. */

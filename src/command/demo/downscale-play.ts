@@ -5,7 +5,7 @@ import { instant, type Millis, millis } from '#base/units.ts';
 import { numberAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import { resourcePath } from '#kubernetes/resource-path.ts';
-import { replicaTemplates } from '#replica-coordination/replica-template.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { LAST_DOWNSCALE } from '#statefulset/last-downscale.ts';
 import type { AnsweringPods, PodCall } from './answering-pods.ts';
 import { createAll } from './apply-manifests.ts';
@@ -26,7 +26,8 @@ import { isComplete } from './zone-view.ts';
 const template = { namespace: demoNamespace, name: 'ingester' };
 
 /** As commits name their resource. */
-const templates = `${replicaTemplates.plural}.${replicaTemplates.group}`;
+const { plural, group } = resourceTypes.replicaTemplates;
+const templates = `${plural}.${group}`;
 
 /** Pods of each zone that go. */
 const most = 3;
@@ -129,7 +130,10 @@ export class DownscalePlay {
   async #scale(replicas: number): Promise<void> {
     const { stage, scene, signal } = this.#options;
     scene.want(replicas);
-    const path = resourcePath(replicaTemplates, { ...template, subresource: 'scale' });
+    const path = resourcePath(resourceTypes.replicaTemplates, {
+      ...template,
+      subresource: 'scale',
+    });
     const scale = await stage.client.raw({ method: 'GET', path }, { signal });
     if (!isJsonObject(scale)) {
       throw new Error(`Cannot scale ReplicaTemplate "${template.name}": its scale is no object`);
@@ -139,7 +143,11 @@ export class DownscalePlay {
       `the autoscaler asks ReplicaTemplate "${template.name}" for ${podsText(replicas)} in each zone`,
     );
     const body = { ...scale, spec: { replicas } };
-    await stage.client.replace(replicaTemplates, template, { body, subresource: 'scale', signal });
+    await stage.client.replace(resourceTypes.replicaTemplates, template, {
+      body,
+      subresource: 'scale',
+      signal,
+    });
   }
 
   #observe(commit: Commit): void {

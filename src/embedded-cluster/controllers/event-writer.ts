@@ -1,10 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
+import { timestamp } from '#embedded-cluster/timestamp.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventNote, EventRecorder } from '#kubernetes/event-recorder.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { timestamp } from './timestamp.ts';
 
 /** What an {@link EventWriter} is made of. */
 export interface EventWriterOptions {

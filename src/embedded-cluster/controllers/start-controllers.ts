@@ -4,6 +4,7 @@ import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { parseIdentity } from '#kubernetes/parse-identity.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { ControllerParts, type ControllerPartsOptions } from './controller-parts.ts';
 import { discoverTypes, isDeletable } from './discover-types.ts';
@@ -23,7 +24,6 @@ import {
   parseNamespace,
   ServiceAccountController,
 } from './namespace/namespace-controller.ts';
-import { parseIdentity } from './parse-identity.ts';
 import { parsePod, parseRevision, parseSet } from './statefulset/parse-views.ts';
 import {
   ownerIndexers,

@@ -12,8 +12,8 @@ import {
 import { CLEANUP_FINALIZER } from '#embedded-cluster/resource/custom-resource-definition-row.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import type { ApiServer } from '#embedded-cluster/rest/api-server.ts';
-import { timestamp } from '#embedded-cluster/rest/timestamp.ts';
 import type { Change } from '#embedded-cluster/store/change.ts';
+import { timestamp } from '#embedded-cluster/timestamp.ts';
 import { customRows } from './custom-row.ts';
 
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';

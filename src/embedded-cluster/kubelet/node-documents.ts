@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
-import { microTimestamp, timestamp } from '#embedded-cluster/controllers/timestamp.ts';
+import { microTimestamp, timestamp } from '#embedded-cluster/timestamp.ts';
 import type { NodeConfig } from './node-fleet-options.ts';
 
 /** The Node object of a configured node (KU-1). */

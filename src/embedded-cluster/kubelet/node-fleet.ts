@@ -3,7 +3,7 @@ import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, minutes, seconds } from '#base/units.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
-import { microTimestamp, timestamp } from '#embedded-cluster/controllers/timestamp.ts';
+import { microTimestamp, timestamp } from '#embedded-cluster/timestamp.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';

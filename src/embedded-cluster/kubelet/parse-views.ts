@@ -7,18 +7,9 @@ import {
   textAt,
   textMapAt,
 } from '#embedded-cluster/controllers/read-json.ts';
-import type { Cached } from '#kubernetes/informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { parseIdentity } from '#kubernetes/parse-identity.ts';
 import type { ClaimView, KubeletPod, NodeView } from './views.ts';
-
-function cached({ metadata }: KubernetesObject): Cached {
-  return {
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    uid: metadata.uid,
-    resourceVersion: metadata.resourceVersion,
-  };
-}
 
 function trueConditions(object: KubernetesObject): readonly string[] {
   return objectsAt(object, 'status', 'conditions')
@@ -42,7 +33,7 @@ export function parseKubeletPod(object: KubernetesObject): KubeletPod {
   const waiting = states.map((state) => textAt(state, 'state', 'waiting', 'reason'));
   const affinity = 'requiredDuringSchedulingIgnoredDuringExecution';
   return {
-    ...cached(object),
+    ...parseIdentity(object),
     labels: object.metadata.labels ?? {},
     nodeName: textAt(spec, 'nodeName'),
     phase: textAt(status, 'phase'),
@@ -77,7 +68,7 @@ function podQuantity(text: string): number {
 export function parseNode(object: KubernetesObject): NodeView {
   const capacity = podQuantity(textAt(object, 'status', 'allocatable', 'pods'));
   return {
-    ...cached(object),
+    ...parseIdentity(object),
     labels: object.metadata.labels ?? {},
     isUnschedulable: objectAt(object, 'spec')['unschedulable'] === true,
     isReady: trueConditions(object).includes('Ready'),
@@ -89,7 +80,7 @@ export function parseNode(object: KubernetesObject): NodeView {
 /** A PersistentVolumeClaim. */
 export function parseClaim(object: KubernetesObject): ClaimView {
   return {
-    ...cached(object),
+    ...parseIdentity(object),
     isBound: textAt(object, 'status', 'phase') === 'Bound',
     spec: objectAt(object, 'spec'),
   };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
-import { timestamp } from '#embedded-cluster/controllers/timestamp.ts';
+import { timestamp } from '#embedded-cluster/timestamp.ts';
 import { areGatesOpen, crashBackoff, type Stage, type StepKind } from './pod-lifecycle.ts';
 import type { KubeletPod } from './views.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { timestamp } from '#embedded-cluster/controllers/timestamp.ts';
 import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import { timestamp } from '#embedded-cluster/timestamp.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Lister } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { arrayField, metadataOf, objectField, textField } from '#embedded-cluster/json-fields.ts';
 import { conflict, invalid } from '#embedded-cluster/status-errors.ts';
+import { timestamp } from '#embedded-cluster/timestamp.ts';
 import { decodeAnyBody } from './decode-body.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
-import { timestamp } from './timestamp.ts';
 import { withTopologyLabels } from './topology-labels.ts';
 import { updateObject } from './update.ts';
 

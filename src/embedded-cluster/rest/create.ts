@@ -9,6 +9,7 @@ import {
 } from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
+import { timestamp } from '#embedded-cluster/timestamp.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
 import { decodeObject } from './decode-body.ts';
 import { withDefaultClass } from './default-storage-class.ts';
@@ -17,7 +18,6 @@ import { checkNamespaceForCreate } from './namespace-lifecycle.ts';
 import { ownerCauses, withoutDuplicateOwners } from './owner-references.ts';
 import { versionReply } from './presentation.ts';
 import type { Admission, ApiCall, Reply, ServerContext } from './server-context.ts';
-import { timestamp } from './timestamp.ts';
 import { withTopologyLabels } from './topology-labels.ts';
 
 /** Attempts to find a free generated name (OB-1). */

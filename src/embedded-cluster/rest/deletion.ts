@@ -10,9 +10,9 @@ import {
   without,
 } from '#embedded-cluster/json-fields.ts';
 import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
+import { shiftTimestamp, timestamp } from '#embedded-cluster/timestamp.ts';
 import type { DeleteOptions, Propagation } from './delete-options.ts';
 import { isHeld } from './namespace-lifecycle.ts';
-import { shiftTimestamp, timestamp } from './timestamp.ts';
 import { nextGeneration } from './updated-object.ts';
 
 /** What a delete does to the stored object (OB-8). */

@@ -8,6 +8,7 @@ import { StatusError } from '#embedded-cluster/status-error.ts';
 import { badRequest, notFound } from '#embedded-cluster/status-errors.ts';
 import { STALE } from '#embedded-cluster/store/store.ts';
 import type { Version } from '#embedded-cluster/store/version.ts';
+import { timestamp } from '#embedded-cluster/timestamp.ts';
 import { collectionOf, commit, keyOf } from './commit.ts';
 import { checkKind, decodeAnyBody } from './decode-body.ts';
 import { deleteNamed } from './delete.ts';
@@ -20,7 +21,6 @@ import {
 } from './judge-eviction.ts';
 import { clientMetadata } from './metadata.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
-import { timestamp } from './timestamp.ts';
 
 /** Attempts to write a budget's status, and the time between them (SU-9). */
 const BUDGET_ATTEMPTS = 20;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject, jsonIn } from '#base/json.ts';
 import { parsePrometheusDuration } from '#base/prometheus-duration.ts';
 import { type Instant, instant, type Millis, millis, seconds } from '#base/units.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
@@ -115,11 +115,6 @@ function preparedSince({ method, reply }: FleetCall): number | undefined {
 }
 
 function timestampIn(body: string): number | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isJsonObject(value) ? numberAt(value, 'timestamp') : undefined;
-  } catch {
-    // What is no JSON says nothing.
-    return undefined;
-  }
+  const value = jsonIn(body);
+  return isJsonObject(value) ? numberAt(value, 'timestamp') : undefined;
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
+import { timestamp } from '#embedded-cluster/timestamp.ts';
 import { canonicalJson, numberAt, objectAt, objectsAt, textAt } from '../read-json.ts';
-import { timestamp } from '../timestamp.ts';
 import type { BudgetPlan } from './plan-budget.ts';
 import type { BudgetView } from './views.ts';
 

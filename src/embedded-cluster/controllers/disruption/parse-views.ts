@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
+import { parseTimestamp } from '#embedded-cluster/timestamp.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { parseIdentity } from '#kubernetes/parse-identity.ts';
 import { compileSelector } from '../label-selector.ts';
-import { parseIdentity } from '../parse-identity.ts';
 import { numberAt, objectAt, objectsAt, textAt, textMapAt } from '../read-json.ts';
-import { parseTimestamp } from '../timestamp.ts';
 import type {
   BudgetPod,
   BudgetView,

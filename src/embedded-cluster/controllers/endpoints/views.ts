@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Cached } from '#kubernetes/informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { parseIdentity } from '#kubernetes/parse-identity.ts';
 import { objectAt, objectsAt, textAt, textMapAt } from '../read-json.ts';
 
 /** What the endpoints controller reads of a Service. */
@@ -28,16 +29,11 @@ export interface EndpointPod extends Cached {
   readonly containerPorts: readonly JsonObject[];
 }
 
-function cached({ metadata }: KubernetesObject): Cached {
-  const { namespace = '', name, uid, resourceVersion } = metadata;
-  return { namespace, name, uid, resourceVersion };
-}
-
 /** A Service. */
 export function parseService(object: KubernetesObject): ServiceView {
   const spec = objectAt(object, 'spec');
   return {
-    ...cached(object),
+    ...parseIdentity(object),
     labels: object.metadata.labels ?? {},
     selector: textMapAt(spec, 'selector'),
     ports: objectsAt(spec, 'ports'),
@@ -51,7 +47,7 @@ export function parseEndpointPod(object: KubernetesObject): EndpointPod {
   const [spec, status] = [objectAt(object, 'spec'), objectAt(object, 'status')];
   const conditions = objectsAt(status, 'conditions');
   return {
-    ...cached(object),
+    ...parseIdentity(object),
     labels: object.metadata.labels ?? {},
     ip: textAt(status, 'podIP'),
     nodeName: textAt(spec, 'nodeName'),

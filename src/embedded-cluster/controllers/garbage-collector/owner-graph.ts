@@ -1,5 +1,6 @@
 import type { Cached } from '#kubernetes/informer.ts';
 import type { KubernetesObject, OwnerReference } from '#kubernetes/object.ts';
+import { parseIdentity } from '#kubernetes/parse-identity.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 import { objectsAt, textAt, textsAt } from '../read-json.ts';
 
@@ -32,10 +33,7 @@ function ownersOf(object: KubernetesObject): readonly OwnerReference[] {
 export function parseOwned(type: ResourceType, object: KubernetesObject): OwnedObject {
   const { metadata } = object;
   return {
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    uid: metadata.uid,
-    resourceVersion: metadata.resourceVersion,
+    ...parseIdentity(object),
     type,
     owners: ownersOf(object),
     isDeleting: metadata.deletionTimestamp !== undefined,

@@ -4,6 +4,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '#kubernetes/api-error.t
 import type { Client } from '#kubernetes/client.ts';
 import type { Cached, Informer } from '#kubernetes/informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { parseIdentity } from '#kubernetes/parse-identity.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { runWorkers } from '../run-workers.ts';
@@ -14,14 +15,9 @@ export interface NamespaceView extends Cached {
 }
 
 /** A Namespace. */
-export function parseNamespace({ metadata }: KubernetesObject): NamespaceView {
-  return {
-    namespace: '',
-    name: metadata.name,
-    uid: metadata.uid,
-    resourceVersion: metadata.resourceVersion,
-    isDeleting: metadata.deletionTimestamp !== undefined,
-  };
+export function parseNamespace(object: KubernetesObject): NamespaceView {
+  const isDeleting = object.metadata.deletionTimestamp !== undefined;
+  return { ...parseIdentity(object), isDeleting };
 }
 
 /** What the namespace controller is made of. */

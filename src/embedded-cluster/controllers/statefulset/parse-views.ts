@@ -1,20 +1,11 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { type Instant, instant, seconds } from '#base/units.ts';
-import type { Cached } from '#kubernetes/informer.ts';
+import { parseTimestamp } from '#embedded-cluster/timestamp.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { parseIdentity } from '#kubernetes/parse-identity.ts';
 import { canonicalJson, numberAt, objectAt, objectsAt, textAt } from '../read-json.ts';
-import { parseTimestamp } from '../timestamp.ts';
 import { placeOf, podIndexLabel, podNameLabel, revisionLabel } from './pod-labels.ts';
 import type { RevisionView, RollingUpdate, SetPod, SetStatus, SetView } from './views.ts';
-
-function cached({ metadata }: KubernetesObject): Cached {
-  return {
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    uid: metadata.uid,
-    resourceVersion: metadata.resourceVersion,
-  };
-}
 
 /** uid of the owner with `controller: true`; empty when there is none. */
 function controllerUidOf(object: JsonObject): string {
@@ -64,7 +55,7 @@ export function parseSet(object: KubernetesObject): SetView {
   const spec = objectAt(object, 'spec');
   const template = objectAt(spec, 'template');
   return {
-    ...cached(object),
+    ...parseIdentity(object),
     generation: object.metadata.generation ?? 0,
     isDeleting: object.metadata.deletionTimestamp !== undefined,
     annotations: object.metadata.annotations ?? {},
@@ -98,7 +89,7 @@ export function parsePod(object: KubernetesObject): SetPod {
   const { name } = object.metadata;
   const { setName, ordinal } = placeOf(name);
   return {
-    ...cached(object),
+    ...parseIdentity(object),
     ownerUid: controllerUidOf(object),
     labels,
     revision: labels[revisionLabel] ?? '',
@@ -116,7 +107,7 @@ export function parseRevision(object: KubernetesObject): RevisionView {
   const data = objectAt(object, 'data');
   const { $patch: _directive, ...template } = objectAt(data, 'spec', 'template');
   return {
-    ...cached(object),
+    ...parseIdentity(object),
     ownerUid: controllerUidOf(object),
     labels: object.metadata.labels ?? {},
     revision: numberAt(object, 'revision') ?? 0,

@@ -1,4 +1,4 @@
-import type { Instant } from '#base/units.ts';
+import { type Instant, instant } from '#base/units.ts';
 
 /** RFC 3339 in whole seconds, as `metav1.Time` is written (HT-9). */
 export function timestamp(at: Instant): string {
@@ -9,6 +9,20 @@ export function timestamp(at: Instant): string {
 
 /** Thousands of writes fall into one second. */
 let last = { second: Number.NaN, text: '' };
+
+/** `at` as a lease timestamp in microseconds, such as `2026-01-01T00:00:00.250000Z`. */
+export function microTimestamp(at: Instant): string {
+  const fraction = Math.floor((at - Math.floor(at / 1_000) * 1_000) * 1_000);
+  return timestamp(at).replace('Z', `.${String(fraction).padStart(6, '0')}Z`);
+}
+
+const pattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+
+/** An API timestamp in UTC such as `2026-01-01T00:00:00Z`, as an instant; undefined when `text` is none. */
+export function parseTimestamp(text: string): Instant | undefined {
+  const at = pattern.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : instant(at);
+}
 
 /** `text` moved by `seconds`. */
 export function shiftTimestamp(text: string, seconds: number): string {

@@ -1,0 +1,141 @@
+import { type Instant, type Millis, seconds } from '#base/units.ts';
+import type { History } from './history.ts';
+import { Completion, type CompletionOptions } from './invariants/completion.ts';
+import { KeptDelay } from './invariants/delay.ts';
+import { Effort, type EffortOptions, Quiescence, type QuietOptions } from './invariants/effort.ts';
+import { FreshExclusion, GroupExclusion } from './invariants/exclusion.ts';
+import { RespectedHolds } from './invariants/holds.ts';
+import type { Invariant } from './invariants/invariant.ts';
+import { FreshMaxUnavailable, MaxUnavailable } from './invariants/max-unavailable.ts';
+import { Pace } from './invariants/pace.ts';
+import { type Receipts, StatedProof } from './invariants/proof.ts';
+import { RetoldStall } from './invariants/retold.ts';
+import { Incarnation, OneKillPerSlot, TargetRevision } from './invariants/revision.ts';
+import { SoundScaling } from './invariants/scaling.ts';
+import { ShownState } from './invariants/shown.ts';
+import { SingleWriter } from './invariants/single-writer.ts';
+import { ExplainedStall, type StallOptions } from './invariants/stall.ts';
+import { StatedScaling } from './invariants/stated-scaling.ts';
+import { UnbuiltBudget } from './invariants/unbuilt-budget.ts';
+import type { OwnDisruptions } from './own-disruptions.ts';
+import type { FleetCall } from './pod-fleet.ts';
+import type { DisruptionStatement, ScaleStatement, StatementBook } from './statement.ts';
+import type { Seen } from './stuck.ts';
+
+/** What is judged. Each part that is left out is not judged, and the report says so. */
+export interface JudgeOptions {
+  /** Whether a user name is the operator's. */
+  readonly ours: (user: string) => boolean;
+  /** The operator's statements of proof (D-7). Without them EXCL-2, MAXU-2, SHOWN and D-7 are not judged. */
+  readonly statements?: readonly DisruptionStatement[];
+  /** The same of writes of replicas. Without them D-7, EXCL-2 and SHOWN of down-scales are not judged. */
+  readonly scaleStatements?: readonly ScaleStatement[];
+  /**
+   * Whether the history knows what watches had delivered; against a real API server nobody does, and of D-7 only
+   * the statement itself is judged. @default true
+   */
+  readonly areDeliveriesKnown?: boolean;
+  /**
+   * Where nobody knows what watches had delivered: after how long a commit counts as shown to a client whose watches
+   * are live. @default SHOWN is not judged there
+   */
+  readonly shownAfter?: Millis;
+  /** `-rollout.stuck-after`; 0: never. @default 30 min */
+  readonly stuckAfter?: Millis;
+  /** A of reliability §2. @default 10 s (D-3) */
+  readonly maxDecisionAge?: Millis;
+  /** LIVE-1 or LIVE-3. */
+  readonly completion?: CompletionOptions;
+  /** LIVE-2. */
+  readonly stalls?: StallOptions;
+  /** QUIE-1. */
+  readonly quiet?: QuietOptions;
+  /** WRITES (D-16). */
+  readonly effort?: EffortOptions;
+  /** All calls that reached pods, in order of arrival: the delay rule of SCAL-1. */
+  readonly podCalls?: readonly FleetCall[];
+  /** When the history ended. @default the time of its last record */
+  readonly end?: Instant;
+}
+
+/** What invariants look at. */
+interface Evidence {
+  readonly history: History;
+  readonly statements: StatementBook;
+  readonly disruptions: OwnDisruptions;
+  readonly receipts: Receipts;
+  /** When the call was sent; undefined while it is not known. */
+  readonly sentAt: (callId: number) => Instant | undefined;
+}
+
+/** Returns every invariant that can be judged by what `options` give. */
+export function invariantsOf(options: JudgeOptions, evidence: Evidence): readonly Invariant[] {
+  return [...always(options, evidence), ...onRequest(options, evidence)];
+}
+
+function always(options: JudgeOptions, evidence: Evidence): readonly Invariant[] {
+  const { ours, maxDecisionAge = seconds(10) } = options;
+  const { history, statements, disruptions, sentAt } = evidence;
+  const rests = { history, statements, ours, maxDecisionAge };
+  return [
+    new GroupExclusion(history, disruptions),
+    new MaxUnavailable(disruptions),
+    new FreshExclusion({ history, disruptions, maxDecisionAge }),
+    new FreshMaxUnavailable({
+      history,
+      disruptions,
+      statements,
+      ...stuckAfterOf(options),
+    }),
+    new Incarnation(rests),
+    new TargetRevision(rests),
+    new OneKillPerSlot(history),
+    new RespectedHolds(history),
+    new SoundScaling({ ours, maxDecisionAge, sentAt }),
+    new SingleWriter(),
+    new UnbuiltBudget(),
+    new Pace(ours),
+  ];
+}
+
+function onRequest(options: JudgeOptions, evidence: Evidence): readonly Invariant[] {
+  const { ours, statements, completion, stalls, quiet, effort, podCalls } = options;
+  const { history } = evidence;
+  const found: Invariant[] = [];
+  if (statements !== undefined) found.push(...stated(options, evidence));
+  if (completion !== undefined) found.push(new Completion(history, completion));
+  if (stalls !== undefined) found.push(new ExplainedStall(history, { ...stalls, ours }));
+  if (stalls?.retold !== undefined) {
+    const { said, retold } = stalls;
+    found.push(new RetoldStall({ history, ours, said, ...retold }));
+  }
+  if (quiet !== undefined) found.push(new Quiescence(ours, quiet, podCalls));
+  if (effort !== undefined) found.push(new Effort(ours, effort));
+  if (podCalls !== undefined) found.push(new KeptDelay({ ours, podCalls }));
+  return found;
+}
+
+/** Those that rest on what the operator says of its requests. */
+function stated(options: JudgeOptions, evidence: Evidence): readonly Invariant[] {
+  const { ours, scaleStatements, maxDecisionAge = seconds(10) } = options;
+  const { history, statements, disruptions } = evidence;
+  const { areDeliveriesKnown = true, shownAfter } = options;
+  const receipts = areDeliveriesKnown ? evidence.receipts : undefined;
+  const by = receipts ?? shownAfter;
+  const found: Invariant[] = [new StatedProof({ history, receipts })];
+  if (scaleStatements !== undefined) {
+    found.push(new StatedScaling({ history, disruptions, receipts, maxDecisionAge }));
+  }
+  if (by !== undefined) {
+    const said = { statements, scaleStatements: scaleStatements ?? [] };
+    found.push(
+      new ShownState({ history, disruptions, ours, by, ...said, ...stuckAfterOf(options) }),
+    );
+  }
+  return found;
+}
+
+/** `-rollout.stuck-after`, where it is given. */
+export function stuckAfterOf({ stuckAfter }: JudgeOptions): Pick<Seen, 'stuckAfter'> {
+  return stuckAfter === undefined ? {} : { stuckAfter };
+}

@@ -1,0 +1,40 @@
+import type { Clock } from '#base/clock.ts';
+import {
+  type Controllers,
+  type ControllersOptions,
+  startControllers,
+} from '#embedded-cluster/controllers/start-controllers.ts';
+import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import {
+  type Kubelet,
+  type KubeletOptions,
+  startKubelet,
+} from '#embedded-cluster/kubelet/start-kubelet.ts';
+import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
+
+/** How the controllers and kubelets around an operator differ from the usual ones. */
+export interface EnvironmentOptions {
+  /** @default 1 */
+  readonly seed?: number;
+  readonly kubelet?: Partial<KubeletOptions>;
+  readonly controllers?: Partial<ControllersOptions>;
+}
+
+/** Starts what makes an embedded cluster live: its controllers and kubelets, whose logs nobody reads. */
+export function startEnvironment(
+  cluster: EmbeddedCluster,
+  clock: Clock,
+  { seed = 1, kubelet, controllers }: EnvironmentOptions,
+): { readonly controllers: Controllers; readonly kubelet: Kubelet } {
+  const common = {
+    clock,
+    seed,
+    log: createLogger({ format: 'json', level: 'error', clock, sink: unbuffered(() => undefined) }),
+    transportFor: (user: { readonly name: string; readonly groups: readonly string[] }) =>
+      cluster.transport({ user, client: user.name }),
+  };
+  return {
+    controllers: startControllers({ ...common, ...controllers }),
+    kubelet: startKubelet({ ...common, ...kubelet }),
+  };
+}
