@@ -24,15 +24,15 @@ export interface BatchedSwapOptions<Asked, Answer> {
   /** How long each call may take. */
   readonly patience: Millis;
   /** How old the texts may be that a decision is made on; what others wrote shows by then. */
-  readonly freshFor: Millis;
+  freshFor(): Millis;
   /**
    * Decides on all that is asked at one instant, in its order, on `shared` and whatever the caches show right now.
    * Synchronous, and the same for the same. Called once more, as of the same time, just before a write leaves: what would
    * be decided differently by then is not sent.
    */
   decide(asked: readonly Asked[], shared: SharedTexts, at: Reading): Swap<Answer>;
-  /** Told of what was read or written, before anything is decided on it. */
-  onSeen?(shared: SharedTexts): void;
+  /** Told of what was read or written, before anything is decided on it, and when the request was sent that showed it. */
+  onSeen?(shared: SharedTexts, provenAt: Monotonic): void;
 }
 
 /** One reading of both clocks. */
@@ -161,10 +161,10 @@ export class BatchedSwaps<Asked, Answer> {
   }
 
   async #fresh(): Promise<Seen> {
-    const { clock, map, patience, freshFor } = this.#options;
+    const { clock, map, patience } = this.#options;
     const seen = this.#seen;
     const sentAt = clock.monotonic();
-    if (seen !== undefined && sentAt - seen.provenAt <= freshFor) return seen;
+    if (seen !== undefined && sentAt - seen.provenAt <= this.#options.freshFor()) return seen;
     return this.#saw(await map.read({ timeout: patience }), sentAt);
   }
 
@@ -183,7 +183,7 @@ export class BatchedSwaps<Asked, Answer> {
   }
 
   #saw(shared: SharedTexts, provenAt: Monotonic): Seen {
-    this.#options.onSeen?.(shared);
+    this.#options.onSeen?.(shared, provenAt);
     this.#seen = { shared, provenAt };
     return this.#seen;
   }

@@ -8,6 +8,8 @@ export interface Sightings {
   readonly since: ReadonlyMap<string, Monotonic>;
   /** Those of them that this process saw to come, as it knew the ledger before. */
   readonly witnessed: ReadonlySet<string>;
+  /** uids of pods that were seen in their slots since they were seen to be given away. @default none */
+  readonly inPlace?: ReadonlySet<string>;
 }
 
 /** Which claim of which reservation; a claim that was given anew is another one. */
@@ -60,4 +62,23 @@ export function passedAt(
   if (sightings === undefined || since === undefined) return told;
   const watched = after(now, millis(span - (sightings.now - since)));
   return sightings.witnessed.has(key) ? watched : instant(Math.min(told, watched));
+}
+
+/**
+ * Whether what the view shows of the slot of `reservation` came after that was given: the view was proven since this process
+ * saw all its claims, or showed the very pod in its slot since then, as no view goes back.
+ */
+export function isShownSince(
+  reservation: Reservation,
+  {
+    sightings,
+    viewProvenAt,
+  }: { readonly sightings?: Sightings | undefined; readonly viewProvenAt?: Monotonic | undefined },
+): boolean {
+  if (sightings === undefined || sightings.inPlace?.has(reservation.uid) === true) return true;
+  if (viewProvenAt === undefined) return false;
+  return reservation.claims.every((claim) => {
+    const since = sightings.since.get(keyOf(reservation, claim));
+    return since !== undefined && since <= viewProvenAt;
+  });
 }
