@@ -1,7 +1,8 @@
 import type { Instant } from '#base/units.ts';
+import type { Begun } from '#disruption/decide.ts';
 import type { Permission } from '#disruption/permission.ts';
 import type { PodView } from '#statefulset/view.ts';
-import type { BudgetSight } from './budget-sight.ts';
+import { type BudgetSight, noBudgetSight } from './budget-sight.ts';
 
 /** A pod that a plan takes away. */
 export interface WantedDisruption {
@@ -9,6 +10,14 @@ export interface WantedDisruption {
   readonly by: 'rollout' | 'scale-down';
   /** How many pods of its set may be unavailable at once; counts where a budget's own limit is 0 (G3). */
   readonly maxUnavailable: number;
+}
+
+/** What this process has under way, whatever budgets say by now. */
+export interface DisruptionsUnderWay {
+  /** Whether the pod may go by a request of ours that was sent, or is about to be. */
+  isUnderWay(uid: string): boolean;
+  /** All whose request was sent, and whose outcome does not show yet. */
+  begun(): readonly Omit<Begun, 'asking'>[];
 }
 
 /** Disruption budgets as passes over groups ask them. */
@@ -25,8 +34,20 @@ export interface GroupBudgets extends BudgetSight {
    */
   ask(wanted: readonly WantedDisruption[], signal: AbortSignal): Promise<void>;
   /**
-   * Notes which pods the plan of the group `key` wants away now, by uid: what is given for others of that group, and is
-   * not under way, is taken back.
+   * Notes which pods the plan of the group `key` wants away now, by uid: what is given for others, and is not under way,
+   * is taken back.
    */
   wants(key: string, uids: ReadonlySet<string>): void;
+  /** Says who tells what is under way, from now on. */
+  follow(underWay: DisruptionsUnderWay): void;
 }
+
+/** No budget governs anything. */
+export const noBudgets: GroupBudgets = Object.freeze({
+  ...noBudgetSight,
+  judge: (wanted: readonly WantedDisruption[]) =>
+    wanted.map((): Permission => ({ kind: 'ungoverned' })),
+  ask: () => Promise.resolve(),
+  wants: () => undefined,
+  follow: () => undefined,
+});

@@ -132,10 +132,6 @@ export const reasonCatalogue = {
     'The StatefulSet controller has not yet observed the newest spec of a set.',
     'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
   ),
-  CapabilityNotBuilt: hold(
-    'The group asks for a capability that this version does not have, and is never rolled without it.',
-    'Remove what the message names, or use a version that has it.',
-  ),
   AwaitingPredecessor: hold(
     'A request that an earlier process sent may still arrive, so that nothing is disrupted until -rollout.predecessor-horizon has passed.',
     'Wait; the message says until when. An operator that ends in good order under a Role that permits Leases spares its successor the wait.',
