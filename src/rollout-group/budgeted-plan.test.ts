@@ -91,7 +91,7 @@ const cases: Record<
   'with a stuck pod, which takes nothing from anybody, and no other': {
     given: group([zone('a', { status: prev, pods: ['old', 'old-stuck', 'old'] }), zone('b')]),
     answers: { 'a-0': 'refused', 'a-1': 'refused', 'a-2': 'refused' },
-    want: ['delete a-1 StuckPodReplaced', 'hold a BudgetRefused'],
+    want: ['hold a BudgetRefused', 'delete a-1 StuckPodReplaced'],
   },
 };
 
