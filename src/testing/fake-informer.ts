@@ -21,7 +21,8 @@ export class FakeInformer<T extends Cached> implements Informer<T> {
   readonly type: ResourceType;
   readonly lister: ObjectCache<T>;
   readonly freshness: InformerFreshness;
-  readonly hasSynced = true;
+  /** Set by a test where the first list is not complete; see {@link tellState}. */
+  hasSynced = true;
   /** Set by a test where the type is to be absent. */
   absence: Absence | undefined;
   readonly synced = Promise.resolve();
