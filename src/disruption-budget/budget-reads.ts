@@ -23,7 +23,9 @@ export interface BudgetReadPorts {
 interface NamespaceReads {
   /** When the newest was sent. */
   readonly sentAt: Monotonic;
-  /** Undefined where the cache shows it all, or the server does not have the type. */
+  /** Whether the server did not have the type. */
+  readonly isAbsent: boolean;
+  /** Undefined where the cache shows it all, or there was nothing to list. */
   readonly listed: Read<BudgetView> | undefined;
 }
 
@@ -67,11 +69,12 @@ export class BudgetReads {
   settle(): readonly string[] {
     const { hasSynced, absence, freshness } = this.#ports.informer;
     const settled: string[] = [];
-    for (const [namespace, { sentAt, listed }] of this.#reads) {
+    for (const [namespace, read] of this.#reads) {
+      const { sentAt, listed } = read;
       const isOver = absence !== undefined && absence.provenAt > sentAt;
       if (isOver) this.#reads.delete(namespace);
       else if (listed !== undefined && hasSynced && freshness.hasSeen(listed.revision)) {
-        this.#reads.set(namespace, { sentAt, listed: undefined });
+        this.#reads.set(namespace, { ...read, listed: undefined });
       } else continue;
       settled.push(namespace);
     }
@@ -109,7 +112,8 @@ export class BudgetReads {
         { signal, beforeSend, answerWithin },
       )
       .catch(absent);
-    if (list === undefined) this.#answered(namespace, { sentAt, listed: undefined });
+    if (list === undefined)
+      this.#answered(namespace, { sentAt, isAbsent: true, listed: undefined });
     else this.#listed(namespace, { list, sentAt });
   }
 
@@ -122,7 +126,8 @@ export class BudgetReads {
     for (const { metadata } of items) newest = newerRevision(newest, metadata.resourceVersion);
     this.#ports.informer.freshness.consistentRead(revision, sentAt, newest);
     const objects = new Map(items.map(budgetView).map((view) => [view.uid, view]));
-    this.#answered(namespace, { sentAt, listed: { revision, sentAt, objects } });
+    const listed = { revision, sentAt, objects };
+    this.#answered(namespace, { sentAt, isAbsent: false, listed });
   }
 
   /** Of two lists that were under way at once, the one with the newer content stands, whichever was answered last. */
@@ -130,7 +135,7 @@ export class BudgetReads {
     const known = this.#reads.get(namespace);
     const [older, newer] =
       known !== undefined && known.sentAt > read.sentAt ? [read, known] : [known, read];
-    this.#reads.set(namespace, { sentAt: newer.sentAt, listed: contentOf(older, newer) });
+    this.#reads.set(namespace, { ...newer, listed: contentOf(older, newer) });
   }
 }
 
@@ -139,7 +144,8 @@ function contentOf(
   newer: NamespaceReads,
 ): NamespaceReads['listed'] {
   const [before, after] = [older?.listed, newer.listed];
-  if (before === undefined || after === undefined) return after;
+  if (newer.isAbsent || before === undefined) return after;
+  if (after === undefined) return before;
   return compareRevisions(before.revision, after.revision) > 0 ? before : after;
 }
 

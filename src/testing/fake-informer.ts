@@ -89,6 +89,16 @@ export class FakeInformer<T extends Cached> implements Informer<T> {
     for (const change of this.lister.upsert(object)) this.#change(change);
   }
 
+  /** The list that began with `lister.beginList()` is whole, and was read at `revision`. */
+  endList(revision: string): void {
+    for (const change of this.lister.endList(revision)) this.#change(change);
+  }
+
+  /** The type is not served any more. */
+  empty(): void {
+    for (const change of this.lister.clear()) this.#change(change);
+  }
+
   /** The watch shows that `object` was deleted. */
   remove(object: KubernetesObject): void {
     this.#tell(object, this.lister.remove(object));
