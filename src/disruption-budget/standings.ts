@@ -1,0 +1,97 @@
+import type { Clock } from '#base/clock.ts';
+import { type Instant, type Monotonic, seconds } from '#base/units.ts';
+import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
+import type { WatchedPods } from '#control/watched-pods.ts';
+import type { Budget } from '#disruption/budget.ts';
+import { type Standing, standingOf } from '#disruption/standing.ts';
+import type { GovernedSets } from './governed-sets.ts';
+
+/** What {@link Standings} are made from. */
+export interface StandingPorts {
+  readonly clock: Clock;
+  readonly sets: Pick<GovernedSets, 'view'>;
+  readonly watched: Pick<WatchedPods, 'of'>;
+}
+
+/** How a budget stands, and since when that is proven. */
+export interface ProvenStanding {
+  readonly standing: Standing;
+  /** When the request was sent that proves the oldest part; undefined while a part is not proven. */
+  readonly provenAt: Monotonic | undefined;
+}
+
+interface Kept {
+  readonly sets: readonly SetSnapshot[];
+  readonly standing: Standing;
+  /** When it was made, by both clocks. */
+  readonly now: Instant;
+  readonly monotonic: Monotonic;
+  /** Whether it rests on how long pods have been as they are. */
+  readonly isTimed: boolean;
+}
+
+/** How long a standing is kept that rests on times: our own clock may end a wait that the wall clock does not (D-55). */
+const timedFor = seconds(1);
+
+/** What we take away ourselves has a reservation in the ledger, and needs no second mention. */
+const nothingLeaving: ReadonlySet<string> = new Set();
+
+/**
+ * How budgets stand in this moment; worked out once for all who ask while nothing has changed, as a flood of evictions asks
+ * a thousand times what a look at every pod answers.
+ */
+export class Standings {
+  readonly #ports: StandingPorts;
+  /** Goes with the budget, of which there is one object a generation. */
+  readonly #kept = new WeakMap<Budget, Kept>();
+
+  constructor(ports: StandingPorts) {
+    this.#ports = ports;
+  }
+
+  /** How `budget` over the sets of `scope` stands at `now`, the wall-clock time of this moment. */
+  of(budget: Budget, scope: SetScope, now: Instant): ProvenStanding {
+    const { sets, provenAt } = this.#ports.sets.view(scope);
+    const monotonic = this.#ports.clock.monotonic();
+    const kept = this.#kept.get(budget);
+    if (kept !== undefined && holds(kept, now, monotonic) && isSame(kept.sets, sets)) {
+      return { standing: kept.standing, provenAt };
+    }
+    const watched = this.#ports.watched.of(sets);
+    const standing = standingOf(budget, { sets, leaving: nothingLeaving, watched }, now);
+    const isTimed = isTimedBy(budget, sets);
+    this.#kept.set(budget, { sets, standing, now, monotonic, isTimed });
+    return { standing, provenAt };
+  }
+}
+
+/** Whether time alone has not ended it; a wall clock that was set back ends it, too. */
+function holds(
+  { standing: { changesAt }, isTimed, ...made }: Kept,
+  now: Instant,
+  monotonic: Monotonic,
+): boolean {
+  if (changesAt !== undefined && now >= changesAt) return false;
+  return !isTimed || (now >= made.now && monotonic - made.monotonic < timedFor);
+}
+
+function isTimedBy({ mode }: Budget, sets: readonly SetSnapshot[]): boolean {
+  const hasDelay = mode.kind === 'partitions' && mode.crossZoneDelay > 0;
+  return hasDelay || sets.some(({ set }) => set.spec.minReady > 0);
+}
+
+/** Whether both show the very same objects. */
+function isSame(one: readonly SetSnapshot[], other: readonly SetSnapshot[]): boolean {
+  if (one === other) return true;
+  if (one.length !== other.length) return false;
+  return one.every(({ set, pods }, index) => {
+    const same = other[index];
+    return same?.set === set && isSameList(same.pods, pods);
+  });
+}
+
+/** While a read stands in for a cache, its lists are made anew; what is in them is not. */
+function isSameList(one: SetSnapshot['pods'], other: SetSnapshot['pods']): boolean {
+  if (one === other) return true;
+  return one.length === other.length && one.every((pod, index) => pod === other[index]);
+}
