@@ -372,12 +372,12 @@ test('the ledger of a former budget is waited out where nobody saw the new one b
 
 test('what can be told of a budget without a call changes with what was read or written', async () => {
   const replica = new Replica();
-  assert.equal(replica.ledger.moment().ledger.kind, 'unread');
+  assert.equal(replica.ledger.moment(replica.clock.now()).ledger.kind, 'unread');
   await replica.ask('a-0', rollout);
-  const { ledger, isFresh } = replica.ledger.moment();
+  const { ledger, isFresh } = replica.ledger.moment(replica.clock.now());
   assert.ok(ledger.kind === 'known');
   assert.deepEqual([...ledger.ledger.reservations.keys()], ['ingester-zone-a-0-uid']);
   assert.equal(isFresh, true);
   await replica.clock.advance(10_001);
-  assert.equal(replica.ledger.moment().isFresh, false);
+  assert.equal(replica.ledger.moment(replica.clock.now()).isFresh, false);
 });

@@ -124,8 +124,8 @@ export class DisruptionLedger {
   }
 
   /** What is known of the budget right now, without a call. */
-  moment(): BudgetMoment {
-    const at = this.#reading();
+  moment(now: Instant): BudgetMoment {
+    const at = { now, monotonic: this.#options.clock.monotonic() };
     const view = this.#view(at);
     const isYoung = (time: Monotonic | undefined): boolean =>
       time !== undefined && at.monotonic - time <= maxDecisionAge;

@@ -55,6 +55,9 @@ export const zoneAwarePodDisruptionBudgetDefinition: JsonObject = definitionOf({
   schema: { type: 'object', properties: { spec } },
 });
 
+/** The ledger of a budget is the ConfigMap of this name and the budget's, in its namespace (D-33). */
+export const LEDGER_PREFIX = 'rollout-operator-ledger-';
+
 /** How many pods may be unavailable (B1, B2). */
 export type MaxUnavailable =
   /** An integer from 0; beyond 2^53 not exact. */
