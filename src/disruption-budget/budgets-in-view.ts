@@ -139,9 +139,8 @@ export class BudgetsInView {
   #followed({ kind, object: view }: Change<BudgetView>): boolean {
     const { namespace, name, object } = view;
     const before = this.#known.get(namespace, name);
-    this.#ports.onObserved?.(
-      kind === 'deleted' ? this.#known.remove(object) : this.#known.put(object),
-    );
+    const observation = kind === 'deleted' ? this.#known.remove(object) : this.#known.put(object);
+    this.#ports.onObserved?.(observation);
     return this.#known.get(namespace, name) !== before;
   }
 
@@ -159,7 +158,8 @@ export class BudgetsInView {
     let isNews = false;
     for (const { namespace: own, name, uid } of this.#known.list()) {
       if (own !== namespace || uids.has(uid)) continue;
-      this.#ports.onObserved?.(this.#known.remove({ metadata: { namespace, name, uid } }));
+      const observation = this.#known.remove({ metadata: { namespace, name, uid } });
+      this.#ports.onObserved?.(observation);
       isNews = true;
     }
     for (const { name, object } of views) {
