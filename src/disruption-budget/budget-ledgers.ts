@@ -22,6 +22,8 @@ export interface BudgetLedgerPorts {
   readonly standings: Pick<Standings, 'of'>;
   /** Whether this process saw the budget being made a moment ago. */
   sawCreation(uid: string, now: Monotonic): boolean;
+  /** Has the view of the sets of `scope` proven anew. */
+  prove(scope: SetScope, signal: AbortSignal): Promise<void>;
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   begun(): readonly Begun[];
 }
@@ -77,7 +79,7 @@ export class BudgetLedgers {
   }
 
   #opened(current: Kept['current']): Kept {
-    const { client, clock, log, standings, leader, begun, sawCreation } = this.#ports;
+    const { client, clock, log, standings, prove, leader, begun, sawCreation } = this.#ports;
     const { ref } = current.budget;
     const name = `${LEDGER_PREFIX}${ref.name}`;
     const object = `ConfigMap ${ref.namespace}/${name}`;
@@ -89,6 +91,7 @@ export class BudgetLedgers {
       budget: ref,
       sawCreation: () => sawCreation(ref.uid, clock.monotonic()),
       view: (now: Instant) => standings.of(kept.current.budget, kept.current.scope, now),
+      prove: (signal) => prove(kept.current.scope, signal),
       leader: (viewProvenAt) => leader(viewProvenAt),
       begun: () => begun(),
       onTidied: (failure) => failures.ended(failure),

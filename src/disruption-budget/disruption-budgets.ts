@@ -64,7 +64,7 @@ export class DisruptionBudgets implements GroupBudgets, EvictionBudgets {
   #underWay: DisruptionsUnderWay = nothingUnderWay;
 
   constructor(ports: DisruptionBudgetPorts) {
-    const { client, clock, log, inView, standings } = ports;
+    const { client, clock, log, inView, sets, standings } = ports;
     this.#ports = ports;
     this.#ledgers = new BudgetLedgers({
       client,
@@ -72,6 +72,7 @@ export class DisruptionBudgets implements GroupBudgets, EvictionBudgets {
       log,
       standings,
       sawCreation: (uid, now) => inView.sawCreation(uid, now),
+      prove: (scope, signal) => sets.prove(scope, signal),
       leader: (viewProvenAt) => this.#leader(viewProvenAt),
       begun: () => this.#begun(),
     });
