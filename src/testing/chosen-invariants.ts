@@ -16,7 +16,6 @@ import { ShownState } from './invariants/shown.ts';
 import { SingleWriter } from './invariants/single-writer.ts';
 import { ExplainedStall, type StallOptions } from './invariants/stall.ts';
 import { StatedScaling } from './invariants/stated-scaling.ts';
-import { UnbuiltBudget } from './invariants/unbuilt-budget.ts';
 import type { OwnDisruptions } from './own-disruptions.ts';
 import type { FleetCall } from './pod-fleet.ts';
 import type { DisruptionStatement, ScaleStatement, StatementBook } from './statement.ts';
@@ -93,7 +92,6 @@ function always(options: JudgeOptions, evidence: Evidence): readonly Invariant[]
     new RespectedHolds(history),
     new SoundScaling({ ours, maxDecisionAge, sentAt }),
     new SingleWriter(),
-    new UnbuiltBudget(),
     new Pace(ours),
   ];
 }
