@@ -497,6 +497,14 @@ test('BudgetsInView tell what is observed of each object of the cache', () => {
   assert.deepEqual(bench.observed, ['updated', 'invalid', 'invalid', 'updated', 'deleted']);
 });
 
+test('BudgetsInView take over what the cache has already', () => {
+  const { server } = new Bench();
+  server.put();
+  server.show();
+  const ports = { ...server, isPermitted: () => true, compile: compilePattern };
+  assert.equal(new BudgetsInView(ports).governing(pod).kind, 'one');
+});
+
 test('BudgetsInView list the budgets of a namespace, and all of them', () => {
   const bench = new Bench();
   bench.server.put();

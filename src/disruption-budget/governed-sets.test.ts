@@ -85,6 +85,14 @@ test('view() shows the sets that have the labels themselves, of this namespace',
   assert.deepEqual(bench.pods(scopeOf({ team: 'y' })), []);
 });
 
+test('view() takes labels that no object can have for what they are', () => {
+  const bench = new Bench();
+  bench.world.annotate('statefulsets', 'ingester-zone-a', { labels: { a: 'b', c: 'd' } });
+  bench.world.show();
+  assert.deepEqual(bench.pods(scopeOf({ a: 'b', c: 'd' })), all.slice(0, 2));
+  assert.deepEqual(bench.pods(scopeOf({ a: 'b,c=d' })), []);
+});
+
 test('view() is the same object while nothing has changed', async () => {
   const bench = new Bench();
   const first = bench.sets.view(scope);
