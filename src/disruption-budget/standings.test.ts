@@ -210,7 +210,7 @@ for (const [what, { make, waiting }] of Object.entries(timed)) {
     bench.pod({ ready: false });
     bench.pod({ ready: after(T0, seconds(3_600)) });
     assert.deepEqual(bench.disturbed(), [waiting]);
-    clock.setWallClock(-seconds(3_000));
+    clock.setWallClock(seconds(-3_000));
     await clock.advance(9_000);
     assert.deepEqual(bench.disturbed(), [waiting]);
     await clock.advance(1_001);
