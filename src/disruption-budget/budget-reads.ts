@@ -98,8 +98,11 @@ export class BudgetReads {
 
   async #read(namespace: string, signal: AbortSignal, sent: () => void): Promise<void> {
     const { client, clock, informer } = this.#ports;
-    if (informer.isAbsent) await informer.look(signal);
-    if (informer.isAbsent) return;
+    if (informer.isAbsent) {
+      sent();
+      await informer.look(signal);
+      if (informer.isAbsent) return;
+    }
     let sentAt = clock.monotonic();
     const beforeSend = (): void => {
       sentAt = clock.monotonic();

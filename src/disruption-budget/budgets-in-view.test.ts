@@ -17,20 +17,24 @@ class Bench {
   isPermitted = true;
   /** How often it was told that something changed. */
   changes = 0;
-  readonly budgets: BudgetsInView;
+  readonly budgets = this.follow();
 
   constructor() {
+    this.budgets.onChange(() => {
+      this.changes += 1;
+    });
+  }
+
+  /** The budgets as they are seen from now on. */
+  follow(): BudgetsInView {
     const { client, clock, informer } = this.server;
-    this.budgets = new BudgetsInView({
+    return new BudgetsInView({
       client,
       clock,
       informer,
       isPermitted: () => this.isPermitted,
       compile: compilePattern,
       onObserved: (observation) => this.observed.push(observation),
-    });
-    this.budgets.onChange(() => {
-      this.changes += 1;
     });
   }
 
@@ -495,6 +499,13 @@ test('BudgetsInView tell what is observed of each object of the cache', () => {
   server.drop();
   server.show();
   assert.deepEqual(bench.observed, ['updated', 'invalid', 'invalid', 'updated', 'deleted']);
+});
+
+test('BudgetsInView take over what the cache has already', () => {
+  const bench = new Bench();
+  bench.server.put();
+  bench.server.show();
+  assert.equal(bench.follow().governing(pod).kind, 'one');
 });
 
 test('BudgetsInView list the budgets of a namespace, and all of them', () => {

@@ -21,7 +21,7 @@ import { WitnessedCreations } from './witnessed-creations.ts';
 export interface BudgetsInViewPorts {
   readonly client: Client;
   readonly clock: Clock;
-  /** One that has not been run yet. */
+  /** What it has already is taken over. */
   readonly informer: Pick<
     Informer<BudgetView>,
     'hasSynced' | 'isAbsent' | 'absence' | 'lister' | 'freshness' | 'look' | 'onChange' | 'onState'

@@ -185,6 +185,13 @@ function provenAtOf({ pods, statefulSets }: SetProof): Monotonic | undefined {
   return monotonic(Math.min(pods.provenAt, statefulSets.provenAt));
 }
 
-function keyOf(scope: SetScope): string {
-  return `${scope.namespace}/${selectorOf(scope)}`;
+/** Not the selector: two budgets can have labels that no object can have, and one selector. */
+function keyOf({ namespace, matchLabels }: SetScope): string {
+  return JSON.stringify([namespace, ...[...matchLabels].toSorted(byLabel)]);
+}
+
+type Label = readonly [name: string, value: string];
+
+function byLabel([one]: Label, [other]: Label): number {
+  return one < other ? -1 : 1;
 }
