@@ -1,3 +1,4 @@
+import type { EvictionBudgets } from '#admission/eviction-budgets.ts';
 import type { AdmissionOptions } from '#admission/run-admission.ts';
 import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
@@ -5,6 +6,7 @@ import type { Logger } from '#base/logger.ts';
 import type { RunningCertificate } from '#certificate/certificate-source.ts';
 import type { Config } from '#config/config.ts';
 import type { Client } from '#kubernetes/client.ts';
+import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Tracing } from '#telemetry/tracing.ts';
 
@@ -27,12 +29,27 @@ interface Settings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  readonly budgetMetrics: BudgetMetrics;
+  /** @default none are known, so that no pod that is there is evicted */
+  readonly evictionBudgets?: EvictionBudgets;
   /** Names this process; new at every start. */
   readonly identity: string;
   readonly admission?: AdmissionSettings;
   /** Absent while nothing is traced. */
   readonly tracing?: Tracing;
 }
+
+/** Stands in while nobody tells which budgets there are: whatever exists may be governed. */
+const unknownBudgets: EvictionBudgets = Object.freeze({
+  pod: () => undefined,
+  mayGovern: () => true,
+  judge: async () => ({
+    kind: 'unclear' as const,
+    budget: undefined,
+    why: 'the disruption budgets are not known',
+    until: undefined,
+  }),
+});
 
 /** Starts what `settings` ask for. The webhooks stand before readiness, and end with a drain after it is withdrawn (S7). */
 export function startAdmission(
@@ -62,6 +79,7 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
     import('#admission/run-admission.ts'),
   ]);
   const { admission, config, clock, log, metrics, identity, newClient, tracing } = serving;
+  const { budgetMetrics, evictionBudgets = unknownBudgets } = serving;
   const { registry } = admission;
   const client = newClient();
   let certificate: RunningCertificate;
@@ -85,7 +103,8 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
   };
   const { source } = certificate;
   const traced = tracing === undefined ? {} : { tracing };
-  const ports = { config, clock, log, clients, identity, ...traced };
+  const budgets = { evictionBudgets, budgetMetrics };
+  const ports = { config, clock, log, clients, identity, ...budgets, ...traced };
   const onClaimsRefused = (verb: string, isRefused: boolean): void =>
     metrics.setPermissionRefused(verb, 'configmaps', isRefused);
   const given = { ...admission, ...ports, certificate: source, onListening, onClaimsRefused };

@@ -29,6 +29,7 @@ import { electionOf, runElection } from '#operator-election.ts';
 import { tellMissingRules } from '#operator-role.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
 import { ForeignBudgets } from '#rollout-group/foreign-budget.ts';
+import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
 import type { Tracing } from '#telemetry/tracing.ts';
@@ -39,6 +40,7 @@ export interface OperatorOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  readonly budgetMetrics: BudgetMetrics;
   readonly readiness: Readiness;
   /** The authorised way to the API server, without any decoration. */
   readonly transport: Transport;
