@@ -1,21 +1,16 @@
 import type { Permission } from '#kubernetes/permission.ts';
 
 /**
- * What keeping disruption budgets takes, namespaced. The ConfigMaps are `rollout-operator-ledger-<budget>`: no rule can
- * restrict creation to names, and none can name what is called after budgets that do not exist yet.
+ * What obeying disruption budgets takes, namespaced, beyond watching pods, StatefulSets and budgets, which rolling groups
+ * does anyway. The ConfigMaps are `rollout-operator-ledger-<budget>`: no rule can restrict creation to names, nor know what
+ * is called after budgets that do not exist yet. So it is a Role of its own, for those who have budgets.
  */
 export const budgetPermissions: readonly Permission[] = Object.freeze([
-  {
-    group: 'rollout-operator.grafana.com',
-    resource: 'zoneawarepoddisruptionbudgets',
-    verbs: ['list', 'watch'],
-    because: 'the budgets are watched',
-  },
   {
     group: '',
     resource: 'pods',
     verbs: ['get'],
-    because: 'a pod that is evicted before it has been seen is read',
+    because: 'a pod to evict is read that is not seen, or that serves nobody as far as is seen',
   },
   {
     group: '',
