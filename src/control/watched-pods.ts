@@ -59,11 +59,11 @@ export class WatchedPods {
     const witnessed = new Set<string>();
     const served = new Set<string>();
     for (const { set, pods } of sets) {
+      const { minReady } = set.spec;
+      const isTimed = minReady > 0 || delay > 0;
       for (const pod of pods) {
-        if (pod.unready === undefined && set.spec.minReady <= 0 && delay <= 0) continue;
-        const seen = this.#seen.get(pod.uid);
-        if (seen === undefined || !isSameCondition(seen.pod, pod)) continue;
-        if (!matters(seen, pod, { minReady: set.spec.minReady, ...moment })) continue;
+        const seen = isTimed || pod.unready !== undefined ? this.#seenAs(pod) : undefined;
+        if (seen === undefined || !matters(seen, pod, { minReady, ...moment })) continue;
         since.set(pod.uid, seen.since);
         if (seen.isWitnessed) witnessed.add(pod.uid);
         if (hasServed(seen, moment.monotonic)) served.add(pod.uid);
@@ -71,6 +71,11 @@ export class WatchedPods {
     }
     const gone = this.#goneOf(sets, moment.monotonic);
     return { now: moment.monotonic, since, witnessed, served, gone, begun: this.#begun };
+  }
+
+  #seenAs(pod: PodView): Seen | undefined {
+    const seen = this.#seen.get(pod.uid);
+    return seen !== undefined && isSameCondition(seen.pod, pod) ? seen : undefined;
   }
 
   #changed(change: Change<PodView>): void {
