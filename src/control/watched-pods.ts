@@ -58,24 +58,30 @@ export class WatchedPods {
     const since = new Map<string, Monotonic>();
     const witnessed = new Set<string>();
     const served = new Set<string>();
-    for (const { set, pods } of sets) {
-      const { minReady } = set.spec;
-      const isTimed = minReady > 0 || delay > 0;
-      for (const pod of pods) {
-        const seen = isTimed || pod.unready !== undefined ? this.#seenAs(pod) : undefined;
-        if (seen === undefined || !matters(seen, pod, { minReady, ...moment })) continue;
-        since.set(pod.uid, seen.since);
-        if (seen.isWitnessed) witnessed.add(pod.uid);
-        if (hasServed(seen, moment.monotonic)) served.add(pod.uid);
+    for (const each of sets) {
+      for (const { uid, seen } of this.#timed(each, moment)) {
+        since.set(uid, seen.since);
+        if (seen.isWitnessed) witnessed.add(uid);
+        if (hasServed(seen, moment.monotonic)) served.add(uid);
       }
     }
     const gone = this.#goneOf(sets, moment.monotonic);
     return { now: moment.monotonic, since, witnessed, served, gone, begun: this.#begun };
   }
 
-  #seenAs(pod: PodView): Seen | undefined {
-    const seen = this.#seen.get(pod.uid);
-    return seen !== undefined && isSameCondition(seen.pod, pod) ? seen : undefined;
+  /** Those pods of a set of which it matters how long they are as they are. */
+  *#timed(
+    { set, pods }: SetSnapshot,
+    moment: { readonly now: Instant; readonly monotonic: Monotonic; readonly delay: Millis },
+  ): Iterable<{ readonly uid: string; readonly seen: Seen }> {
+    const { minReady } = set.spec;
+    const isTimed = minReady > 0 || moment.delay > 0;
+    for (const pod of pods) {
+      if (!isTimed && pod.unready === undefined) continue;
+      const seen = this.#seen.get(pod.uid);
+      if (seen === undefined || !isSameCondition(seen.pod, pod)) continue;
+      if (matters(seen, pod, { minReady, ...moment })) yield { uid: pod.uid, seen };
+    }
   }
 
   #changed(change: Change<PodView>): void {
