@@ -146,3 +146,16 @@ test('BudgetsInView know what the newer of two lists showed, although the other 
   await slow;
   assert.deepEqual([bench.provenAt(), bench.governing()], [1_000, 'ingester ingester-uid 1']);
 });
+
+test('BudgetsInView know what a list showed as soon as its proof is told, whoever asked for it (D-49)', async () => {
+  const bench = new BudgetBench();
+  const { server } = bench;
+  server.put();
+  let pair: readonly unknown[] = [];
+  const watching = (async () => {
+    while (bench.provenAt() === 'unproven') await Promise.resolve();
+    pair = [bench.provenAt(), bench.governing()];
+  })();
+  await Promise.all([bench.look(), watching]);
+  assert.deepEqual(pair, [0, 'ingester ingester-uid 1']);
+});
