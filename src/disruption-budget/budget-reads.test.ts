@@ -138,6 +138,8 @@ test('BudgetsInView know what the newer of two lists showed, although the other 
   const slow = bench.look();
   await server.clock.settle();
   server.before = () => undefined;
+  // The cache has reached neither.
+  server.put({ namespace: 'other' });
   const beside = bench.look();
   await server.clock.advance(1_000);
   await beside;
