@@ -58,30 +58,25 @@ export class WatchedPods {
     const since = new Map<string, Monotonic>();
     const witnessed = new Set<string>();
     const served = new Set<string>();
-    for (const each of sets) {
-      for (const { uid, seen } of this.#timed(each, moment)) {
-        since.set(uid, seen.since);
-        if (seen.isWitnessed) witnessed.add(uid);
-        if (hasServed(seen, moment.monotonic)) served.add(uid);
+    for (const { set, pods } of sets) {
+      const wait = waitOf(set.spec.minReady, delay);
+      for (const pod of pods) {
+        if (pod.unready === undefined && wait <= 0) continue;
+        const seen = this.#seenAs(pod);
+        if (seen === undefined || !matters(seen, pod, { wait, ...moment })) continue;
+        since.set(pod.uid, seen.since);
+        if (seen.isWitnessed) witnessed.add(pod.uid);
+        if (hasServed(seen, moment.monotonic)) served.add(pod.uid);
       }
     }
     const gone = this.#goneOf(sets, moment.monotonic);
     return { now: moment.monotonic, since, witnessed, served, gone, begun: this.#begun };
   }
 
-  /** Those pods of a set of which it matters how long they are as they are. */
-  *#timed(
-    { set, pods }: SetSnapshot,
-    moment: { readonly now: Instant; readonly monotonic: Monotonic; readonly delay: Millis },
-  ): Iterable<{ readonly uid: string; readonly seen: Seen }> {
-    const { minReady } = set.spec;
-    const isTimed = minReady > 0 || moment.delay > 0;
-    for (const pod of pods) {
-      if (!isTimed && pod.unready === undefined) continue;
-      const seen = this.#seen.get(pod.uid);
-      if (seen === undefined || !isSameCondition(seen.pod, pod)) continue;
-      if (matters(seen, pod, { minReady, ...moment })) yield { uid: pod.uid, seen };
-    }
+  /** What was seen of `pod` while its Ready condition is as it is there. */
+  #seenAs(pod: PodView): Seen | undefined {
+    const seen = this.#seen.get(pod.uid);
+    return seen !== undefined && isSameCondition(seen.pod, pod) ? seen : undefined;
   }
 
   #changed(change: Change<PodView>): void {
@@ -153,24 +148,25 @@ function hasServed({ readyUntil, leavingSince }: Seen, now: Monotonic): boolean 
 
 /** What decides whether it matters how long a pod is as it is. */
 interface WatchedMoment {
-  readonly minReady: Millis;
+  readonly wait: Millis;
   readonly delay: Millis;
   readonly now: Instant;
   readonly monotonic: Monotonic;
 }
 
-/**
- * Whether `seen` can change what is said of `pod`: it is not ready, or may not be available for `minReady`, or ready for
- * longer than `delay`, yet.
- */
+/** How long a pod must have been ready for both; at its very end a delay is not over yet. */
+function waitOf(minReady: Millis, delay: Millis): Millis {
+  return delay > 0 ? millis(Math.max(minReady, delay + 1)) : minReady;
+}
+
+/** Whether `seen` can change what is said of `pod`: it is not ready, or may not be for `wait` yet. */
 function matters(
   { since, isWitnessed }: Seen,
   pod: PodView,
-  { minReady, delay, now, monotonic }: WatchedMoment,
+  { wait, delay, now, monotonic }: WatchedMoment,
 ): boolean {
   if (pod.unready !== undefined) return true;
   if (delay > 0 && pod.readyTime !== undefined) return true;
-  const wait = Math.max(minReady, delay > 0 ? delay + 1 : 0);
   if (pod.readySince === undefined || now - pod.readySince < wait) return true;
   return isWitnessed && monotonic - since < wait;
 }
