@@ -1,4 +1,5 @@
 import type { EvictionBudgets, EvictionVerdict } from '#admission/eviction-budgets.ts';
+import { assertNever } from '#base/assert-never.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Budget, BudgetRef } from '#disruption/budget.ts';
 import type { DisruptionSnapshot } from '#disruption/snapshot.ts';
@@ -24,8 +25,6 @@ export class FakeEvictionBudgets implements EvictionBudgets {
   script: ((pod: PodView, signal: AbortSignal) => Promise<EvictionVerdict>) | undefined;
   /** Namespaces without budgets. */
   readonly ungoverned = new Set<string>();
-  /** Pods that were asked for, by name, and how. */
-  readonly judged: { readonly name: string; readonly isDryRun: boolean }[] = [];
 
   /** Puts the pods of `snapshot` in place of those of before, under the budgets that follow. */
   show(snapshot: DisruptionSnapshot): void {
@@ -73,7 +72,6 @@ export class FakeEvictionBudgets implements EvictionBudgets {
     signal: AbortSignal,
   ): Promise<EvictionVerdict> {
     signal.throwIfAborted();
-    this.judged.push({ name: pod.name, isDryRun });
     if (this.script !== undefined) return this.script(pod, signal);
     const governing = this.#known.governing(pod.namespace, pod.labels);
     switch (governing.kind) {
@@ -85,6 +83,8 @@ export class FakeEvictionBudgets implements EvictionBudgets {
       }
       case 'one':
         return this.#ask(pod, governing, isDryRun);
+      default:
+        return assertNever(governing);
     }
   }
 
