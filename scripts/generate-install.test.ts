@@ -61,7 +61,7 @@ describe('installFiles()', () => {
       .filter(([file]) => file.startsWith('kustomize/components/webhooks/'))
       .map(([, text]) => text)
       .join('\n');
-    assert.equal([...texts.matchAll(/namespace: "NAMESPACE"$/gm)].length, 8);
+    assert.equal([...texts.matchAll(/namespace: "NAMESPACE"$/gm)].length, 9);
     assert.doesNotMatch(texts, /: NAMESPACE$/m);
   });
 

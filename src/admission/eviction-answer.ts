@@ -118,12 +118,7 @@ function denied(denial: Denial, budget: BudgetRef): EvictionAnswer {
   const message = explain(denial, budget);
   const { reason, status } = outcomeOfDenial(denial);
   const causes = [{ reason: causeReasons[denial.kind], message }];
-  return refused(reason, { message, code: codeOf(status), causes });
-}
-
-/** No denial lets anything pass. */
-function codeOf(status: RequestOutcome['status']): 400 | 403 | 429 {
-  return status === 200 ? 429 : status;
+  return refused(reason, { message, code: status, causes });
 }
 
 function ambiguous({ text, budgets }: VerdictOf<'ambiguous'>): EvictionAnswer {

@@ -132,9 +132,11 @@ test('podEviction() asks to come back at once while as many pods are read as may
   const answer = Promise.withResolvers<{ readonly status: number }>();
   bed.answer = () => answer.promise;
   const first = bed.evict('b-0');
-  assert.deepEqual(await bed.evict('a-0'), overloaded);
+  const second = bed.evict('a-0');
+  await settled();
+  assert.deepEqual([await bed.underWay(), bed.requests.length], [1, 1]);
   answer.resolve({ status: 404 });
-  assert.equal((await first).isAllowed, true);
+  assert.deepEqual([await first, await second], [{ isAllowed: true }, overloaded]);
   assert.equal((await bed.evict('a-0')).isAllowed, true);
   assert.deepEqual(await bed.counted(), { 'pod-not-found 200': 2, 'overloaded 429': 1 });
 });

@@ -25,10 +25,7 @@ export interface EvictionBedOptions {
 }
 
 /** The request to evict `ingester-zone-<slot>`, such as `a-0`, as the API server has it reviewed. */
-export function evictionRequest(
-  slot: string,
-  rest: Partial<AdmissionRequest> = {},
-): AdmissionRequest {
+function evictionRequest(slot: string, rest: Partial<AdmissionRequest> = {}): AdmissionRequest {
   return updateRequest(undefined, undefined, {
     kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
     resourceGroup: '',
