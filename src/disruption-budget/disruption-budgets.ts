@@ -59,6 +59,8 @@ export interface DisruptionBudgetPorts {
 export class DisruptionBudgets implements GroupBudgets {
   /** The same for evictions. */
   readonly evictions: EvictionBudgets;
+  /** Those that were asked. */
+  readonly ledgers: Pick<BudgetLedgers, 'trouble'>;
   readonly #ports: DisruptionBudgetPorts;
   readonly #ledgers: BudgetLedgers;
   readonly #created: CreatedLedgers;
@@ -85,6 +87,7 @@ export class DisruptionBudgets implements GroupBudgets {
       log,
       sawCreation: (uid) => inView.sawCreation(uid, clock.monotonic()),
     });
+    this.ledgers = this.#ledgers;
     this.evictions = new JudgedEvictions({ ...ports, ledgers: this.#ledgers });
     inView.onChange(() => this.#budgetsChanged());
   }
