@@ -15,6 +15,8 @@ import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 /** What disruption budgets take besides the caches. */
 export interface BudgetSettings {
   readonly client: Client;
+  /** The namespace that this process looks at; empty for all. */
+  readonly namespace: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly caches: Caches;
@@ -35,6 +37,7 @@ export interface RunningBudgets {
 /** Opens the authority that rollouts, scale-downs and evictions ask; it lives as long as the process. */
 export function openBudgets({
   client,
+  namespace,
   clock,
   log,
   caches,
@@ -54,6 +57,7 @@ export function openBudgets({
   const standings = new Standings({ clock, sets, watched: new WatchedPods(pods, clock) });
   const authority = new DisruptionBudgets({
     client,
+    namespace,
     clock,
     log,
     pods,

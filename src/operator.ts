@@ -80,7 +80,14 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   else signal.addEventListener('abort', stop, { once: true });
   const client = decoratedClient(options);
   const caches = createCaches(client, options);
-  const budgets = openBudgets({ client, caches, clock, log, metrics: options.budgetMetrics });
+  const budgets = openBudgets({
+    client,
+    namespace: options.config.kubernetes.namespace,
+    caches,
+    clock,
+    log,
+    metrics: options.budgetMetrics,
+  });
   const unreadable = new AbortController();
   const admission = startAdmission(
     { ...options, evictionBudgets: budgets.authority.evictions },

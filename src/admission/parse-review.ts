@@ -56,7 +56,13 @@ function reviewWith(...objects: readonly Member[]): readonly Member[] {
 /** Of a list that has one element, if any. */
 const longestDryRun = 1_024;
 const eviction = object(
-  member('deleteOptions', object(member('dryRun', { as: 'source', most: longestDryRun }))),
+  member(
+    'deleteOptions',
+    object(
+      member('dryRun', { as: 'source', most: longestDryRun }),
+      member('preconditions', object(member('uid', uid))),
+    ),
+  ),
 );
 
 const outlines: Readonly<Record<ObjectReading, readonly Member[]>> = {

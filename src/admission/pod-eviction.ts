@@ -87,8 +87,12 @@ function evictionAnswer(review: Case, ports: Ports): EvictionAnswer | Promise<Ev
   const pod = ports.budgets.pod(namespace, name);
   const passes = pod !== undefined && isUncounted(pod);
   if (!ports.budgets.mayGovern(namespace)) return passes ? notReady : passed('pod-not-in-scope');
+  const demanded = demandedUid(request);
+  const isAnother = pod !== undefined && demanded !== undefined && demanded !== pod.uid;
   // Its successor of the same name may serve already, and be what the API server would evict.
-  return pod === undefined || passes ? byReading(review, ports) : byJudging(pod, review, ports);
+  return pod === undefined || passes || isAnother
+    ? byReading(review, ports)
+    : byJudging(pod, review, ports);
 }
 
 /** Why a request is no eviction, in the words of the peer; undefined where it is one (E1…E3). */
@@ -120,6 +124,9 @@ async function byReading({ request, context }: Case, ports: Ports): Promise<Evic
   try {
     const key = { namespace, name };
     const live = await ports.client.get(resourceTypes.pods, key, callOf(deadline));
+    const demanded = demandedUid(request);
+    // The API server evicts no other pod than that, and says so with its 409.
+    if (demanded !== undefined && demanded !== live.metadata.uid) return passed('pod-not-found');
     return isUncounted(parsePod(live)) ? notReady : notSeenYet(request);
   } catch (thrown) {
     // There is nothing to evict, as the API server will say, which drainers take for done.
@@ -160,6 +167,12 @@ async function byJudging(
 /** What failed; that the time was over, where that ended it. */
 function failureOf(error: unknown, { signal }: Pick<Deadline, 'signal'>): unknown {
   return signal.aborted ? signal.reason : error;
+}
+
+/** The uid without which nothing is evicted; undefined where the Eviction demands none. */
+function demandedUid({ object }: AdmissionRequest): string | undefined {
+  const options = isJsonObject(object) ? objectAt(object, 'deleteOptions') : {};
+  return stringAt(objectAt(options, 'preconditions'), 'uid');
 }
 
 /**

@@ -30,7 +30,13 @@ export function approve(wanted: DeletePod | Scale, ports: ApprovalPorts): Basis 
   if (unprovenFor(plan, moment, ports) !== undefined) {
     throw new StaleBasisError(ageOf(basis, moment.monotonic));
   }
-  if (wanted.kind === 'scale') ports.own.scaled(wantedPods(plan, moment), moment.monotonic);
+  if (wanted.kind === 'scale') {
+    const { decisions, ...rest } = plan;
+    const scale = decisions.filter(
+      ({ kind, set }) => kind === 'scale' && set.uid === wanted.set.uid,
+    );
+    ports.own.scaled(wantedPods({ ...rest, decisions: scale }, moment), moment.monotonic);
+  }
   const { term } = ports;
   return term === undefined ? basis : { ...basis, term };
 }

@@ -31,8 +31,18 @@ export interface BatchedSwapOptions<Asked, Answer> {
    * be decided differently by then is not sent.
    */
   decide(asked: readonly Asked[], shared: SharedTexts, at: Reading): Swap<Answer>;
-  /** Told of what was read or written, before anything is decided on it, and when the request was sent that showed it. */
-  onSeen?(shared: SharedTexts, provenAt: Monotonic): void;
+  /** Told of what was read, or is there after a write of ours, before anything is decided on it. */
+  onSeen?(sight: SwapSight): void;
+  /** A write was handed to the connection. */
+  onSent?(): void;
+}
+
+/** What a request showed. */
+export interface SwapSight {
+  readonly shared: SharedTexts;
+  /** When it was sent. */
+  readonly provenAt: Monotonic;
+  readonly by: 'read' | 'write';
 }
 
 /** One reading of both clocks. */
@@ -165,7 +175,8 @@ export class BatchedSwaps<Asked, Answer> {
     const seen = this.#seen;
     const sentAt = clock.monotonic();
     if (seen !== undefined && sentAt - seen.provenAt <= this.#options.freshFor()) return seen;
-    return this.#saw(await map.read({ timeout: patience }), sentAt);
+    const shared = await map.read({ timeout: patience });
+    return this.#saw({ shared, provenAt: sentAt, by: 'read' });
   }
 
   async #write(round: Round<Asked, Answer>, swap: Swap<Answer>): Promise<void> {
@@ -177,15 +188,17 @@ export class BatchedSwaps<Asked, Answer> {
       const isWanted = batch.every((waiting) => this.#waiting.has(waiting));
       if (!isWanted || !isSame(this.#decide(round), swap)) throw new OutdatedSwapError();
       sentAt = clock.monotonic();
+      this.#options.onSent?.();
     };
     const options = { timeout: patience, beforeSend };
-    this.#saw(await map.write(seen.shared, swap.changes, options), sentAt);
+    const shared = await map.write(seen.shared, swap.changes, options);
+    this.#saw({ shared, provenAt: sentAt, by: 'write' });
   }
 
-  #saw(shared: SharedTexts, provenAt: Monotonic): Seen {
-    this.#options.onSeen?.(shared, provenAt);
-    this.#seen = { shared, provenAt };
-    return this.#seen;
+  #saw(sight: SwapSight): Seen {
+    this.#options.onSeen?.(sight);
+    this.#seen = sight;
+    return sight;
   }
 
   #refuseAll(error: unknown): void {

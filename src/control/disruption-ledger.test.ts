@@ -89,7 +89,7 @@ class Replica {
   /** What is answered to a request for `slot`, such as `a-0`. */
   async ask(slot: string, overrides: Partial<DisruptionRequest> = {}): Promise<string> {
     const answer = await this.ledger.ask(request(slot, overrides), signal);
-    if (answer.kind === 'unproven') return 'unproven';
+    if (answer.kind === 'unproven' || answer.kind === 'outdated') return answer.kind;
     if (answer.kind !== 'unclear') return textOf(answer);
     const left = answer.until === undefined ? 'for ever' : `for ${answer.until - this.clock.now()}`;
     return `unclear ${left}: ${answer.why}`;

@@ -14,20 +14,24 @@ import type { BudgetMoment } from '#disruption/governance.ts';
 import type { Ledger } from '#disruption/ledger.ts';
 import type { Leader } from '#disruption/release.ts';
 import type { Standing } from '#disruption/standing.ts';
-import type { SharedTexts } from '#kubernetes/shared-config-map.ts';
 import { maxDecisionAge } from './basis.ts';
-import { type BatchedSwapOptions, BatchedSwaps, type Reading, type Swap } from './batched-swaps.ts';
+import {
+  type BatchedSwapOptions,
+  BatchedSwaps,
+  type Reading,
+  type Swap,
+  type SwapSight,
+} from './batched-swaps.ts';
+import {
+  type Asked,
+  droppedBy,
+  inOrder,
+  type LedgerAnswer,
+  requestsOf,
+} from './ledger-questions.ts';
 import { LedgerTidy } from './ledger-tidy.ts';
 import type { Trust } from './ledger-trust.ts';
 import { endOf, SeenLedger, strangeFor } from './seen-ledger.ts';
-
-/** What the ledger of a budget says to a request. */
-export type LedgerAnswer =
-  | Decision
-  /** Nothing stands against it as far as is seen, and the view is not proven to be fresh: prove it, and ask again. */
-  | { readonly kind: 'unproven' }
-  /** Nobody knows what is given away: `until` then, or until somebody mends it. */
-  | { readonly kind: 'unclear'; readonly why: string; readonly until: Instant | undefined };
 
 /** How all pods under a budget stand, and since when that is proven. */
 export interface ProvenStanding {
@@ -54,21 +58,18 @@ export interface DisruptionLedgerOptions {
    * @param viewProvenAt of the view of this moment
    */
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
-  /** Has the view proven anew, for a write that nobody waits for. @throws what a read fails with */
-  prove(signal: AbortSignal): Promise<void>;
+  /**
+   * Has the view proven anew, for a write that nobody waits for.
+   *
+   * @param since the proof must be younger than this
+   * @throws what a read fails with
+   */
+  prove(signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
   /** Disruptions of this process under way. @default none */
   begun?(): readonly Begun[];
   /** Told how a write ended that nobody waited for: with what it failed, or undefined. */
   onTidied?(failure: unknown): void;
 }
-
-/** What is asked of the one order in which a ledger is written. */
-type Asked =
-  | { readonly kind: 'disruption'; readonly request: DisruptionRequest }
-  /** Stores what has ended since. */
-  | { readonly kind: 'store' }
-  /** Finds out what stands there; makes the ledger of a budget that was made a moment ago. */
-  | { readonly kind: 'look' };
 
 /** How long one call of the API server may take: those who evict wait for it. */
 const patience: Millis = seconds(5);
@@ -85,7 +86,7 @@ export class DisruptionLedger {
   readonly #swaps: BatchedSwaps<Asked, LedgerAnswer>;
   readonly #tidy: LedgerTidy;
   readonly #seen: SeenLedger;
-  /** Pods whose reservation the last write that was tried takes out; until its outcome is known. */
+  /** Pods whose reservation the write that was decided on last takes out. */
   #dropping: ReadonlySet<string> = new Set();
   constructor(options: DisruptionLedgerOptions) {
     this.#options = options;
@@ -97,16 +98,14 @@ export class DisruptionLedger {
       patience,
       freshFor: () => (this.#seen.isLedger ? maxDecisionAge : strangeFor),
       decide: (asked, _, at) => this.#decide(asked, at),
-      onSeen: (shared, provenAt) => this.#saw(shared, provenAt),
+      onSeen: (sight) => this.#saw(sight),
+      onSent: () => this.#seen.writes(this.#dropping),
     });
     this.#tidy = new LedgerTidy({
       clock,
-      isNeeded: () => this.#seen.reservations().length > 0,
-      isWanted: () => this.#isToBeTidied(),
-      store: async (signal) => {
-        await options.prove(signal);
-        await this.#swaps.ask({ kind: 'store' }, signal);
-      },
+      isNeeded: () => this.#seen.reservations().length > 0 || this.#isAwaited(),
+      isWanted: () => this.#isAwaited() || this.#isToBeTidied(),
+      store: (signal) => this.#tidied(signal),
       ended: (failure) => options.onTidied?.(failure),
     });
   }
@@ -114,10 +113,15 @@ export class DisruptionLedger {
   /**
    * Answers `request`; a permission is stored by then.
    *
+   * @param isAsked whether it is still this budget that has to be asked; looked at in the moment of the decision
    * @throws the reason of `signal` when that aborts first; what the client throws
    */
-  ask(request: DisruptionRequest, signal: AbortSignal): Promise<LedgerAnswer> {
-    return this.#swaps.ask({ kind: 'disruption', request }, signal);
+  ask(
+    request: DisruptionRequest,
+    signal: AbortSignal,
+    isAsked: () => boolean = () => true,
+  ): Promise<LedgerAnswer> {
+    return this.#swaps.ask({ kind: 'disruption', request, isAsked }, signal);
   }
 
   /**
@@ -139,7 +143,7 @@ export class DisruptionLedger {
       ledger: this.#seen.known(at, this.#sawCreation),
       isFresh: isYoung(this.#seen.provenAt) && isYoung(view.provenAt),
       release: this.#releaseMoment(at, view.provenAt),
-      dropping: this.#dropping,
+      dropping: new Set([...this.#dropping, ...this.#seen.doubtful]),
     };
   }
 
@@ -175,24 +179,47 @@ export class DisruptionLedger {
   }
 
   #round(asked: readonly Asked[], moment: LedgerMoment): Swap<LedgerAnswer> {
-    const requests = asked.flatMap((each) => (each.kind === 'disruption' ? each.request : []));
+    const requests = requestsOf(asked);
     const decided = this.#decided(requests, moment);
     const isToBeStored = this.#isToBeStored(asked, decided);
     this.#dropping = isToBeStored ? droppedBy(moment.ledger, decided.ledger) : new Set();
     const changes = isToBeStored ? Object.entries(formatLedger(decided.ledger)) : [];
-    return { changes: new Map(changes), answers: inOrder(asked, decided.answers) };
+    const answers = this.#held(decided.answers, { requests, moment });
+    return { changes: new Map(changes), answers: inOrder(asked, answers) };
   }
 
   /** A view that nothing proves is good enough to deny on, and gives nothing away. */
   #unproven(asked: readonly Asked[], moment: LedgerMoment): Swap<LedgerAnswer> {
-    const requests = asked.flatMap((each) =>
-      each.kind === 'disruption' ? { ...each.request, isDryRun: true } : [],
-    );
+    this.#dropping = new Set();
+    const requests = requestsOf(asked).map((request) => ({ ...request, isDryRun: true }));
     const { answers } = this.#decided(requests, moment);
-    const denied = answers.map(
-      (answer): LedgerAnswer => (answer.kind === 'denied' ? answer : { kind: 'unproven' }),
+    const denied = this.#held(answers, { requests, moment }).map(
+      (answer): LedgerAnswer =>
+        answer.kind === 'allowed' ? { kind: 'unproven', since: undefined } : answer,
     );
     return { changes: new Map(), answers: inOrder(asked, denied) };
+  }
+
+  /**
+   * `answers` as far as they hold: what stands in the way only because the view is older than the ledger may have ended
+   * long ago, so that the view has to be proven before that is said.
+   */
+  #held(
+    answers: readonly Decision[],
+    {
+      requests,
+      moment,
+    }: { readonly requests: readonly DisruptionRequest[]; readonly moment: LedgerMoment },
+  ): readonly LedgerAnswer[] {
+    if (answers.every(({ kind }) => kind === 'allowed')) return answers;
+    const since = this.#seen.unshownSince(moment.view.provenAt);
+    if (since === undefined) return answers;
+    const view = { ...moment.view, provenAt: moment.at.monotonic };
+    const asIfShown = this.#decided(requests, { ...moment, view }).answers;
+    return answers.map((answer, index): LedgerAnswer => {
+      const mayBeOver = answer.kind === 'denied' && asIfShown[index]?.kind === 'allowed';
+      return mayBeOver ? { kind: 'unproven', since } : answer;
+    });
   }
 
   #decided(requests: readonly DisruptionRequest[], { ledger, at, view }: LedgerMoment): Decided {
@@ -200,6 +227,7 @@ export class DisruptionLedger {
       ...this.#releaseMoment(at, view.provenAt),
       requests,
       begun: this.#options.begun?.() ?? [],
+      doubtful: this.#seen.doubtful,
     };
     return decide(ledger, round, view.standing);
   }
@@ -234,17 +262,32 @@ export class DisruptionLedger {
   readonly #sawCreation = (): boolean =>
     this.#options.leader(undefined) !== undefined && this.#options.sawCreation();
 
+  /** Whether what stands there is no ledger, and will be made one by this process once it has been waited for. */
+  #isAwaited(): boolean {
+    return !this.#seen.isLedger && this.#trust(this.#reading()).kind !== 'refused';
+  }
+
+  /** Takes out what has ended; where there is no ledger, looks on, so that none stands there unseen, and makes it then. */
+  async #tidied(signal: AbortSignal): Promise<void> {
+    if (this.#trust(this.#reading()).kind === 'trusted') {
+      const { provenAt } = this.#view(this.#reading());
+      await this.#options.prove(signal, this.#seen.unshownSince(provenAt));
+    }
+    await this.#swaps.ask({ kind: this.#seen.isLedger ? 'store' : 'look' }, signal);
+  }
+
   #isToBeTidied(): boolean {
     const at = this.#reading();
     const trust = this.#trust(at);
     if (trust.kind !== 'trusted') return false;
-    const view = this.#view(at);
+    // As if the view were proven now: it will be, before anything is taken out.
+    const view = { ...this.#view(at), provenAt: at.monotonic };
     return this.#decided([], { ledger: trust.ledger, at, view }).change !== 'none';
   }
 
-  #saw(shared: SharedTexts, provenAt: Monotonic): void {
+  #saw(sight: SwapSight): void {
     this.#dropping = new Set();
-    this.#seen.saw(shared, provenAt, this.#options.clock.monotonic());
+    this.#seen.saw(sight, this.#options.clock.monotonic());
     this.#tidy.arm();
   }
 }
@@ -255,25 +298,3 @@ interface LedgerMoment {
   readonly at: Reading;
   readonly view: ProvenStanding;
 }
-
-/** Pods of which `next` has fewer claims than `before`. */
-function droppedBy(before: Ledger, next: Ledger): ReadonlySet<string> {
-  const dropped = [...before.reservations.values()].filter(
-    ({ uid, claims }) => (next.reservations.get(uid)?.claims.length ?? 0) < claims.length,
-  );
-  return new Set(dropped.map(({ uid }) => uid));
-}
-
-/** The answers to those of `asked` that ask for something; what asks for nothing gets none that says anything. */
-function inOrder(
-  asked: readonly Asked[],
-  answers: readonly LedgerAnswer[],
-): readonly LedgerAnswer[] {
-  const next = answers.values();
-  return asked.map((each) =>
-    each.kind === 'disruption' ? (next.next().value ?? noAnswer) : noAnswer,
-  );
-}
-
-/** Answers what asked for no permission. */
-const noAnswer: LedgerAnswer = { kind: 'unclear', why: 'nothing was asked for', until: undefined };

@@ -12,12 +12,17 @@ export interface WantedDisruption {
   readonly maxUnavailable: number;
 }
 
+/** A disruption whose request was sent. */
+export interface BegunDisruption extends Pick<Begun, 'pod'> {
+  readonly by: WantedDisruption['by'];
+}
+
 /** What this process has under way, whatever budgets say by now. */
 export interface DisruptionsUnderWay {
   /** Whether the pod may go by a request of ours that was sent, or is about to be. */
   isUnderWay(uid: string): boolean;
   /** All whose request was sent, and whose outcome does not show yet. */
-  begun(): readonly Omit<Begun, 'asking'>[];
+  begun(): readonly BegunDisruption[];
 }
 
 /** Disruption budgets as passes over groups ask them. */

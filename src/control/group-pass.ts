@@ -186,7 +186,8 @@ export class GroupPass {
     const planned = planGroup(moment, this.#ports.capabilities);
     this.#ports.predecessor.see(moment, planned.whole);
     // Also what is held for another reason: it is still wanted, and taken back only when it is not.
-    this.#ports.budgets.wants(this.#key, wantedPods(planned.whole, moment));
+    const wanted = wantedPods(planned.whole, moment).map(({ uid }) => uid);
+    this.#ports.budgets.wants(this.#key, new Set(wanted));
     const look = this.#held(moment, planned);
     this.#plan = look.plan;
     return look;

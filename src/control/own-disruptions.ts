@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
-import type { Begun } from '#disruption/decide.ts';
-import type { DisruptionsUnderWay } from './group-budgets.ts';
+import type { PodView } from '#statefulset/view.ts';
+import type { BegunDisruption, DisruptionsUnderWay } from './group-budgets.ts';
 import type { OpenDisruptions } from './open-disruptions.ts';
 import type { PodDeletions } from './pod-deletions.ts';
 
@@ -18,18 +18,18 @@ const horizon = seconds(120);
 /** The disruptions that this process has under way: their reservations hold, wanted or not. */
 export class OwnDisruptions implements DisruptionsUnderWay {
   readonly #ports: OwnDisruptionPorts;
-  /** When a request for fewer replicas left that takes the pod, by uid; oldest first. */
-  readonly #scaled = new Map<string, Monotonic>();
+  /** Pods that a request for fewer replicas takes, and when that left, by uid; oldest first. */
+  readonly #scaled = new Map<string, { readonly pod: PodView; readonly at: Monotonic }>();
 
   constructor(ports: OwnDisruptionPorts) {
     this.#ports = ports;
   }
 
-  /** A request for fewer replicas leaves now that takes the pods `uids`. */
-  scaled(uids: Iterable<string>, now: Monotonic): void {
-    for (const uid of uids) {
-      this.#scaled.delete(uid);
-      this.#scaled.set(uid, now);
+  /** A request for fewer replicas leaves now that takes `pods`. */
+  scaled(pods: Iterable<PodView>, at: Monotonic): void {
+    for (const pod of pods) {
+      this.#scaled.delete(pod.uid);
+      this.#scaled.set(pod.uid, { pod, at });
     }
   }
 
@@ -39,15 +39,26 @@ export class OwnDisruptions implements DisruptionsUnderWay {
     return open.has(uid) || deletions.isUnderWay(uid) || this.#scaled.has(uid);
   }
 
-  begun(): readonly Omit<Begun, 'asking'>[] {
-    return this.#ports.open.pods().map(({ name, uid }) => ({
-      pod: { name, uid, controllerUid: undefined },
-    }));
+  begun(): readonly BegunDisruption[] {
+    this.#forgetOld();
+    const deleted = this.#ports.open.pods().map(
+      ({ name, uid }): BegunDisruption => ({
+        pod: { name, uid, controllerUid: undefined },
+        by: 'rollout',
+      }),
+    );
+    const scaled = [...this.#scaled.values()].map(
+      ({ pod }): BegunDisruption => ({
+        pod,
+        by: 'scale-down',
+      }),
+    );
+    return [...deleted, ...scaled];
   }
 
   #forgetOld(): void {
     const now = this.#ports.clock.monotonic();
-    for (const [uid, at] of this.#scaled) {
+    for (const [uid, { at }] of this.#scaled) {
       if (now - at < horizon) break;
       this.#scaled.delete(uid);
     }

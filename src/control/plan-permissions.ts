@@ -2,6 +2,7 @@ import type { Because } from '#base/because.ts';
 import { after, type Instant, seconds } from '#base/units.ts';
 import type { Permission } from '#disruption/permission.ts';
 import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
+import type { PodView } from '#statefulset/view.ts';
 import type { Decision, DeletePod, Plan, Scale } from './decision.ts';
 import type { GroupBudgets, WantedDisruption } from './group-budgets.ts';
 import type { GroupMoment } from './group-moment.ts';
@@ -57,9 +58,9 @@ export function governedPlan(plan: Plan, moment: GroupMoment, budgets: GroupBudg
   };
 }
 
-/** uids of the pods that `plan` takes away. */
-export function wantedPods(plan: Plan, moment: GroupMoment): ReadonlySet<string> {
-  return new Set(takingsOf(plan, moment).flatMap(({ wanted }) => wanted.map(({ pod }) => pod.uid)));
+/** The pods that `plan` takes away. */
+export function wantedPods(plan: Plan, moment: GroupMoment): readonly PodView[] {
+  return takingsOf(plan, moment).flatMap(({ wanted }) => wanted.map(({ pod }) => pod));
 }
 
 /** What of `unpermitted` is still to be done by `plan`. */

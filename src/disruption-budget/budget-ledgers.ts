@@ -10,7 +10,7 @@ import type { Leader } from '#disruption/release.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { SharedConfigMap } from '#kubernetes/shared-config-map.ts';
 import type { BudgetSpec } from './api.ts';
-import { LEDGER_PREFIX } from './api.ts';
+import { ledgerName } from './api.ts';
 import { judgedBudget } from './judged-budget.ts';
 import type { KnownBudget } from './known-budgets.ts';
 import type { Standings } from './standings.ts';
@@ -24,7 +24,7 @@ export interface BudgetLedgerPorts {
   /** Whether this process saw the budget being made a moment ago. */
   sawCreation(uid: string, now: Monotonic): boolean;
   /** Has the view of the sets of `scope` proven anew. */
-  prove(scope: SetScope, signal: AbortSignal): Promise<void>;
+  prove(scope: SetScope, signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   begun(): readonly Begun[];
 }
@@ -83,7 +83,7 @@ export class BudgetLedgers {
     const ports = this.#ports;
     const { client, clock, log, standings } = ports;
     const { ref } = current.budget;
-    const name = `${LEDGER_PREFIX}${ref.name}`;
+    const name = ledgerName(ref.name);
     const object = `ConfigMap ${ref.namespace}/${name}`;
     const failures = new LoggedFailures(log, object);
     const options: DisruptionLedgerOptions = {
@@ -93,7 +93,7 @@ export class BudgetLedgers {
       budget: ref,
       sawCreation: () => ports.sawCreation(ref.uid, clock.monotonic()),
       view: (now: Instant) => standings.of(kept.current.budget, kept.current.scope, now),
-      prove: (signal) => ports.prove(kept.current.scope, signal),
+      prove: (signal, since) => ports.prove(kept.current.scope, signal, since),
       leader: (viewProvenAt) => ports.leader(viewProvenAt),
       begun: () => ports.begun(),
       onTidied: (failure) => failures.ended(failure),

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Millis, seconds } from '#base/units.ts';
+import { type Millis, minutes, seconds } from '#base/units.ts';
 import type { KnownBudget } from './known-budgets.ts';
 
 /** What {@link CreatedLedgers} go through. */
@@ -12,6 +12,8 @@ export interface CreatedLedgerPorts {
   sawCreation(uid: string): boolean;
 }
 
+/** How often all ledgers are looked at, as whoever gave something away may have ended before it took that out. */
+const againAfter: Millis = minutes(5);
 /** How soon a look that failed is repeated, while the budget is still new. */
 const retryAfter: Millis = seconds(2);
 
@@ -31,13 +33,33 @@ export class CreatedLedgers {
     this.#ports = ports;
   }
 
-  /** Has `look` look at the ledger of `budget`, once a uid; of one that is new again where that failed. */
+  /** Has `look` look at the ledger of `budget`, and again every five minutes; of one that is new soon where that failed. */
   look(budget: KnownBudget, look: (signal: AbortSignal) => Promise<void>): void {
     const { uid } = budget;
     if (this.#looked.has(uid) || this.#closed.signal.aborted) return;
     this.#looked.add(uid);
     if (this.#ports.sawCreation(uid)) void this.#try(budget, look);
     else this.#turn = this.#turn.then(() => this.#try(budget, look));
+    this.#again(budget, look);
+  }
+
+  /** Ledgers of other budgets than `uids` are looked at no more. */
+  retain(uids: ReadonlySet<string>): void {
+    for (const uid of this.#looked) {
+      if (uids.has(uid)) continue;
+      this.#looked.delete(uid);
+      this.#timers.get(uid)?.cancel();
+      this.#timers.delete(uid);
+    }
+  }
+
+  #again(budget: KnownBudget, look: (signal: AbortSignal) => Promise<void>): void {
+    const again = (): void => {
+      this.#turn = this.#turn.then(() => this.#try(budget, look));
+      this.#again(budget, look);
+    };
+    const options = { owner: 'look at a ledger', background: true };
+    this.#timers.set(budget.uid, this.#ports.clock.timer(againAfter, again, options));
   }
 
   close(): void {
@@ -57,11 +79,10 @@ export class CreatedLedgers {
       this.#ports.log.warn('the ledger of a disruption budget cannot be looked at', fields);
       if (!this.#ports.sawCreation(uid)) return;
       const again = (): void => {
-        this.#timers.delete(uid);
-        void this.#try(budget, look);
+        if (!signal.aborted && this.#looked.has(uid)) void this.#try(budget, look);
       };
       const options = { owner: 'ledger of a new budget', background: true };
-      this.#timers.set(uid, this.#ports.clock.timer(retryAfter, again, options));
+      this.#ports.clock.timer(retryAfter, again, options);
     }
   }
 }

@@ -41,6 +41,8 @@ export interface LeadingTerm {
 /** What {@link DisruptionBudgets} go through; for as long as the process lives. */
 export interface DisruptionBudgetPorts {
   readonly client: Client;
+  /** The namespace that this process looks at; empty for all. */
+  readonly namespace: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly pods: Pick<Informer<PodView>, 'lister'>;
@@ -78,7 +80,7 @@ export class DisruptionBudgets implements GroupBudgets {
       log,
       standings,
       sawCreation: (uid, now) => inView.sawCreation(uid, now),
-      prove: (scope, signal) => sets.prove(scope, signal),
+      prove: (scope, signal, since) => sets.prove(scope, signal, since),
       leader: (viewProvenAt) => this.#leader(viewProvenAt),
       begun: () => this.#begun(),
     });
@@ -101,6 +103,7 @@ export class DisruptionBudgets implements GroupBudgets {
   /** This process does not lead any more: it wants nothing, and ends no intent. */
   resign(): void {
     this.#leading = undefined;
+    this.#created.retain(new Set());
     this.#wanted.clear();
     this.#underWay = nothingUnderWay;
   }
@@ -215,7 +218,7 @@ export class DisruptionBudgets implements GroupBudgets {
   #begun(): readonly Begun[] {
     const term = this.#leading?.term;
     if (term === undefined) return [];
-    return this.#underWay.begun().map(({ pod }) => ({ pod, asking: { by: 'rollout', term } }));
+    return this.#underWay.begun().map(({ pod, by }) => ({ pod, asking: { by, term } }));
   }
 
   /** Budgets came, changed or went: ledgers of those that are gone are closed, and whoever leads begins new ones. */
@@ -224,6 +227,7 @@ export class DisruptionBudgets implements GroupBudgets {
     for (const scope of this.#ledgers.retain(new Set(budgets.map(({ uid }) => uid)))) {
       this.#ports.sets.forget(scope);
     }
+    this.#created.retain(new Set(this.#leading === undefined ? [] : budgets.map(({ uid }) => uid)));
     if (this.#leading === undefined) return;
     for (const known of budgets) {
       const { spec } = known;

@@ -33,6 +33,8 @@ export interface GovernedView {
 /** What a proof may be old at the most for a read not to be worth while: then the decision has as much time left. */
 const freshEnough: Millis = millis(maxDecisionAge / 2);
 
+const never = monotonic(Number.NEGATIVE_INFINITY);
+
 /** Longest time that a view is waited for. */
 const patience: Millis = seconds(5);
 
@@ -99,12 +101,14 @@ export class GovernedSets {
    * Reads what of `scope` is not proven by a request of the last 5 s, in 5 s at most. All share a read who ask before it is
    * sent; one that is under way is not joined.
    *
+   * @param since the proof must be younger than this, too
+   *
    * @throws what a list throws, with it RevisionWentBackError when an answer is older than what had been seen (D-6), after
    * which no cache can be trusted, and LaggingReadError when it is older than what we had written
    * @throws SetsNotReadError when the time is over; the reason of `signal` when that aborts first
    */
-  async prove(scope: SetScope, signal: AbortSignal): Promise<void> {
-    const wish = this.#wish(scope);
+  async prove(scope: SetScope, signal: AbortSignal, since?: Monotonic): Promise<void> {
+    const wish = this.#wish(scope, since);
     if (!wish.pods && !wish.statefulSets) return;
     const key = keyOf(scope);
     const others = getOrAdd(this.#wishes, key, () => wish);
@@ -137,11 +141,11 @@ export class GovernedSets {
   }
 
   /** What of `scope` is to be read for it to be fresh enough. */
-  #wish(scope: SetScope): ReadWish {
+  #wish(scope: SetScope, since: Monotonic = never): ReadWish {
     const { proof } = this.#now(scope);
-    const since = this.#ports.clock.monotonic() - freshEnough;
+    const youngest = Math.max(since, this.#ports.clock.monotonic() - freshEnough);
     const isOld = (basis: TypeBasis | undefined): boolean =>
-      basis === undefined || basis.provenAt < since;
+      basis === undefined || basis.provenAt < youngest;
     return { pods: isOld(proof.pods), statefulSets: isOld(proof.statefulSets) };
   }
 

@@ -1,19 +1,27 @@
+import type { Clock } from '#base/clock.ts';
+import { maxDecisionAge } from '#control/basis.ts';
 import { indexes } from '#control/group-sets.ts';
 import type { DisruptionRequest } from '#disruption/decide.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { ambiguousVerdict } from './ambiguity.ts';
-import { askLedger } from './ask-ledger.ts';
+import { type AskOptions, askLedger } from './ask-ledger.ts';
 import type { BudgetLedger, BudgetLedgers } from './budget-ledgers.ts';
 import type { BudgetsInView } from './budgets-in-view.ts';
 import type { EvictionBudgets, EvictionVerdict } from './eviction-budgets.ts';
 import type { GovernedSets } from './governed-sets.ts';
-import { ownerProblem } from './pod-owner.ts';
+import type { Governing } from './known-budgets.ts';
+import { PodOwners } from './pod-owner.ts';
+
+type GoverningOne = Extract<Governing, { kind: 'one' }>;
 
 /** What {@link JudgedEvictions} go through. */
 export interface EvictionPorts {
   readonly client: Client;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** The namespace that this process looks at; empty for all. */
+  readonly namespace: string;
   readonly pods: Pick<Informer<PodView>, 'lister'>;
   readonly statefulSets: Pick<Informer<StatefulSetView>, 'lister'>;
   readonly inView: BudgetsInView;
@@ -24,6 +32,7 @@ export interface EvictionPorts {
 /** Evictions, as the budgets and their ledgers have them; the same on every replica. */
 export class JudgedEvictions implements EvictionBudgets {
   readonly #ports: EvictionPorts;
+  readonly #owners = new PodOwners();
 
   constructor(ports: EvictionPorts) {
     this.#ports = ports;
@@ -34,8 +43,9 @@ export class JudgedEvictions implements EvictionBudgets {
   }
 
   mayGovern(namespace: string): boolean {
-    const { inView } = this.#ports;
-    return inView.proof(namespace).kind === 'unproven' || inView.list(namespace).length > 0;
+    const { inView, namespace: own } = this.#ports;
+    if (own !== '' && own !== namespace) return false;
+    return !this.#isFresh(namespace) || inView.list(namespace).length > 0;
   }
 
   async judgeEviction(
@@ -43,30 +53,60 @@ export class JudgedEvictions implements EvictionBudgets {
     { isDryRun }: { readonly isDryRun: boolean },
     signal: AbortSignal,
   ): Promise<EvictionVerdict> {
+    const { inView } = this.#ports;
+    // A budget that is not seen yet governs all the same (D-51).
+    if (!this.#isFresh(pod.namespace)) await inView.look(pod.namespace, signal);
+    for (let changes = 0; changes < mostChanges; changes += 1) {
+      const governing = inView.governing(pod);
+      if (governing.kind === 'none') return { kind: 'not-governed' };
+      if (governing.kind === 'unclear') return ambiguousVerdict(governing);
+      const verdict = await this.#verdict(pod, { governing, isDryRun }, signal);
+      if (verdict !== undefined) return verdict;
+    }
+    return { kind: 'unclear', budget: undefined, why: changedEachTime, until: undefined };
+  }
+
+  /** @returns undefined when the budgets over the pod have changed since */
+  async #verdict(
+    pod: PodView,
+    { governing, isDryRun }: { readonly governing: GoverningOne; readonly isDryRun: boolean },
+    signal: AbortSignal,
+  ): Promise<EvictionVerdict | undefined> {
     const { client, inView, ledgers } = this.#ports;
-    const governing = inView.governing(pod);
-    if (governing.kind === 'none') return { kind: 'not-governed' };
-    if (governing.kind === 'unclear') return ambiguousVerdict(governing);
     const ledger = ledgers.of(governing.budget, governing.spec);
     if (!this.#hasSet(pod)) {
       const { ref } = ledger.budget;
-      const text = await ownerProblem(pod, client, signal);
+      const text = await this.#owners.problem(pod, client, signal);
       return text === undefined
         ? { kind: 'unclear', budget: ref, why: setNotSeen, until: undefined }
         : { kind: 'no-set', budget: ref, text };
     }
-    return this.#ask(ledger, { pod, asking: { by: 'eviction' }, isDryRun }, signal);
+    const isAsked = (): boolean => {
+      const now = inView.governing(pod);
+      return now.kind === 'one' && now.budget === governing.budget;
+    };
+    return this.#ask(ledger, { pod, asking: { by: 'eviction' }, isDryRun }, { signal, isAsked });
+  }
+
+  /** Whether the view of the budgets is proven to be at most 10 s old, or they are no part of it. */
+  #isFresh(namespace: string): boolean {
+    const proof = this.#ports.inView.proof(namespace);
+    if (proof.kind === 'not-permitted') return true;
+    if (proof.kind === 'unproven') return false;
+    return this.#ports.clock.monotonic() - proof.provenAt <= maxDecisionAge;
   }
 
   async #ask(
     ledger: BudgetLedger,
     request: DisruptionRequest,
-    signal: AbortSignal,
-  ): Promise<EvictionVerdict> {
+    options: Omit<AskOptions, 'sets'>,
+  ): Promise<EvictionVerdict | undefined> {
     const { sets } = this.#ports;
     const { ref: budget } = ledger.budget;
-    const [answer] = await askLedger(ledger, [request], { sets, signal });
+    const [answer] = await askLedger(ledger, [request], { sets, ...options });
     switch (answer?.kind) {
+      case 'outdated':
+        return undefined;
       case 'allowed':
         return { kind: 'allowed', budget, isRepeated: answer.isRepeated };
       case 'denied':
@@ -83,6 +123,12 @@ export class JudgedEvictions implements EvictionBudgets {
     return controllerUid !== undefined && lister.by(indexes.uid, controllerUid).length > 0;
   }
 }
+
+/** How often the budgets over a pod may change while they are asked. */
+const mostChanges = 5;
+
+const changedEachTime =
+  'the disruption budgets over the pod have changed each time that they were asked';
 
 const setNotSeen = 'the StatefulSet that controls the pod has not been seen yet';
 

@@ -1,7 +1,7 @@
 /** Who may disturb what: one round of requests against the ledger, and what is to be stored for it. */
 import { type Instant, instant, type Millis, millis } from '#base/units.ts';
 import type { Denial } from './denial.ts';
-import { passedAt } from './elapsed.ts';
+import { storedFor } from './elapsed.ts';
 import { bytesOf, mostBytes } from './format-ledger.ts';
 import { type Candidate, denialOf } from './judge.ts';
 import type { Ledger } from './ledger.ts';
@@ -41,6 +41,11 @@ export interface Round extends ReleaseMoment {
    * written down before anything is answered. @default none
    */
   readonly begun?: readonly Begun[];
+  /**
+   * uids of pods whose reservation a write of ours may still take out that got no answer: what is written anew makes that
+   * write fail, as it names an older version. @default none
+   */
+  readonly doubtful?: ReadonlySet<string>;
 }
 
 /** How a round ended. */
@@ -132,8 +137,14 @@ class Pages {
 
   #isToBeRenewed(reservation: Reservation, claim: Claim, asking: Asking): boolean {
     // An intent of an earlier term becomes ours, which is to finish it (WRIT-2).
-    if (asking.by !== 'eviction') return claim.by === 'eviction' || claim.term !== asking.term;
-    return passedAt({ reservation, claim }, renewedAfter, this.#round) <= this.#round.now;
+    if (asking.by !== 'eviction' && (claim.by === 'eviction' || claim.term !== asking.term)) {
+      return true;
+    }
+    if (this.#round.doubtful?.has(reservation.uid) === true) return claim.at !== this.#at;
+    if (asking.by !== 'eviction') return false;
+    // What another process stored may have been ended by another since it was read: only a write tells.
+    const age = storedFor({ reservation, claim }, this.#round);
+    return age === undefined || age >= renewedAfter;
   }
 
   /** Nobody is asked whether it may be: it may happen already, however full the ledger is. */

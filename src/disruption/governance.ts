@@ -54,20 +54,29 @@ export function permissionsOn(
   }
   const held = ledger.kind === 'known' ? heldIn(ledger.ledger, standing, release) : [];
   const counted = new Tally(standing, held, release);
-  const bare = new Tally(standing, [], release);
+  const least = new Tally(standing, leastHeld(moment), release);
   return wanted.map((question): Permission => {
     const denial = denialOf(question, counted);
     if (denial === undefined) {
       if (isGiven(question, held, moment)) return { kind: 'given' };
-      counted.add(reservationOf(question, moment));
+      const taken = reservationOf(question, moment);
+      counted.add(taken);
+      least.add(taken);
       return { kind: 'to-ask', budgets: [ref] };
     }
-    // What others were given may have ended since the ledger was read.
-    const mayHaveEnded = !moment.isFresh && denialOf(question, bare) === undefined;
-    if (mayHaveEnded) return { kind: 'to-ask', budgets: [ref] };
+    if (denialOf(question, least) === undefined) return { kind: 'to-ask', budgets: [ref] };
     const until = denial.kind === 'disturbed' ? denial.until : undefined;
     return { kind: 'refused', message: explain(denial, ref), until };
   });
+}
+
+/**
+ * What must still be given away: what others were given may have ended since the ledger was read, and what the view shows
+ * may have come after a reservation that it was not proven since.
+ */
+function leastHeld({ ledger, standing, release, isFresh }: BudgetMoment): readonly Reservation[] {
+  if (ledger.kind !== 'known' || !isFresh) return [];
+  return heldIn(ledger.ledger, standing, { ...release, viewProvenAt: release.sightings?.now });
 }
 
 function isGiven(

@@ -173,6 +173,8 @@ test('decide() answers a repeated request as before, and counts nothing again (B
         const { answers } = stage.decide(requests);
         // A scale-down takes what the limit does not count, so that others may be beyond it then.
         if (requests.some(({ asking }) => asking.by === 'scale-down')) return;
+        // So may who asks with a greater limit of his own.
+        if (requests.some(({ override }) => override !== undefined)) return;
         const allowed = requests.filter(
           ({ isDryRun }, at) => answers[at]?.kind === 'allowed' && isDryRun !== true,
         );

@@ -40,15 +40,31 @@ export function remainderOf(
   // Where something could not be read, nothing is evidence.
   if (standing.sets === undefined || standing.unreadable.length > 0) return reservation;
   const place = standing.places.get(reservation.slot.pod);
-  if (place === undefined || isTakenOver(place, reservation.uid)) {
+  const isInView = isSetInView(reservation, standing);
+  if (isInView && (place === undefined || isTakenOver(place, reservation.uid))) {
     // A view that is older than the reservation shows what was there before.
     return isShownSince(reservation, moment) ? undefined : reservation;
   }
-  const claims = reservation.claims.filter(
-    (claim) => !isOver({ reservation, claim }, place, moment),
+  const claims = reservation.claims.filter((claim) =>
+    isInView && place !== undefined
+      ? !isOver({ reservation, claim }, place, moment)
+      : !isForgotten({ reservation, claim }, moment),
   );
   if (claims.length === reservation.claims.length) return reservation;
   return claims.length === 0 ? undefined : { ...reservation, claims };
+}
+
+/** Whether the set of the slot is under the budget now: one that left it may come back, with the pod on its way. */
+function isSetInView({ slot }: Reservation, { sets }: Standing): boolean {
+  if (slot.set === undefined) return true;
+  return [...(sets?.values() ?? [])].some(({ name }) => name === slot.set);
+}
+
+/** Whether a claim on a pod that nobody sees any more has happened by now, or never will. */
+function isForgotten({ reservation, claim }: ClaimOf, moment: ReleaseMoment): boolean {
+  const term = termOf(claim);
+  if (term !== undefined && !isWithoutIntent(term, reservation, moment)) return false;
+  return passedAt({ reservation, claim }, evictionLife, moment) <= moment.now;
 }
 
 /** Whether another pod than the one given away is available in its slot: what was permitted has come to its end. */

@@ -40,7 +40,7 @@ export async function dropBudget(world: World, name: string = GROUP): Promise<vo
   );
 }
 
-/** The name of the ConfigMap that has the ledger of a budget. */
+/** The name of the ConfigMap that has the ledger of a budget, as long as it is not long. */
 export function ledgerName(budget: string = GROUP): string {
   return `rollout-operator-ledger-${budget}`;
 }
