@@ -395,10 +395,10 @@ test('what can be told of a budget without a call changes with what was read or 
   const replica = new Replica();
   assert.equal(replica.ledger.moment(replica.clock.now()).ledger.kind, 'unread');
   await replica.ask('a-0', rollout);
-  const { ledger, isFresh } = replica.ledger.moment(replica.clock.now());
+  const { ledger, isLedgerFresh } = replica.ledger.moment(replica.clock.now());
   assert.ok(ledger.kind === 'known');
   assert.deepEqual([...ledger.ledger.reservations.keys()], ['ingester-zone-a-0-uid']);
-  assert.equal(isFresh, true);
+  assert.equal(isLedgerFresh, true);
   await replica.clock.advance(10_001);
-  assert.equal(replica.ledger.moment(replica.clock.now()).isFresh, false);
+  assert.equal(replica.ledger.moment(replica.clock.now()).isLedgerFresh, false);
 });

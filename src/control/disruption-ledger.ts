@@ -141,7 +141,8 @@ export class DisruptionLedger {
     return {
       standing: view.standing,
       ledger: this.#seen.known(at, this.#sawCreation),
-      isFresh: isYoung(this.#seen.provenAt) && isYoung(view.provenAt),
+      isLedgerFresh: isYoung(this.#seen.provenAt),
+      isViewFresh: isYoung(view.provenAt),
       release: this.#releaseMoment(at, view.provenAt),
       dropping: new Set([...this.#dropping, ...this.#seen.doubtful]),
     };

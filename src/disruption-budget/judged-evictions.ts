@@ -54,8 +54,29 @@ export class JudgedEvictions implements EvictionBudgets {
     signal: AbortSignal,
   ): Promise<EvictionVerdict> {
     const { inView } = this.#ports;
-    // A budget that is not seen yet governs all the same (D-51).
-    if (!this.#isFresh(pod.namespace)) await inView.look(pod.namespace, signal);
+    if (!this.#isFresh(pod.namespace)) {
+      // What is known may be enough to deny; a budget that is not seen yet governs all the same (D-51).
+      const known = await this.#judged(pod, true, signal);
+      if (known?.kind === 'denied') return known;
+      await inView.look(pod.namespace, signal);
+    }
+    return (
+      (await this.#judged(pod, isDryRun, signal)) ?? {
+        kind: 'unclear',
+        budget: undefined,
+        why: changedEachTime,
+        until: undefined,
+      }
+    );
+  }
+
+  /** @returns undefined when the budgets over the pod change each time that they are asked */
+  async #judged(
+    pod: PodView,
+    isDryRun: boolean,
+    signal: AbortSignal,
+  ): Promise<EvictionVerdict | undefined> {
+    const { inView } = this.#ports;
     for (let changes = 0; changes < mostChanges; changes += 1) {
       const governing = inView.governing(pod);
       if (governing.kind === 'none') return { kind: 'not-governed' };
@@ -63,7 +84,7 @@ export class JudgedEvictions implements EvictionBudgets {
       const verdict = await this.#verdict(pod, { governing, isDryRun }, signal);
       if (verdict !== undefined) return verdict;
     }
-    return { kind: 'unclear', budget: undefined, why: changedEachTime, until: undefined };
+    return undefined;
   }
 
   /** @returns undefined when the budgets over the pod have changed since */

@@ -1,9 +1,10 @@
 /** What a plan is told of its budget, without a call of the ledger. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { after, minutes, seconds } from '#base/units.ts';
+import { after, minutes, monotonic, seconds } from '#base/units.ts';
 import { BudgetBed, budget, failed, partitions, request, zones } from '#testing/budgeted-zones.ts';
 import { T0 } from '#testing/views.ts';
+import { sight } from './elapsed.ts';
 import { type BudgetMoment, permissionsOn, type Wanted } from './governance.ts';
 import { emptyLedger } from './ledger.ts';
 import type { Permission } from './permission.ts';
@@ -16,7 +17,8 @@ function momentOf(bed: BudgetBed, overrides: Partial<BudgetMoment> = {}): Budget
   return {
     standing: bed.standing(),
     ledger: { kind: 'known', ledger: bed.ledger },
-    isFresh: true,
+    isLedgerFresh: true,
+    isViewFresh: true,
     release: {
       now: bed.now,
       leader: { term, arePredecessorsOver: true, isIntended: () => true },
@@ -77,7 +79,8 @@ test('permissionsOn() refuses what is reserved, once a pod of another zone is do
 });
 
 const notGiven: Record<string, (bed: BudgetBed) => Partial<BudgetMoment>> = {
-  'that is too old, as is the view': () => ({ isFresh: false }),
+  'that is too old': () => ({ isLedgerFresh: false }),
+  'while the view is too old': () => ({ isViewFresh: false }),
   'that a write under way may take it out of': () => ({
     dropping: new Set([request('a-0').pod.uid]),
   }),
@@ -106,7 +109,7 @@ test('permissionsOn() takes what an eviction was allowed for no permission of a 
 test('permissionsOn() knows nothing of a ledger that was not read, and refuses by what the pods show', () => {
   const bed = given('b-0');
   const ledger = { kind: 'unread' } as const;
-  assert.deepEqual(told(momentOf(bed, { ledger, isFresh: false }), 'a-0'), ['to-ask']);
+  assert.deepEqual(told(momentOf(bed, { ledger, isLedgerFresh: false }), 'a-0'), ['to-ask']);
   bed.snapshot = zones({ b: { pods: { 0: failed } } });
   assert.match(told(momentOf(bed, { ledger }), 'a-0')[0] ?? '', new RegExp(`^${notReady}`));
 });
@@ -114,7 +117,19 @@ test('permissionsOn() knows nothing of a ledger that was not read, and refuses b
 test('permissionsOn() asks again where only what others were given a while ago stands against it', () => {
   const bed = given('b-0');
   assert.match(told(momentOf(bed), 'a-0')[0] ?? '', new RegExp(`^${notReady}`));
-  assert.deepEqual(told(momentOf(bed, { isFresh: false }), 'a-0'), ['to-ask']);
+  assert.deepEqual(told(momentOf(bed, { isLedgerFresh: false }), 'a-0'), ['to-ask']);
+});
+
+test('permissionsOn() asks again where the view shows what may have come after the reservation in its way, or before', () => {
+  const bed = given('b-0');
+  bed.snapshot = zones({ b: { pods: { 0: { uid: 'newer-uid' } } } });
+  const sightings = sight([...bed.ledger.reservations.values()], monotonic(5));
+  const release = { now: bed.now, sightings: { ...sightings, now: monotonic(9) } };
+  assert.deepEqual(told(momentOf(bed, { release })), []);
+  assert.deepEqual(told(momentOf(bed, { release }), 'a-0'), ['to-ask']);
+  const before = zones();
+  bed.snapshot = before;
+  assert.match(told(momentOf(bed, { release }), 'a-0')[0] ?? '', new RegExp(`^${notReady}`));
 });
 
 test('permissionsOn() tells why nobody knows what is given away, and until when', () => {

@@ -23,8 +23,10 @@ export type KnownLedger =
 export interface BudgetMoment {
   readonly standing: Standing;
   readonly ledger: KnownLedger;
-  /** Whether the ledger, and the view of the pods, are young enough for what is given to be used. */
-  readonly isFresh: boolean;
+  /** Whether the ledger is young enough for what is given to be used. */
+  readonly isLedgerFresh: boolean;
+  /** The same of the view of the pods. */
+  readonly isViewFresh: boolean;
   readonly release: ReleaseMoment;
   /** uids of pods whose reservation a write under way may take out. */
   readonly dropping: ReadonlySet<string>;
@@ -74,17 +76,23 @@ export function permissionsOn(
  * What must still be given away: what others were given may have ended since the ledger was read, and what the view shows
  * may have come after a reservation that it was not proven since.
  */
-function leastHeld({ ledger, standing, release, isFresh }: BudgetMoment): readonly Reservation[] {
-  if (ledger.kind !== 'known' || !isFresh) return [];
+function leastHeld({
+  ledger,
+  standing,
+  release,
+  isLedgerFresh,
+}: BudgetMoment): readonly Reservation[] {
+  if (ledger.kind !== 'known' || !isLedgerFresh) return [];
   return heldIn(ledger.ledger, standing, { ...release, viewProvenAt: release.sightings?.now });
 }
 
 function isGiven(
   { pod, by }: Wanted,
   held: readonly Reservation[],
-  { isFresh, release, dropping }: BudgetMoment,
+  { isLedgerFresh, isViewFresh, release, dropping }: BudgetMoment,
 ): boolean {
-  if (!isFresh || release.leader === undefined || dropping.has(pod.uid)) return false;
+  if (!isLedgerFresh || !isViewFresh) return false;
+  if (release.leader === undefined || dropping.has(pod.uid)) return false;
   const { term } = release.leader;
   const reservation = held.find(({ uid }) => uid === pod.uid);
   return reservation?.claims.some((claim) => claim.by === by && claim.term === term) === true;
