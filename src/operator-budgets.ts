@@ -8,6 +8,7 @@ import { GovernedSets } from '#disruption-budget/governed-sets.ts';
 import { Standings } from '#disruption-budget/standings.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Caches } from '#operator-caches.ts';
+import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 
 /** What disruption budgets take besides the caches. */
 export interface BudgetSettings {
@@ -15,6 +16,7 @@ export interface BudgetSettings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly caches: Caches;
+  readonly metrics: BudgetMetrics;
 }
 
 /** The disruption budgets of one run of the operator. */
@@ -27,7 +29,13 @@ export interface RunningBudgets {
 }
 
 /** Opens the authority that rollouts, scale-downs and evictions ask; it lives as long as the process. */
-export function openBudgets({ client, clock, log, caches }: BudgetSettings): RunningBudgets {
+export function openBudgets({
+  client,
+  clock,
+  log,
+  caches,
+  metrics,
+}: BudgetSettings): RunningBudgets {
   const { pods, statefulSets } = caches;
   const state = { isPermitted: true };
   const inView = new BudgetsInView({
@@ -36,6 +44,7 @@ export function openBudgets({ client, clock, log, caches }: BudgetSettings): Run
     informer: caches.budgets,
     isPermitted: () => state.isPermitted,
     compile: compilePattern,
+    onObserved: (observation) => metrics.countObserved(observation),
   });
   const sets = new GovernedSets({ client, clock, pods, statefulSets });
   const standings = new Standings({ clock, sets, watched: new WatchedPods(pods, clock) });
@@ -48,6 +57,7 @@ export function openBudgets({ client, clock, log, caches }: BudgetSettings): Run
     inView,
     sets,
     standings,
+    count: (outcome) => metrics.countRequest(outcome),
   });
   return {
     authority,

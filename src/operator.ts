@@ -29,6 +29,7 @@ import { decoratedClient } from '#operator-client.ts';
 import { electionOf, runElection } from '#operator-election.ts';
 import { tellMissingRules } from '#operator-role.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
+import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
 import type { Tracing } from '#telemetry/tracing.ts';
@@ -39,6 +40,7 @@ export interface OperatorOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  readonly budgetMetrics: BudgetMetrics;
   readonly readiness: Readiness;
   /** The authorised way to the API server, without any decoration. */
   readonly transport: Transport;
@@ -78,9 +80,13 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   else signal.addEventListener('abort', stop, { once: true });
   const client = decoratedClient(options);
   const caches = createCaches(client, options);
-  const budgets = openBudgets({ client, caches, clock, log });
+  const budgets = openBudgets({ client, caches, clock, log, metrics: options.budgetMetrics });
   const unreadable = new AbortController();
-  const admission = startAdmission(options, () => decoratedClient(options), ending.signal);
+  const admission = startAdmission(
+    { ...options, evictionBudgets: budgets.authority.evictions },
+    () => decoratedClient(options),
+    ending.signal,
+  );
   log.info('caches syncing');
   const running = [
     ...runCaches(caches, unreadable.signal, ending.signal),

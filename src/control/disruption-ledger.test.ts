@@ -36,6 +36,8 @@ class Replica {
   begun: readonly Begun[] = [];
   /** When the view was proven that it decides on; `now`: just now. */
   provenAt: Monotonic | 'now' | undefined = 'now';
+  /** How often the view was proven for a write that nobody waited for. */
+  proofs = 0;
   /** How writes ended that nobody waited for. */
   readonly tidied: unknown[] = [];
 
@@ -53,10 +55,16 @@ class Replica {
         standing: standingOf(this.budget, this.snapshot, now),
         provenAt: this.provenAt === 'now' ? this.clock.monotonic() : this.provenAt,
       }),
+      prove: () => this.#prove(),
       leader: () => this.#leader(options),
       begun: () => this.begun,
       onTidied: (failure) => this.tidied.push(failure),
     });
+  }
+
+  async #prove(): Promise<void> {
+    this.proofs += 1;
+    if (this.provenAt !== undefined) this.provenAt = this.clock.monotonic();
   }
 
   #leader({ leader = { term: firstTerm } }: ReplicaOptions): Leader | undefined {
@@ -217,6 +225,19 @@ test('a ledger that cannot be written is left alone for longer and longer', asyn
   const { length } = replica.tidied;
   await replica.clock.advance(600_000);
   assert.equal(replica.tidied.length, length);
+});
+
+test('what has ended is taken out although the view was proven long ago: it is proven anew', async () => {
+  const replica = new Replica();
+  replica.provenAt = replica.clock.monotonic();
+  await replica.ask('a-0', rollout);
+  await replica.clock.advance(60_000);
+  assert.deepEqual(pods(replica.stored), ['a-0']);
+  assert.equal(replica.proofs, 0);
+  replica.dropped.add('ingester-zone-a-0-uid');
+  await replica.clock.advance(3_000);
+  assert.deepEqual(pods(replica.stored), []);
+  assert.equal(replica.proofs, 1);
 });
 
 test('an empty ledger is not looked at', async () => {

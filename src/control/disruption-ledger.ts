@@ -54,6 +54,8 @@ export interface DisruptionLedgerOptions {
    * @param viewProvenAt of the view of this moment
    */
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
+  /** Has the view proven anew, for a write that nobody waits for. @throws what a read fails with */
+  prove(signal: AbortSignal): Promise<void>;
   /** Disruptions of this process under way. @default none */
   begun?(): readonly Begun[];
   /** Told how a write ended that nobody waited for: with what it failed, or undefined. */
@@ -101,7 +103,10 @@ export class DisruptionLedger {
       clock,
       isNeeded: () => this.#seen.reservations().length > 0,
       isWanted: () => this.#isToBeTidied(),
-      store: (signal) => this.#swaps.ask({ kind: 'store' }, signal),
+      store: async (signal) => {
+        await options.prove(signal);
+        await this.#swaps.ask({ kind: 'store' }, signal);
+      },
       ended: (failure) => options.onTidied?.(failure),
     });
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Instant, Monotonic } from '#base/units.ts';
 import { DisruptionLedger, type DisruptionLedgerOptions } from '#control/disruption-ledger.ts';
@@ -22,6 +23,8 @@ export interface BudgetLedgerPorts {
   readonly standings: Pick<Standings, 'of'>;
   /** Whether this process saw the budget being made a moment ago. */
   sawCreation(uid: string, now: Monotonic): boolean;
+  /** Has the view of the sets of `scope` proven anew. */
+  prove(scope: SetScope, signal: AbortSignal): Promise<void>;
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   begun(): readonly Begun[];
 }
@@ -77,7 +80,8 @@ export class BudgetLedgers {
   }
 
   #opened(current: Kept['current']): Kept {
-    const { client, clock, log, standings, leader, begun, sawCreation } = this.#ports;
+    const ports = this.#ports;
+    const { client, clock, log, standings } = ports;
     const { ref } = current.budget;
     const name = `${LEDGER_PREFIX}${ref.name}`;
     const object = `ConfigMap ${ref.namespace}/${name}`;
@@ -87,10 +91,11 @@ export class BudgetLedgers {
       map: new SharedConfigMap(client, { namespace: ref.namespace, name }),
       object,
       budget: ref,
-      sawCreation: () => sawCreation(ref.uid, clock.monotonic()),
+      sawCreation: () => ports.sawCreation(ref.uid, clock.monotonic()),
       view: (now: Instant) => standings.of(kept.current.budget, kept.current.scope, now),
-      leader: (viewProvenAt) => leader(viewProvenAt),
-      begun: () => begun(),
+      prove: (signal) => ports.prove(kept.current.scope, signal),
+      leader: (viewProvenAt) => ports.leader(viewProvenAt),
+      begun: () => ports.begun(),
       onTidied: (failure) => failures.ended(failure),
     };
     const kept: Kept = { current, ledger: new DisruptionLedger(options) };
@@ -111,7 +116,7 @@ class LoggedFailures {
   }
 
   ended(failure: unknown): void {
-    const text = failure === undefined ? undefined : String(failure);
+    const text = failure === undefined ? undefined : errorOf(failure).message;
     if (text === this.#told) return;
     this.#told = text;
     const object = this.#object;

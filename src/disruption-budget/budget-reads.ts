@@ -38,6 +38,8 @@ export class BudgetReads {
   readonly #rounds: SharedRounds;
   /** By namespace. */
   readonly #reads = new Map<string, NamespaceReads>();
+  /** Namespaces whose lists were answered since {@link settle}. */
+  readonly #answered = new Set<string>();
 
   constructor(ports: BudgetReadPorts) {
     this.#ports = ports;
@@ -65,18 +67,20 @@ export class BudgetReads {
     return this.#reads.get(namespace)?.listed;
   }
 
-  /** Drops the lists that the cache has reached, or that were sent before the type went. @returns their namespaces */
-  settle(): readonly string[] {
-    const { hasSynced, absence, freshness } = this.#ports.informer;
-    const settled: string[] = [];
+  /**
+   * Drops the lists that the cache has reached, and those that were sent before the type went.
+   *
+   * @returns the namespaces of which something else may be known than at the last call
+   */
+  settle(): ReadonlySet<string> {
+    const settled = new Set(this.#answered);
+    this.#answered.clear();
     for (const [namespace, read] of this.#reads) {
-      const { sentAt, listed } = read;
-      const isOver = absence !== undefined && absence.provenAt > sentAt;
-      if (isOver) this.#reads.delete(namespace);
-      else if (listed !== undefined && hasSynced && freshness.hasSeen(listed.revision)) {
-        this.#reads.set(namespace, { ...read, listed: undefined });
-      } else continue;
-      settled.push(namespace);
+      const left = this.#leftOf(read);
+      if (left === read) continue;
+      if (left === undefined) this.#reads.delete(namespace);
+      else this.#reads.set(namespace, left);
+      settled.add(namespace);
     }
     return settled;
   }
@@ -98,8 +102,11 @@ export class BudgetReads {
 
   async #read(namespace: string, signal: AbortSignal, sent: () => void): Promise<void> {
     const { client, clock, informer } = this.#ports;
-    if (informer.isAbsent) await informer.look(signal);
-    if (informer.isAbsent) return;
+    if (informer.isAbsent) {
+      sent();
+      await informer.look(signal);
+      if (informer.isAbsent) return;
+    }
     let sentAt = clock.monotonic();
     const beforeSend = (): void => {
       sentAt = clock.monotonic();
@@ -112,8 +119,7 @@ export class BudgetReads {
         { signal, beforeSend, answerWithin },
       )
       .catch(absent);
-    if (list === undefined)
-      this.#answered(namespace, { sentAt, isAbsent: true, listed: undefined });
+    if (list === undefined) this.#take(namespace, { sentAt, isAbsent: true, listed: undefined });
     else this.#listed(namespace, { list, sentAt });
   }
 
@@ -127,15 +133,27 @@ export class BudgetReads {
     this.#ports.informer.freshness.consistentRead(revision, sentAt, newest);
     const objects = new Map(items.map(budgetView).map((view) => [view.uid, view]));
     const listed = { revision, sentAt, objects };
-    this.#answered(namespace, { sentAt, isAbsent: false, listed });
+    this.#take(namespace, { sentAt, isAbsent: false, listed });
   }
 
   /** Of two lists that were under way at once, the one with the newer content stands, whichever was answered last. */
-  #answered(namespace: string, read: NamespaceReads): void {
+  #take(namespace: string, read: NamespaceReads): void {
     const known = this.#reads.get(namespace);
     const [older, newer] =
       known !== undefined && known.sentAt > read.sentAt ? [read, known] : [known, read];
     this.#reads.set(namespace, { ...newer, listed: contentOf(older, newer) });
+    this.#answered.add(namespace);
+  }
+
+  /** What `read` is still needed for: what the cache does not show, or when that was proven; undefined: for nothing. */
+  #leftOf(read: NamespaceReads): NamespaceReads | undefined {
+    const { sentAt, listed } = read;
+    const { hasSynced, absence, freshness } = this.#ports.informer;
+    if (absence !== undefined && absence.provenAt > sentAt) return undefined;
+    const isShown = hasSynced && (listed === undefined || freshness.hasSeen(listed.revision));
+    if (!isShown) return read;
+    if (freshness.proof !== undefined && freshness.proof.sentAt >= sentAt) return undefined;
+    return listed === undefined ? read : { ...read, listed: undefined };
   }
 }
 

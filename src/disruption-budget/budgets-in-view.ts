@@ -21,7 +21,7 @@ import { WitnessedCreations } from './witnessed-creations.ts';
 export interface BudgetsInViewPorts {
   readonly client: Client;
   readonly clock: Clock;
-  /** One that has not been run yet. */
+  /** What it has already is taken over. */
   readonly informer: Pick<
     Informer<BudgetView>,
     'hasSynced' | 'isAbsent' | 'absence' | 'lister' | 'freshness' | 'look' | 'onChange' | 'onState'
@@ -84,7 +84,6 @@ export class BudgetsInView {
   async look(namespace: string, signal: AbortSignal): Promise<void> {
     await this.#reads.look(namespace, signal);
     this.#settle();
-    if (this.#renew(namespace)) this.#tell();
   }
 
   /** Tells which budget governs `pod`, by the labels that the pod itself has now, whatever its template says. */
@@ -144,7 +143,7 @@ export class BudgetsInView {
     return this.#known.get(namespace, name) !== before;
   }
 
-  /** Lets the cache alone count again where it has reached what a list showed. */
+  /** Takes what lists have answered, and lets the cache alone count again where it has reached them. */
   #settle(): void {
     let isNews = false;
     for (const namespace of this.#reads.settle()) isNews = this.#renew(namespace) || isNews;

@@ -9,7 +9,6 @@ import type {
   GroupBudgets,
   WantedDisruption,
 } from '#control/group-budgets.ts';
-import { indexes } from '#control/group-sets.ts';
 import { type Budget, rolloutOverride } from '#disruption/budget.ts';
 import type { Begun, DisruptionRequest } from '#disruption/decide.ts';
 import { permissionsOn, type Wanted } from '#disruption/governance.ts';
@@ -19,13 +18,17 @@ import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { ambiguityText, ambiguousVerdict } from './ambiguity.ts';
+import type { RequestOutcome } from '#telemetry/budget-metrics.ts';
+import { ambiguityText } from './ambiguity.ts';
+import { askLedger } from './ask-ledger.ts';
 import { type BudgetLedger, BudgetLedgers } from './budget-ledgers.ts';
 import type { BudgetsInView } from './budgets-in-view.ts';
 import { CreatedLedgers } from './created-ledgers.ts';
-import type { EvictionBudgets, EvictionVerdict } from './eviction-budgets.ts';
+import type { EvictionBudgets } from './eviction-budgets.ts';
 import type { GovernedSets } from './governed-sets.ts';
+import { JudgedEvictions } from './judged-evictions.ts';
 import type { Governing } from './known-budgets.ts';
+import { allowedOutcome, outcomeOfDenial } from './request-outcome.ts';
 import type { Standings } from './standings.ts';
 
 /** The term in which this process leads. */
@@ -45,16 +48,17 @@ export interface DisruptionBudgetPorts {
   readonly inView: BudgetsInView;
   readonly sets: GovernedSets;
   readonly standings: Standings;
+  /** Counts an answer to a rollout or a scale-down as one to an eviction (M1). */
+  count(outcome: RequestOutcome): void;
 }
-
-/** How often a view is proven for one question: what moves faster than it can be looked at is not disrupted. */
-const mostProofs = 3;
 
 /**
  * The one authority for voluntary disruption (architecture rule 3): rollouts, scale-downs and evictions ask it, and it
  * gives away what the ledgers of the budgets have stored.
  */
-export class DisruptionBudgets implements GroupBudgets, EvictionBudgets {
+export class DisruptionBudgets implements GroupBudgets {
+  /** The same for evictions. */
+  readonly evictions: EvictionBudgets;
   readonly #ports: DisruptionBudgetPorts;
   readonly #ledgers: BudgetLedgers;
   readonly #created: CreatedLedgers;
@@ -64,7 +68,7 @@ export class DisruptionBudgets implements GroupBudgets, EvictionBudgets {
   #underWay: DisruptionsUnderWay = nothingUnderWay;
 
   constructor(ports: DisruptionBudgetPorts) {
-    const { client, clock, log, inView, standings } = ports;
+    const { client, clock, log, inView, sets, standings } = ports;
     this.#ports = ports;
     this.#ledgers = new BudgetLedgers({
       client,
@@ -72,6 +76,7 @@ export class DisruptionBudgets implements GroupBudgets, EvictionBudgets {
       log,
       standings,
       sawCreation: (uid, now) => inView.sawCreation(uid, now),
+      prove: (scope, signal) => sets.prove(scope, signal),
       leader: (viewProvenAt) => this.#leader(viewProvenAt),
       begun: () => this.#begun(),
     });
@@ -80,6 +85,7 @@ export class DisruptionBudgets implements GroupBudgets, EvictionBudgets {
       log,
       sawCreation: (uid) => inView.sawCreation(uid, clock.monotonic()),
     });
+    this.evictions = new JudgedEvictions({ ...ports, ledgers: this.#ledgers });
     inView.onChange(() => this.#budgetsChanged());
   }
 
@@ -135,7 +141,11 @@ export class DisruptionBudgets implements GroupBudgets, EvictionBudgets {
             override: overrideOf(ledger.budget, { by, ...one }),
           }),
         );
-        await this.#answers(ledger, requests, signal);
+        const { sets } = this.#ports;
+        for (const answer of await askLedger(ledger, requests, { sets, signal })) {
+          if (answer.kind === 'allowed') this.#ports.count(allowedOutcome);
+          if (answer.kind === 'denied') this.#ports.count(outcomeOfDenial(answer.denial));
+        }
       }),
     );
   }
@@ -147,58 +157,6 @@ export class DisruptionBudgets implements GroupBudgets, EvictionBudgets {
 
   follow(underWay: DisruptionsUnderWay): void {
     this.#underWay = underWay;
-  }
-
-  pod(namespace: string, name: string): PodView | undefined {
-    return this.#ports.pods.lister.get(namespace, name);
-  }
-
-  mayGovern(namespace: string): boolean {
-    const { inView } = this.#ports;
-    return inView.proof(namespace).kind === 'unproven' || inView.list(namespace).length > 0;
-  }
-
-  /** @see EvictionBudgets.judge */
-  async evict(
-    pod: PodView,
-    { isDryRun }: { readonly isDryRun: boolean },
-    signal: AbortSignal,
-  ): Promise<EvictionVerdict> {
-    const governing = this.#ports.inView.governing(pod);
-    if (governing.kind === 'none') return { kind: 'not-governed' };
-    if (governing.kind === 'unclear') return ambiguousVerdict(governing);
-    const ledger = this.#ledgers.of(governing.budget, governing.spec);
-    const { ref } = ledger.budget;
-    const { controllerUid } = pod;
-    if (controllerUid === undefined) return { kind: 'no-set', budget: ref, why: 'no-owner' };
-    const [set] = this.#ports.statefulSets.lister.by(indexes.uid, controllerUid);
-    if (set === undefined) return { kind: 'no-set', budget: ref, why: 'not-seen' };
-    const request: DisruptionRequest = { pod, asking: { by: 'eviction' }, isDryRun };
-    const [answer] = await this.#answers(ledger, [request], signal);
-    switch (answer?.kind) {
-      case 'allowed':
-        return { kind: 'allowed', budget: ref, isRepeated: answer.isRepeated };
-      case 'denied':
-        return { kind: 'denied', budget: ref, denial: answer.denial };
-      case 'unclear':
-        return { kind: 'unclear', budget: ref, why: answer.why, until: answer.until };
-      default:
-        return { kind: 'unclear', budget: ref, why: notProven, until: undefined };
-    }
-  }
-
-  /** The answers of a ledger, on a view that is proven where something is given away. */
-  async #answers(
-    { ledger, scope }: BudgetLedger,
-    requests: readonly DisruptionRequest[],
-    signal: AbortSignal,
-  ): Promise<readonly Awaited<ReturnType<typeof ledger.ask>>[]> {
-    for (let proofs = 0; ; proofs += 1) {
-      const answers = await Promise.all(requests.map((request) => ledger.ask(request, signal)));
-      const isProven = answers.every(({ kind }) => kind !== 'unproven');
-      if (isProven || proofs >= mostProofs) return answers;
-      await this.#ports.sets.prove(scope, signal);
-    }
   }
 
   #permissions(
@@ -280,9 +238,6 @@ export class DisruptionBudgets implements GroupBudgets, EvictionBudgets {
 const ungoverned: Permission = { kind: 'ungoverned' };
 
 const nothingUnderWay: DisruptionsUnderWay = { isUnderWay: () => false, begun: () => [] };
-
-const notProven =
-  'the view of the pods could not be proven to be fresh, as the cluster has changed each time';
 
 function overrideOf({ mode }: Budget, { by, maxUnavailable }: WantedDisruption): number {
   // How many go at once is the down-scale's own to say: it only keeps out of the way of other zones.

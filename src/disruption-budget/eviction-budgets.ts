@@ -11,8 +11,8 @@ export type EvictionVerdict =
   | { readonly kind: 'denied'; readonly budget: BudgetRef; readonly denial: Denial }
   /** It cannot be told which budget governs the pod, or what it says: a person has to mend that. */
   | { readonly kind: 'ambiguous'; readonly budgets: readonly string[]; readonly text: string }
-  /** Nothing controls the pod, or what does is no StatefulSet that can be seen: it is none, or was just made or deleted. */
-  | { readonly kind: 'no-set'; readonly budget: BudgetRef; readonly why: 'no-owner' | 'not-seen' }
+  /** Nothing controls the pod, or what does is no StatefulSet; `text` says what it is. */
+  | { readonly kind: 'no-set'; readonly budget: BudgetRef; readonly text: string }
   /** It cannot be told now: `why`, and `until` when at the latest if that is known. */
   | {
       readonly kind: 'unclear';
@@ -32,7 +32,7 @@ export interface EvictionBudgets {
    *
    * @throws the reason of `signal` when that aborts first; what the API server fails with
    */
-  evict(
+  judgeEviction(
     pod: PodView,
     options: { readonly isDryRun: boolean },
     signal: AbortSignal,

@@ -53,6 +53,12 @@ class SetsNotReadError extends Error {
 /** What a view was made from: while that is the same, so is the view. */
 type Stamp = readonly unknown[];
 
+interface Kept {
+  readonly stamp: Stamp;
+  readonly proof: SetProof;
+  readonly view: GovernedView;
+}
+
 /**
  * The sets under a budget with their pods, as this very moment shows them (D-49): the caches, and where a consistent read is
  * newer, that. One for the whole process; every replica answers evictions, and reads for itself what it must know.
@@ -64,7 +70,7 @@ export class GovernedSets {
   readonly #rounds: SharedRounds;
   /** What the round of a scope is to read that is not sent yet. */
   readonly #wishes = new Map<string, ReadWish>();
-  readonly #views = new Map<string, { readonly stamp: Stamp; readonly view: GovernedView }>();
+  readonly #views = new Map<string, Kept>();
   /** Of the caches. They also change while they are listed anew, when nothing counts as seen. */
   #changes = 0;
   /** Reads that have ended. */
@@ -86,14 +92,7 @@ export class GovernedSets {
 
   /** The sets of `scope` as they are known now; nothing is awaited or asked for. */
   view(scope: SetScope): GovernedView {
-    const key = keyOf(scope);
-    const stamp = this.#stamp();
-    const kept = this.#views.get(key);
-    if (kept?.stamp.every((part, index) => part === stamp[index]) === true) return kept.view;
-    const { sets, proof } = this.#reads.over(scope, this.#listers);
-    const view = { sets, provenAt: provenAtOf(proof) };
-    this.#views.set(key, { stamp, view });
-    return view;
+    return this.#now(scope).view;
   }
 
   /**
@@ -126,8 +125,20 @@ export class GovernedSets {
     this.#views.delete(key);
   }
 
+  #now(scope: SetScope): Kept {
+    const key = keyOf(scope);
+    const stamp = this.#stamp();
+    const known = this.#views.get(key);
+    if (known?.stamp.every((part, index) => part === stamp[index]) === true) return known;
+    const { sets, proof } = this.#reads.over(scope, this.#listers);
+    const kept = { stamp, proof, view: { sets, provenAt: provenAtOf(proof) } };
+    this.#views.set(key, kept);
+    return kept;
+  }
+
+  /** What of `scope` is to be read for it to be fresh enough. */
   #wish(scope: SetScope): ReadWish {
-    const { proof } = this.#reads.over(scope, this.#listers);
+    const { proof } = this.#now(scope);
     const since = this.#ports.clock.monotonic() - freshEnough;
     const isOld = (basis: TypeBasis | undefined): boolean =>
       basis === undefined || basis.provenAt < since;
@@ -185,6 +196,13 @@ function provenAtOf({ pods, statefulSets }: SetProof): Monotonic | undefined {
   return monotonic(Math.min(pods.provenAt, statefulSets.provenAt));
 }
 
-function keyOf(scope: SetScope): string {
-  return `${scope.namespace}/${selectorOf(scope)}`;
+/** Not the selector: two budgets can have labels that no object can have, and one selector. */
+function keyOf({ namespace, matchLabels }: SetScope): string {
+  return JSON.stringify([namespace, ...[...matchLabels].toSorted(byLabel)]);
+}
+
+type Label = readonly [name: string, value: string];
+
+function byLabel([one]: Label, [other]: Label): number {
+  return one < other ? -1 : 1;
 }

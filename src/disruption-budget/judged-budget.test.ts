@@ -56,6 +56,15 @@ test('judgedBudget() protects the partitions that the regular expression tells, 
   );
 });
 
+test('judgedBudget() tells the partition of each name, however many it was asked for', () => {
+  const { mode } = judged(byPartition);
+  assert.ok(mode.kind === 'partitions');
+  const { partitionOf } = mode;
+  const told = Array.from({ length: 25_000 }, (_, n) => partitionOf(`ingester-zone-a-${n}`));
+  assert.deepEqual([told[0], told[24_999], partitionOf('ingester-zone-a-0')], ['0', '24999', '0']);
+  assert.deepEqual([partitionOf('other'), partitionOf('other')], [undefined, undefined]);
+});
+
 test('judgedBudget() is one object for a generation of a budget, and another one for the next', () => {
   const known = new KnownBudgets(compilePattern);
   const first = put(known, 1, byPartition);

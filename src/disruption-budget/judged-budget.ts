@@ -41,13 +41,30 @@ function modeOf(span: Span): Mode {
     case 'partition':
       return {
         kind: 'partitions',
-        partitionOf: (podName) => {
+        partitionOf: remembering((podName) => {
           const partition = span.partitionOf(podName);
           return partition.kind === 'partition' ? partition.name : undefined;
-        },
+        }),
         crossZoneDelay: span.crossZoneEvictionDelay,
       };
     default:
       return assertNever(span);
   }
+}
+
+/** Names of pods whose partition is remembered; more are as many slots as hardly any cluster has. */
+const most = 10_000;
+
+/** `partitionOf` that matches each name once: names stay, and are asked for whenever a pod changes. */
+function remembering(
+  partitionOf: (podName: string) => string | undefined,
+): (podName: string) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  return (podName) => {
+    if (known.has(podName)) return known.get(podName);
+    if (known.size >= most) known.clear();
+    const partition = partitionOf(podName);
+    known.set(podName, partition);
+    return partition;
+  };
 }

@@ -1,9 +1,10 @@
 import type { Clock } from '#base/clock.ts';
-import { type Instant, type Monotonic, seconds } from '#base/units.ts';
+import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
 import type { Budget } from '#disruption/budget.ts';
 import { type Standing, standingOf } from '#disruption/standing.ts';
+import type { Cached } from '#kubernetes/informer.ts';
 import type { GovernedSets } from './governed-sets.ts';
 
 /** What {@link Standings} are made from. */
@@ -57,9 +58,10 @@ export class Standings {
     if (kept !== undefined && holds(kept, now, monotonic) && isSame(kept.sets, sets)) {
       return { standing: kept.standing, provenAt };
     }
-    const watched = this.#ports.watched.of(sets);
+    const delay = delayOf(budget);
+    const watched = this.#ports.watched.of(sets, delay);
     const standing = standingOf(budget, { sets, leaving: nothingLeaving, watched }, now);
-    const isTimed = isTimedBy(budget, sets);
+    const isTimed = delay > 0 || sets.some(({ set }) => set.spec.minReady > 0);
     this.#kept.set(budget, { sets, standing, now, monotonic, isTimed });
     return { standing, provenAt };
   }
@@ -75,23 +77,28 @@ function holds(
   return !isTimed || (now >= made.now && monotonic - made.monotonic < timedFor);
 }
 
-function isTimedBy({ mode }: Budget, sets: readonly SetSnapshot[]): boolean {
-  const hasDelay = mode.kind === 'partitions' && mode.crossZoneDelay > 0;
-  return hasDelay || sets.some(({ set }) => set.spec.minReady > 0);
+/** How long pods of other zones must have been ready under `budget`. */
+function delayOf({ mode }: Budget): Millis {
+  return mode.kind === 'partitions' ? mode.crossZoneDelay : millis(0);
 }
 
-/** Whether both show the very same objects. */
+/** Whether both show the same states of the same objects. */
 function isSame(one: readonly SetSnapshot[], other: readonly SetSnapshot[]): boolean {
   if (one === other) return true;
   if (one.length !== other.length) return false;
   return one.every(({ set, pods }, index) => {
-    const same = other[index];
-    return same?.set === set && isSameList(same.pods, pods);
+    const { set: otherSet, pods: otherPods = [] } = other[index] ?? {};
+    return isSameState(set, otherSet) && areSame(pods, otherPods);
   });
 }
 
-/** While a read stands in for a cache, its lists are made anew; what is in them is not. */
-function isSameList(one: SetSnapshot['pods'], other: SetSnapshot['pods']): boolean {
+/** While a read stands in for a cache, lists are made anew, and objects may be; states are not. */
+function areSame(one: SetSnapshot['pods'], other: SetSnapshot['pods']): boolean {
   if (one === other) return true;
-  return one.length === other.length && one.every((pod, index) => pod === other[index]);
+  return one.length === other.length && one.every((pod, index) => isSameState(pod, other[index]));
+}
+
+function isSameState(one: Cached, other: Cached | undefined): boolean {
+  if (one === other) return true;
+  return one.uid === other?.uid && one.resourceVersion === other.resourceVersion;
 }

@@ -12,8 +12,9 @@ interface World {
 
 function world(): World {
   const server = new BudgetServer();
-  const ports = { ...server, isPermitted: () => true, compile: compilePattern };
-  return { server, budgets: new BudgetsInView(ports) };
+  const { client, clock, informer } = server;
+  const rest = { isPermitted: () => true, compile: compilePattern };
+  return { server, budgets: new BudgetsInView({ client, clock, informer, ...rest }) };
 }
 
 const { signal } = new AbortController();
@@ -67,7 +68,7 @@ const cases: Record<
     async ({ server }) => {
       server.put();
       server.show();
-      server.clock.setWallClock(-seconds(5));
+      server.clock.setWallClock(seconds(-5));
       await server.clock.advance(seconds(10) + 1);
     },
     false,

@@ -124,7 +124,7 @@ test('permissionsOn() tells why nobody knows what is given away, and until when'
     {
       kind: 'unclear',
       message:
-        'nobody knows what the ZoneAwarePodDisruptionBudget ingester has given away: there is no ConfigMap ops/ledger',
+        'nobody knows what the ZoneAwarePodDisruptionBudget ingester has given away, until 2026-01-01T00:02:00Z: there is no ConfigMap ops/ledger',
       until,
     },
   ]);

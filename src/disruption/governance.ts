@@ -1,5 +1,6 @@
 /** Whether what a plan takes away is permitted: the same judgement as that of the ledger, without asking it. */
 import type { Instant } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { heldIn } from './decide.ts';
 import { explain } from './denial-text.ts';
 import { denialOf, type Question } from './judge.ts';
@@ -45,8 +46,11 @@ export function permissionsOn(
   const { standing, ledger, release } = moment;
   const { ref } = standing.budget;
   if (ledger.kind === 'unclear') {
-    const message = `nobody knows what the ${ref.kind} ${ref.name} has given away: ${ledger.why}`;
-    return wanted.map(() => ({ kind: 'unclear', message, until: ledger.until }));
+    const { why, until } = ledger;
+    const end =
+      until === undefined ? 'until somebody mends that' : `until ${formatUtcSeconds(until)}`;
+    const message = `nobody knows what the ${ref.kind} ${ref.name} has given away, ${end}: ${why}`;
+    return wanted.map(() => ({ kind: 'unclear', message, until }));
   }
   const held = ledger.kind === 'known' ? heldIn(ledger.ledger, standing, release) : [];
   const counted = new Tally(standing, held, release);

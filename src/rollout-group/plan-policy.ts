@@ -78,7 +78,7 @@ function stop(decision: Decision): Answer {
 }
 
 /** The pass over the group fails with the message of `decision`. */
-export function fail(decision: Decision): Answer {
+function fail(decision: Decision): Answer {
   const { message } = decision.because;
   return { kind: 'stop', decisions: [decision], failure: message };
 }
