@@ -29,5 +29,6 @@ export function knownSince(
   if (typeof by === 'number') return before(by);
   const revision = by.shown(client, 'pods', before(tolerance));
   const unseen = history.nextPodCommit(revision) ?? startedAt;
-  return before(Math.min(Math.max(startedAt - unseen, tolerance), maxDecisionAge));
+  // What was so until the first change that it was not shown is what it may have acted on.
+  return before(Math.min(Math.max(startedAt - unseen + 1, tolerance), maxDecisionAge));
 }

@@ -113,8 +113,10 @@ export class Released implements Invariant {
     if (hasEnded(history, given, commit)) return undefined;
     const sent = this.#underWay(old.uid, commit);
     if (sent !== undefined) return sent;
+    // Whoever ends an intent of ours knows what came of it; what others did it is told later.
+    const isOwnEnd = claim.by !== 'eviction' && this.#hasTaken(old.uid, commit);
     const since = knownSince(budgets.callOf(commit), this.#options) ?? commit.at;
-    if (!this.#stood(given, commit, since)) {
+    if (isOwnEnd || !this.#stood(given, commit, since)) {
       return 'it is going or gone, and no other pod was available in its slot since';
     }
     return claim.by === 'eviction' ? this.#evictionComplaint(claim, given, commit) : undefined;
@@ -160,6 +162,11 @@ export class Released implements Invariant {
     });
     if (found === undefined) return undefined;
     return `our deletion of it, sent ${commit.at - found.sentAt} ms before, was under way`;
+  }
+
+  #hasTaken(uid: string, { revision: end }: Commit): boolean {
+    const deletions = this.#deletions.get(uid) ?? [];
+    return deletions.some(({ revision }) => revision !== undefined && revision < end);
   }
 
   #remember(commit: Commit): void {
