@@ -1,12 +1,14 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { WatchedPods } from '#control/watched-pods.ts';
+import { watchBudgets } from '#disruption-budget/budget-watch.ts';
 import { BudgetsInView } from '#disruption-budget/budgets-in-view.ts';
 import { compilePattern } from '#disruption-budget/compile-pattern.ts';
 import { DisruptionBudgets } from '#disruption-budget/disruption-budgets.ts';
 import { GovernedSets } from '#disruption-budget/governed-sets.ts';
 import { Standings } from '#disruption-budget/standings.ts';
 import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Caches } from '#operator-caches.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 
@@ -26,6 +28,8 @@ export interface RunningBudgets {
   deny(): void;
   /** Calls `wake` when what is known of budgets has changed. */
   onChange(wake: () => void): void;
+  /** Tells what is wrong with budgets, until the answer's `close` is called. */
+  watch(events: EventRecorder): { close(): void };
 }
 
 /** Opens the authority that rollouts, scale-downs and evictions ask; it lives as long as the process. */
@@ -65,5 +69,10 @@ export function openBudgets({
       state.isPermitted = false;
     },
     onChange: (wake) => inView.onChange(wake),
+    watch: (events) => {
+      const { ledgers } = authority;
+      const told = { clock, log, events, metrics };
+      return watchBudgets({ ...told, pods, statefulSets, inView, sets, ledgers });
+    },
   };
 }

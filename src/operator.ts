@@ -222,11 +222,13 @@ async function reconcile(
     ...(tracing !== undefined && { tracing }),
   };
   budgets.lead({ term: term.term ?? identity, predecessorsOverAt: predecessor.overAt });
+  const problems = parts.budgets.watch(events);
   try {
     const { isSettled } = await runGroups({ ...ports, resync, onOtherChange, ...told }, signal);
     await references.ended();
     return isSettled;
   } finally {
+    problems.close();
     budgets.resign();
   }
 }

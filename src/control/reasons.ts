@@ -226,6 +226,22 @@ export const reasonCatalogue = {
     'The Role does not permit to write the status of a mirrored resource; it is not tried again.',
     'Grant patch on the status subresource, or switch the write-back off by its annotation.',
   ),
+  BudgetUnreadable: warn(
+    'The newest state of a disruption budget cannot be read.',
+    'Correct what the message names; zpdb-validation refuses such budgets where it is installed.',
+  ),
+  BudgetsOverlap: warn(
+    'Several disruption budgets select one pod.',
+    'Let exactly one ZoneAwarePodDisruptionBudget select each pod.',
+  ),
+  BudgetNeverMet: warn(
+    'A disruption budget lets no pod go, whatever happens, though its limit is not 0.',
+    'Give the StatefulSets of all zones the labels of its selector, or correct its regular expression.',
+  ),
+  BudgetLedgerUnknown: warn(
+    'The ConfigMap with the ledger of a disruption budget is missing, or cannot be read.',
+    'Wait 120 s; one that a newer version wrote is left alone, and has to be deleted to go on with this one.',
+  ),
   InvalidMaxUnavailable: warn(
     'rollout-max-unavailable cannot be read; 1 is used.',
     'Use an integer from 1 to 2147483647, or a percentage from 1% to 100%.',

@@ -24,6 +24,8 @@ export class CreatedLedgers {
   readonly #looked = new Set<string>();
   readonly #timers = new Map<string, Timer>();
   readonly #closed = new AbortController();
+  /** Ends with the last look at a budget that is not new: a thousand of them are looked at one after the other. */
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(ports: CreatedLedgerPorts) {
     this.#ports = ports;
@@ -34,7 +36,8 @@ export class CreatedLedgers {
     const { uid } = budget;
     if (this.#looked.has(uid) || this.#closed.signal.aborted) return;
     this.#looked.add(uid);
-    void this.#try(budget, look);
+    if (this.#ports.sawCreation(uid)) void this.#try(budget, look);
+    else this.#turn = this.#turn.then(() => this.#try(budget, look));
   }
 
   close(): void {

@@ -21,7 +21,7 @@ import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { RequestOutcome } from '#telemetry/budget-metrics.ts';
 import { ambiguityText } from './ambiguity.ts';
 import { askLedger } from './ask-ledger.ts';
-import { type BudgetLedger, BudgetLedgers } from './budget-ledgers.ts';
+import { BudgetLedgers } from './budget-ledgers.ts';
 import type { BudgetsInView } from './budgets-in-view.ts';
 import { CreatedLedgers } from './created-ledgers.ts';
 import type { EvictionBudgets } from './eviction-budgets.ts';
@@ -59,6 +59,8 @@ export interface DisruptionBudgetPorts {
 export class DisruptionBudgets implements GroupBudgets {
   /** The same for evictions. */
   readonly evictions: EvictionBudgets;
+  /** Those that were asked. */
+  readonly ledgers: Pick<BudgetLedgers, 'trouble'>;
   readonly #ports: DisruptionBudgetPorts;
   readonly #ledgers: BudgetLedgers;
   readonly #created: CreatedLedgers;
@@ -85,6 +87,7 @@ export class DisruptionBudgets implements GroupBudgets {
       log,
       sawCreation: (uid) => inView.sawCreation(uid, clock.monotonic()),
     });
+    this.ledgers = this.#ledgers;
     this.evictions = new JudgedEvictions({ ...ports, ledgers: this.#ledgers });
     inView.onChange(() => this.#budgetsChanged());
   }
@@ -225,13 +228,14 @@ export class DisruptionBudgets implements GroupBudgets {
     for (const known of budgets) {
       const { spec } = known;
       if (spec === undefined) continue;
-      this.#created.look(known, (signal) => this.#lookAt(this.#ledgers.of(known, spec), signal));
+      this.#created.look(known, async (signal) => {
+        const { ledger, scope } = this.#ledgers.of(known, spec);
+        const isNew = this.#ports.inView.sawCreation(known.uid, this.#ports.clock.monotonic());
+        // Only a ledger that is begun is written.
+        if (isNew) await this.#ports.sets.prove(scope, signal);
+        await ledger.look(signal);
+      });
     }
-  }
-
-  async #lookAt({ ledger, scope }: BudgetLedger, signal: AbortSignal): Promise<void> {
-    await this.#ports.sets.prove(scope, signal);
-    await ledger.look(signal);
   }
 }
 

@@ -55,6 +55,31 @@ test('a reservation that is stored late lets nothing go once a pod of another zo
   await world.close();
 });
 
+test('a reservation that is stored late lets nothing go once a pod of the budget is down that is of no zone of the group', async () => {
+  const world = await budgetedWorld(group);
+  await world.addGroup('store');
+  const operator = await world.readyOperator();
+  await world.clock.advance(minutes(3));
+  await makeBudget(world, { maxUnavailable: 1, selector: { matchLabels: {} } });
+  await world.clock.advance(seconds(11));
+  world.cluster.faults.add({
+    match: { client: operator.client, verb: 'update', resource: 'configmaps' },
+    action: { kind: 'delay', delay: seconds(3), when: 'after' },
+    count: 1,
+  });
+  await world.setImage(images.new);
+  await world.clock.advance(seconds(2));
+  assert.deepEqual(givenAway(world), ['ingester-zone-a-0']);
+  await world.deletePod('store-zone-b-1');
+  await world.clock.advance(seconds(2));
+  assert.deepEqual(deletedPods(world), []);
+  assert.equal(await blockedBy(world, operator), 'BudgetRefused');
+  await world.untilRolled(images.new);
+  await assertAtRest(world);
+  assert.deepEqual(givenAway(world), []);
+  await world.close();
+});
+
 test('what was reserved and is not wanted any more, after a rollback, is taken out of the ledger', async () => {
   const { world, operator } = await atRest();
   world.cluster.faults.add({
