@@ -70,19 +70,21 @@ export function isSelected(labels: JsonObject, selector: MatchLabels | undefined
 }
 
 function ruleOf(spec: JsonObject): BudgetRule | undefined {
-  const { maxUnavailable: count, maxUnavailablePercentage: percent } = spec;
-  const partitions = partitionsOf(spec);
-  const delay = durationOf(spec['crossZoneEvictionDelay'] ?? '');
-  if (count !== undefined && percent !== undefined) return undefined;
-  if (partitions === 'unreadable' || delay === undefined || delay < 0) return undefined;
-  if (partitions === undefined && delay > 0) return undefined;
-  if (partitions !== undefined && typeof percent === 'number' && percent > 0) return undefined;
-  const limit = percent === undefined ? wholeIn(count ?? 1, Infinity) : wholeIn(percent, 100);
-  if (limit === undefined) return undefined;
-  return {
-    limit: percent === undefined ? { count: limit } : { percent: limit },
-    partitions: partitions && { delay, of: partitions },
-  };
+  const [limit, partitions] = [limitIn(spec), partitionsOf(spec)];
+  if (limit === undefined || partitions === 'unreadable') return undefined;
+  // A share of a partition means nothing.
+  if (partitions !== undefined && 'percent' in limit && limit.percent > 0) return undefined;
+  return { limit, partitions };
+}
+
+function limitIn(spec: JsonObject): BudgetRule['limit'] | undefined {
+  const { maxUnavailable, maxUnavailablePercentage } = spec;
+  if (maxUnavailablePercentage === undefined) {
+    const count = wholeIn(maxUnavailable ?? 1, Infinity);
+    return count === undefined ? undefined : { count };
+  }
+  const percent = maxUnavailable === undefined ? wholeIn(maxUnavailablePercentage, 100) : undefined;
+  return percent === undefined ? undefined : { percent };
 }
 
 /** A whole number from 0 to `most`. */
@@ -91,21 +93,29 @@ function wholeIn(value: JsonValue, most: number): number | undefined {
   return isWhole && value >= 0 && value <= most ? value : undefined;
 }
 
-function partitionsOf(spec: JsonObject): Partitions['of'] | 'unreadable' | undefined {
+function partitionsOf(spec: JsonObject): Partitions | 'unreadable' | undefined {
   const { podNamePartitionRegex: regex = '', podNameRegexGroup: group } = spec;
-  if (regex === '') return undefined;
-  if (typeof regex !== 'string') return 'unreadable';
-  const pattern = compiled(`^${regex}$`);
-  const groups = pattern?.groupCount() ?? 0;
-  if (pattern === undefined || groups === 0) return 'unreadable';
-  if (groups > 1 && group === undefined) return 'unreadable';
-  const chosen = wholeIn(group ?? 1, groups);
-  if (chosen === undefined) return 'unreadable';
-  return (podName) => {
-    const matcher = pattern.matcher(podName);
-    const text = matcher.find() ? (matcher.group(chosen) ?? '') : '';
-    return text === '' ? undefined : text;
+  const delay = durationOf(spec['crossZoneEvictionDelay']);
+  if (delay === undefined || delay < 0) return 'unreadable';
+  if (regex === '') return delay > 0 ? 'unreadable' : undefined;
+  const pattern = typeof regex === 'string' ? compiled(`^${regex}$`) : undefined;
+  const chosen = pattern && groupIn(pattern, group);
+  if (pattern === undefined || chosen === undefined) return 'unreadable';
+  return {
+    delay,
+    of: (podName) => {
+      const matcher = pattern.matcher(podName);
+      const text = matcher.find() ? (matcher.group(chosen) ?? '') : '';
+      return text === '' ? undefined : text;
+    },
   };
+}
+
+/** The number of the group that tells the partition; undefined where `pattern` has none such. */
+function groupIn(pattern: RE2JS, group: JsonValue | undefined): number | undefined {
+  const groups = pattern.groupCount();
+  if (groups === 0 || (groups > 1 && group === undefined)) return undefined;
+  return wholeIn(group ?? 1, groups);
 }
 
 function compiled(source: string): RE2JS | undefined {
@@ -126,17 +136,18 @@ const units: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
+const duration = /^([-+]?)((?:\d+(?:\.\d*)?(?:ns|us|ms|s|m|h))+)$/;
+
 /** A duration as Go writes it; undefined for what is none. */
-function durationOf(value: JsonValue): Millis | undefined {
-  if (typeof value !== 'string') return undefined;
+function durationOf(value: JsonValue = ''): Millis | undefined {
   if (value === '' || value === '0') return millis(0);
-  const [, sign, parts = ''] = /^([-+]?)((?:\d+(?:\.\d*)?(?:ns|us|ms|s|m|h))+)$/.exec(value) ?? [];
-  if (parts === '') return undefined;
+  const match = typeof value === 'string' ? duration.exec(value) : null;
+  if (match === null) return undefined;
   let sum = 0;
-  for (const [, number = '', unit = ''] of parts.matchAll(/([\d.]+)([a-z]+)/g)) {
+  for (const [, number, unit = ''] of String(match[2]).matchAll(/([\d.]+)([a-z]+)/g)) {
     sum += Number(number) * (units[unit] ?? 0);
   }
-  return millis(sign === '-' ? -sum : sum);
+  return millis(match[1] === '-' ? -sum : sum);
 }
 
 /** Who asks for a pod. */

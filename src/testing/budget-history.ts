@@ -6,7 +6,7 @@ import { ledgerPrefix, reservationsIn } from './ledger-facts.ts';
 import { Track } from './track.ts';
 
 /** How soon a budget that appears, or changes, is noticed (D-51). */
-export const noticed = seconds(10);
+const noticed = seconds(10);
 
 /** A moment that is looked back from. */
 export interface Lookout {

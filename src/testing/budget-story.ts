@@ -4,6 +4,7 @@ import { type Instant, seconds } from '#base/units.ts';
 import type { Call } from '#embedded-cluster/event-log.ts';
 import type { Asker } from './budget-facts.ts';
 import type { JudgeOptions } from './chosen-invariants.ts';
+import { textAt } from './json-path.ts';
 import { judge } from './judge.ts';
 import { ledgerPrefix } from './ledger-facts.ts';
 import { type Group, ingesterGroup, type RawPodOptions } from './objects.ts';
@@ -118,7 +119,7 @@ export class BudgetStory extends Story {
     }));
     const metadata = { name: `${ledgerPrefix}zpdb`, namespace: 'test' };
     const data = { version: '1', reservations: JSON.stringify(reservations) };
-    return this.put('configmaps', { metadata, data }, user, { ...call });
+    return this.put('configmaps', { metadata, data }, { user, ...call });
   }
 }
 
@@ -138,8 +139,12 @@ export interface BudgetCase {
 export function assertJudged({ story, options, want }: BudgetCase): void {
   const ours = (user: string): boolean => user === operatorUser;
   const { statements } = story;
-  const { violations, report } = judge(story, { ours, statements, ...options });
-  assert.deepEqual([...new Set(violations.map(({ id }) => id))].toSorted(), want, report());
+  const judged = judge(story, { ours, statements, ...options });
+  assert.deepEqual(
+    [...new Set(judged.violations.map(({ id }) => id))].toSorted(),
+    want,
+    judged.report(),
+  );
 }
 
 /** Zone a loses a pod by what `story` permits, and has it again. */
@@ -149,6 +154,5 @@ export function rolled(story: BudgetStory): BudgetStory {
 }
 
 function uidOf(pod: JsonObject): string {
-  const metadata = pod['metadata'] as JsonObject;
-  return String(metadata['uid']);
+  return textAt(pod, 'metadata', 'uid') ?? '';
 }

@@ -1,7 +1,7 @@
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { Asker } from './budget-facts.ts';
 import { budgetKey } from './budget-history.ts';
-import { isAvailable, ordinalIn, type PodFacts, type SetFacts } from './facts.ts';
+import { ordinalIn, type PodFacts, type SetFacts } from './facts.ts';
 import { type History, type View, viewAt } from './history.ts';
 import { type ReservationFacts, reservationsIn } from './ledger-facts.ts';
 
@@ -50,20 +50,12 @@ export function hasEnded(history: History, given: GivenPermission, commit: Commi
   const view = viewAt(commit.revision - 1, commit.at);
   if (history.isSlotGone(set.uid, ordinal, view)) return true;
   const current = history.setByUid(set.uid, view) ?? set;
-  const versions = history.podVersions(
-    { namespace: given.namespace, name: given.pod },
-    { revision: commit.revision - 1, since: given.commit.at },
-  );
-  for (const { value, until } of versions) {
-    if (value === undefined || value.uid === uid) continue;
-    const end = until === undefined || until > commit.at ? commit.at : until;
-    if (isAvailable(value, current, end)) return true;
-  }
-  return false;
+  const span = { since: given.commit.at, until: commit };
+  return [...history.availableVersions(current, given.pod, span)].some((pod) => pod.uid !== uid);
 }
 
 /** The pod that was given away, where it still stands just before `commit`, and is not going. */
-export function stillStanding(
+function stillStanding(
   history: History,
   { namespace, pod, uid }: Pick<GivenPermission, 'namespace' | 'pod' | 'uid'>,
   commit: Commit,

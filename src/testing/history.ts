@@ -184,18 +184,27 @@ export class History {
     return false;
   }
 
+  /** The available versions of the pod `namespace/name` from `since` until just before `end`, newest first. */
+  *availableVersions(
+    set: SetFacts,
+    name: string,
+    { since, until: end }: { readonly since: Instant; readonly until: Commit },
+  ): Generator<PodFacts> {
+    const pod = { namespace: set.namespace, name };
+    for (const { value, until } of this.podVersions(pod, { revision: end.revision - 1, since })) {
+      const last = until === undefined || until > end.at ? end.at : until;
+      if (value !== undefined && isAvailable(value, set, last)) yield value;
+    }
+  }
+
   /** Whether slot `ordinal` of `set` had no available pod at any time from `since` until just before `until`. */
   wasSlotDown(
     set: SetFacts,
     ordinal: number,
-    { since, until: end }: { readonly since: Instant; readonly until: Commit },
+    span: { readonly since: Instant; readonly until: Commit },
   ): boolean {
-    const pod = { namespace: set.namespace, name: `${set.name}-${ordinal}` };
-    for (const { value, until } of this.podVersions(pod, { revision: end.revision - 1, since })) {
-      const last = until === undefined || until > end.at ? end.at : until;
-      if (value !== undefined && isAvailable(value, set, last)) return false;
-    }
-    return true;
+    const [available] = this.availableVersions(set, `${set.name}-${ordinal}`, span);
+    return available === undefined;
   }
 
   /** Since when `pod`, as it is at `revision`, has been ready without a break; undefined where it is not. */

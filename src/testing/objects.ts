@@ -210,16 +210,18 @@ function podMetadata(options: RawPodOptions): JsonObject {
       ...options.labels,
     },
     ...(options.annotations !== undefined && { annotations: options.annotations }),
-    ownerReferences: [
-      {
-        apiVersion: 'apps/v1',
-        kind: 'StatefulSet',
-        name: set,
-        uid: options.setUid ?? `${set}-uid`,
-        controller: true,
-        blockOwnerDeletion: true,
-      },
-    ],
+    ownerReferences: [ownerOf(set, options)],
+  };
+}
+
+function ownerOf(set: string, { setUid = `${set}-uid` }: RawPodOptions): JsonObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    name: set,
+    uid: setUid,
+    controller: true,
+    blockOwnerDeletion: true,
   };
 }
 

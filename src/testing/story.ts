@@ -117,11 +117,14 @@ export class Story {
     return this.changeSet(name, { spec: { replicas: to } }, operatorUser);
   }
 
-  /** Somebody stores an object of any other type, whole; `call` tells how, where that matters. */
-  put(resource: string, object: JsonObject, user: string, call?: Partial<Call>): this {
-    const name = textAt(object, 'metadata', 'name') ?? '';
-    const by = { user, verb: 'update', resource, name, ...call };
-    this.#store(resource, object, { user, callId: call === undefined ? 0 : this.#call(by) });
+  /** Somebody stores an object of any other type, whole; a call tells how, where that matters. */
+  put(resource: string, object: JsonObject, by: string | (Partial<Call> & { user: string })): this {
+    if (typeof by === 'string') this.#store(resource, object, author(by));
+    else {
+      const name = textAt(object, 'metadata', 'name') ?? '';
+      const callId = this.#call({ verb: 'update', resource, name, ...by });
+      this.#store(resource, object, { user: by.user, callId });
+    }
     return this;
   }
 

@@ -9,6 +9,8 @@ import {
   underBudget,
 } from '../budget-story.ts';
 
+import { operatorUser } from '../story-operator.ts';
+
 const [a0, a1, a2] = ['ingester-zone-a-0', 'ingester-zone-a-1', 'ingester-zone-a-2'];
 const zoneA = 'ingester-zone-a';
 const [eviction, byHand] = [{ by: 'eviction' }, { user: 'user' }] as const;
@@ -67,6 +69,16 @@ const intents: Record<string, BudgetCase> = {
   'BUDG-1 flags a pod that was ready half a minute ago (D-57)': {
     story: underBudget().ready(a0, false).wait(seconds(30)).remove(a0),
     want: ['BUDG-1'],
+  },
+  'BUDG-1 flags a down-scale that nothing was stored for': {
+    story: underBudget().changeSet(zoneA, { spec: { replicas: 2 } }, operatorUser),
+    want: ['BUDG-1', 'SCAL-1'],
+  },
+  'BUDG-1 passes one with the reservations of its pods': {
+    story: underBudget()
+      .gives([a2], { by: 'scale-down' })
+      .changeSet(zoneA, { spec: { replicas: 2 } }, operatorUser),
+    want: ['SCAL-1'],
   },
   'BUDG-1 flags an eviction that nothing was stored for': {
     story: underBudget().remove(a0, drained),
@@ -169,6 +181,14 @@ const releases: Record<string, BudgetCase> = {
       .changeSet(zoneA, { spec: { replicas: 2 }, status: { replicas: 2 } })
       .takesBack([a2]),
     want: [],
+  },
+  'BUDG-4 flags a pod that a down-scale is about to take': {
+    story: underBudget()
+      .gives([a2], { by: 'scale-down' })
+      .changeSet(zoneA, { spec: { replicas: 2 } })
+      .wait(minutes(9))
+      .takesBack([a2]),
+    want: ['BUDG-4'],
   },
   'BUDG-4 passes an intent that was dropped': {
     story: underBudget().gives([a0]).wait(seconds(1)).takesBack([a0]),

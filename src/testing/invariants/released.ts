@@ -3,6 +3,7 @@ import type { Call, Commit } from '#embedded-cluster/event-log.ts';
 import type { BudgetHistory } from '../budget-history.ts';
 import { budgetKey } from '../budget-history.ts';
 import { type GivenPermission, hasEnded, permissionOf } from '../given-permissions.ts';
+import { viewAt } from '../history.ts';
 import { valueAt } from '../json-path.ts';
 import { type ClaimFacts, type ReservationFacts, reservationsIn } from '../ledger-facts.ts';
 import type { Removal } from '../removal.ts';
@@ -76,17 +77,30 @@ export class Released implements Invariant {
     this.#judgeDoubles(commit, stored);
     for (const old of reservationsIn(commit.before)) {
       const next = stored.find(({ uid }) => uid === old.uid);
-      for (const claim of old.claims) {
-        const kept = next?.claims.find(({ by }) => by === claim.by);
-        const what = `the claim of the ${claim.by} on pod ${commit.namespace}/${old.pod}`;
-        if (kept === undefined) {
-          const complaint = this.#complaint(commit, old, claim);
-          if (complaint === undefined) continue;
-          this.#findings.add('BUDG-4', commit, `We took back ${what} although ${complaint}`);
-        } else if (kept.by !== 'eviction' && kept.at !== claim.at && kept.term === claim.term) {
-          this.#findings.add('BUDG-5', commit, `We wrote ${what} again in the same term`);
-        }
-      }
+      for (const claim of old.claims) this.#judgeClaim(commit, { old, next, claim });
+    }
+  }
+
+  #judgeClaim(
+    commit: Commit,
+    {
+      old,
+      next,
+      claim,
+    }: {
+      readonly old: ReservationFacts;
+      readonly next: ReservationFacts | undefined;
+      readonly claim: ClaimFacts;
+    },
+  ): void {
+    const kept = next?.claims.find(({ by }) => by === claim.by);
+    const what = `the claim of the ${claim.by} on pod ${commit.namespace}/${old.pod}`;
+    if (kept === undefined) {
+      const complaint = this.#complaint(commit, old, claim);
+      if (complaint === undefined) return;
+      this.#findings.add('BUDG-4', commit, `We took back ${what} although ${complaint}`);
+    } else if (kept.by !== 'eviction' && kept.at !== claim.at && kept.term === claim.term) {
+      this.#findings.add('BUDG-5', commit, `We wrote ${what} again in the same term`);
     }
   }
 
@@ -119,7 +133,16 @@ export class Released implements Invariant {
     if (isOwnEnd || !this.#stood(given, commit, since)) {
       return 'it is going or gone, and no other pod was available in its slot since';
     }
+    if (this.#isSurplus(given, commit))
+      return 'its set wants fewer replicas, and it has not gone yet';
     return claim.by === 'eviction' ? this.#evictionComplaint(claim, given, commit) : undefined;
+  }
+
+  /** Whether we want fewer replicas than there are slots up to this one. */
+  #isSurplus({ set, ordinal }: GivenPermission, { revision, at }: Commit): boolean {
+    if (set === undefined || ordinal === undefined) return false;
+    const now = this.#options.history.setByUid(set.uid, viewAt(revision - 1, at));
+    return now !== undefined && ordinal >= now.ordinalsStart + now.replicas;
   }
 
   /** Whether the pod was there, and not going, at any time from `since` until just before `commit`. */

@@ -1,9 +1,9 @@
 import { after, type Instant, millis, minutes } from '#base/units.ts';
 import type { Call, Commit } from '#embedded-cluster/event-log.ts';
 import type { BudgetHistory, Lookout } from '../budget-history.ts';
-import { isAvailable, type PodFacts, podFacts } from '../facts.ts';
+import { type PodFacts, podFacts } from '../facts.ts';
 import { type History, viewAt } from '../history.ts';
-import type { Removal } from '../removal.ts';
+import type { Removal, ScaleDown } from '../removal.ts';
 import { Findings, type Invariant, type Violation } from './invariant.ts';
 
 /** What BUDG-1 needs. */
@@ -62,6 +62,17 @@ export class StoredIntent implements Invariant {
     this.#taken.push({ pod, commit, deed: 'We deleted', by });
   }
 
+  onScaleDownAnswered({ set, commit, ordinals, statement }: ScaleDown, call: Call): void {
+    const { history } = this.#options;
+    const before = viewAt(commit.revision - 1, commit.at);
+    for (const ordinal of ordinals) {
+      const pod = history.slotPod(set, ordinal, before);
+      if (pod === undefined || pod.isTerminating) continue;
+      const by = statement?.sentAt ?? call.startedAt;
+      this.#taken.push({ pod, commit, deed: 'We scaled away', by });
+    }
+  }
+
   onCall({ callId, subresource, endedAt }: Call): void {
     if (subresource !== 'eviction' || !this.#options.areEvictionsReviewed) return;
     const commit = this.#removed.get(callId);
@@ -94,7 +105,8 @@ export class StoredIntent implements Invariant {
     }
     const at = areTimesExact ? by : commit.at;
     if (budgets.isReserved(budget, pod.uid, { at, before: commit.revision, ours })) return;
-    const when = `when ${deed === 'We deleted' ? 'its deletion was sent' : 'it was answered'}`;
+    const [subject] = deed.split(' ');
+    const when = `when ${subject === 'We' ? 'that was sent' : 'it was answered'}`;
     this.#findings.add(
       'BUDG-1',
       commit,
@@ -103,16 +115,12 @@ export class StoredIntent implements Invariant {
   }
 
   /** Whether somebody may have relied on `pod` until it went: it was available within the last minute, and none of E5. */
-  #hasServed(pod: PodFacts, { revision, at }: Commit): boolean {
-    if (pod.phase !== 'Running' && pod.phase !== 'Unknown') return false;
+  #hasServed({ uid, name, phase, controllerUid = '' }: PodFacts, commit: Commit): boolean {
+    if (phase !== 'Running' && phase !== 'Unknown') return false;
     const { history } = this.#options;
-    const set = history.setByUid(pod.controllerUid ?? '', viewAt(revision - 1, at));
+    const set = history.setByUid(controllerUid, viewAt(commit.revision - 1, commit.at));
     if (set === undefined) return false;
-    const since = after(at, millis(0 - recently));
-    for (const { value, until } of history.podVersions(pod, { revision: revision - 1, since })) {
-      if (value?.uid !== pod.uid) break;
-      if (isAvailable(value, set, until === undefined || until > at ? at : until)) return true;
-    }
-    return false;
+    const span = { since: after(commit.at, millis(0 - recently)), until: commit };
+    return [...history.availableVersions(set, name, span)].some((pod) => pod.uid === uid);
   }
 }
