@@ -144,3 +144,31 @@ test('of two operators one rolls, and the other goes on by the same ledger when 
   await world.untilRolled(images.new);
   await assertRolled(world);
 });
+
+test('two groups under one budget take turns, set by set', async () => {
+  const everything = { selector: { matchLabels: {} } };
+  const { world } = await underBudget({ ...everything, maxUnavailable: 1 });
+  await world.addGroup('store', nine);
+  await world.setImage(images.new);
+  await world.setImageOf('store', images.new);
+  await world.untilRolled(images.new);
+  await world.clock.runUntil(() => world.isComplete(images.new, 'store'));
+  await world.clock.advance(seconds(10));
+  assert.equal(deletedPods(world).length, 18);
+  assert.deepEqual(givenAway(world), []);
+  await assertAtRest(world);
+  await world.close();
+});
+
+test('a rollout goes on, zone by zone, when somebody scales another zone down', async () => {
+  const { world } = await underBudget({ maxUnavailable: 1 });
+  await world.setImage(images.new, ['b']);
+  await world.clock.advance(seconds(1));
+  assert.deepEqual(deletedPods(world), ['ingester-zone-b-0']);
+  await world.patchSet('a', { spec: { replicas: 2 } });
+  await world.clock.advance(minutes(2));
+  assert.equal(deletedPods(world).length, 3);
+  assert.deepEqual(givenAway(world), []);
+  assertKept(world);
+  await world.close();
+});
