@@ -149,6 +149,8 @@ test('two groups under one budget take turns, set by set', async () => {
   const everything = { selector: { matchLabels: {} } };
   const { world } = await underBudget({ ...everything, maxUnavailable: 1 });
   await world.addGroup('store', nine);
+  // The new group waits for whatever an earlier process may have sent.
+  await world.clock.advance(minutes(3));
   await world.setImage(images.new);
   await world.setImageOf('store', images.new);
   await world.untilRolled(images.new);
