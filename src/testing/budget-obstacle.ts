@@ -119,10 +119,13 @@ function isOldEnough(
   const { delay } = partitions;
   if (delay === 0) return true;
   return views.some((view) => {
-    const pod = history.pod(namespace, slot, view.pods(set.name, slot));
+    const revision = view.pods(set.name, slot);
+    // A view that was never given the pods of the set tells nothing of them.
+    if (revision === 0) return true;
+    const pod = history.pod(namespace, slot, revision);
     if (pod === undefined) return false;
     const told = Math.max(pod.readySince ?? -Infinity, pod.notedReadyAt ?? -Infinity);
-    const seen = history.readySince(pod, view.pods(set.name, slot));
+    const seen = history.readySince(pod, revision);
     return [told, seen].some((since) => Number.isFinite(since) && now - Number(since) > delay);
   });
 }

@@ -110,7 +110,10 @@ export class Conservation implements Invariant {
         by: 'rollout',
         open: [],
         views: [view],
-        isDown: (set, ordinal) => !history.isSlotAvailable(set, ordinal, view),
+        // A statement tells of its own group; what it does not tell of, the ledger was judged by.
+        isDown: (set, ordinal) =>
+          view.pods(set.name, `${set.name}-${ordinal}`) > 0 &&
+          !history.isSlotAvailable(set, ordinal, view),
         now: view.now,
       }),
     );
