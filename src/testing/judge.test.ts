@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
 import { after, instant, type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { JudgeOptions } from './chosen-invariants.ts';
@@ -1085,24 +1084,7 @@ const scalings: Record<string, Case> = {
     ]),
 };
 
-function budget(labels: JsonObject): JsonObject {
-  const metadata = { name: 'zpdb', namespace: 'test' };
-  return { metadata, spec: { maxUnavailable: 0, selector: { matchLabels: labels } } };
-}
-
-function underBudget(labels: JsonObject, span: Millis): Story {
-  const type = 'zoneawarepoddisruptionbudgets.rollout-operator.grafana.com';
-  return outdatedGroup().put(type, budget(labels), 'user').wait(span).remove(a0);
-}
-
 const economy: Record<string, Case> = {
-  'D-13 flags a deletion 10 s after a budget selected the pod, which nobody can honour yet (demonstration 4)':
-    { story: underBudget({ name: zoneA }, millis(10_001)), want: ['D-13'] },
-  'D-13 passes a deletion before': { story: underBudget({ name: zoneA }, seconds(10)), want: [] },
-  'D-13 passes a deletion beside a budget that selects others': {
-    story: underBudget({ name: 'other' }, minutes(1)),
-    want: [],
-  },
   'QUIE-2 flags 61 writes on one object within a minute (demonstration 7)': {
     story: writes(61, 500),
     want: ['QUIE-2'],
