@@ -110,6 +110,7 @@ const causeReasons = {
   'no-partition': 'PartitionUnknown',
   'no-zone': 'ZoneUnknown',
   disturbed: 'BudgetExhausted',
+  unused: 'PermissionUnused',
   'ledger-full': 'LedgerFull',
 } as const satisfies Record<Denial['kind'], string>;
 

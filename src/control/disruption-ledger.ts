@@ -293,7 +293,6 @@ export class DisruptionLedger {
   }
 }
 
-/** All that a round is decided on. */
 interface LedgerMoment {
   readonly ledger: Ledger;
   readonly at: Reading;

@@ -17,6 +17,11 @@ interface Taking {
   readonly wanted: readonly WantedDisruption[];
 }
 
+interface Judged extends Taking {
+  /** Of each of the pods. */
+  readonly permissions: readonly Permission[];
+}
+
 /** Decisions of a plan that wait for a reservation, each with the pods that it is for. */
 export type Unpermitted = ReadonlyMap<Decision, readonly WantedDisruption[]>;
 
@@ -109,23 +114,23 @@ function scaledDown({ set, to }: Scale, { sets }: GroupMoment): readonly WantedD
 
 interface Refused {
   readonly decision: DeletePod | Scale;
+  /** The pod that it is about, or the first of them. */
+  readonly pod: string;
   readonly why: Because<Reason>;
   readonly until: Instant | undefined;
 }
 
 /** What a budget refuses, or cannot tell, holds the whole decision; what cannot be told is said first. */
-function refusalOf({
-  decision,
-  permissions,
-}: {
-  readonly decision: DeletePod | Scale;
-  readonly permissions: readonly Permission[];
-}): Refused | undefined {
-  const unclear = permissions.find((each) => each.kind === 'unclear');
-  const against = unclear ?? permissions.find((each) => each.kind === 'refused');
-  if (against === undefined) return undefined;
-  const reason = unclear === undefined ? 'BudgetRefused' : 'BudgetUnclear';
-  return { decision, why: because(reason, against.message), until: against.until };
+function refusalOf({ decision, wanted, permissions }: Judged): Refused | undefined {
+  const unclear = permissions.findIndex(({ kind }) => kind === 'unclear');
+  const at = unclear < 0 ? permissions.findIndex(({ kind }) => kind === 'refused') : unclear;
+  const against = permissions[at];
+  if (against?.kind !== 'unclear' && against?.kind !== 'refused') return undefined;
+  const why = because(
+    against.kind === 'unclear' ? 'BudgetUnclear' : 'BudgetRefused',
+    against.message,
+  );
+  return { decision, pod: wanted[at]?.pod.name ?? '', why, until: against.until };
 }
 
 function withRefusals(plan: Plan, refused: readonly Refused[], { now }: GroupMoment): Plan {
@@ -161,11 +166,21 @@ function without(plan: Plan, refused: readonly Refused[]): Plan {
   return { ...plan, decisions: plan.decisions.filter((decision) => !held.has(decision)) };
 }
 
-/** One hold for all that is refused of a set: each cause once. */
+/** How many pods are named. */
+const named = 3;
+
+function namesOf(refused: readonly Refused[]): string {
+  const names = refused.slice(0, named).map(({ pod }) => pod);
+  const more = refused.length - names.length;
+  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
+}
+
+/** One hold for all that is refused of a set: each cause once, with the pods that it keeps. */
 function heldBack(refused: readonly Refused[]): Parameters<typeof withHeldBack>[1] {
   const decisions = new Set<Decision>(refused.map(({ decision }) => decision));
   const isUnclear = refused.some(({ why }) => why.reason === 'BudgetUnclear');
-  const messages = [...new Set(refused.map(({ why }) => why.message))];
+  const byCause = Map.groupBy(refused, ({ why }) => why.message);
+  const messages = [...byCause].map(([cause, all]) => `${namesOf(all)} may not go: ${cause}`);
   const ends = refused.flatMap(({ until }) => until ?? []);
   const until = ends.length < refused.length ? undefined : ends.toSorted((a, b) => a - b)[0];
   return {

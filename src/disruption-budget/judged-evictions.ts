@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { maxDecisionAge } from '#control/basis.ts';
 import { indexes } from '#control/group-sets.ts';
 import type { DisruptionRequest } from '#disruption/decide.ts';
+import { denialByView } from '#disruption/governance.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -13,19 +14,21 @@ import type { EvictionBudgets, EvictionVerdict } from './eviction-budgets.ts';
 import type { GovernedSets } from './governed-sets.ts';
 import type { Governing } from './known-budgets.ts';
 import { PodOwners } from './pod-owner.ts';
+import type { Standings } from './standings.ts';
 
 type GoverningOne = Extract<Governing, { kind: 'one' }>;
 
 /** What {@link JudgedEvictions} go through. */
 export interface EvictionPorts {
   readonly client: Client;
-  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly clock: Pick<Clock, 'monotonic' | 'now'>;
   /** The namespace that this process looks at; empty for all. */
   readonly namespace: string;
   readonly pods: Pick<Informer<PodView>, 'lister'>;
   readonly statefulSets: Pick<Informer<StatefulSetView>, 'lister'>;
   readonly inView: BudgetsInView;
   readonly sets: GovernedSets;
+  readonly standings: Standings;
   readonly ledgers: BudgetLedgers;
 }
 
@@ -93,7 +96,7 @@ export class JudgedEvictions implements EvictionBudgets {
     { governing, isDryRun }: { readonly governing: GoverningOne; readonly isDryRun: boolean },
     signal: AbortSignal,
   ): Promise<EvictionVerdict | undefined> {
-    const { client, inView, ledgers } = this.#ports;
+    const { client, clock, inView, ledgers, standings } = this.#ports;
     const ledger = ledgers.of(governing.budget, governing.spec);
     if (!this.#hasSet(pod)) {
       const { ref } = ledger.budget;
@@ -102,11 +105,17 @@ export class JudgedEvictions implements EvictionBudgets {
         ? { kind: 'unclear', budget: ref, why: setNotSeen, until: undefined }
         : { kind: 'no-set', budget: ref, text };
     }
+    const request: DisruptionRequest = { pod, asking: { by: 'eviction' }, isDryRun };
+    // Whoever asks for what the pods alone forbid costs no request, however often.
+    const now = clock.now();
+    const { standing } = standings.of(ledger.budget, ledger.scope, now);
+    const denial = denialByView({ pod, by: 'eviction' }, standing, now);
+    if (denial !== undefined) return { kind: 'denied', budget: ledger.budget.ref, denial };
     const isAsked = (): boolean => {
       const now = inView.governing(pod);
       return now.kind === 'one' && now.budget === governing.budget;
     };
-    return this.#ask(ledger, { pod, asking: { by: 'eviction' }, isDryRun }, { signal, isAsked });
+    return this.#ask(ledger, request, { signal, isAsked });
   }
 
   /** Whether the view of the budgets is proven to be at most 10 s old, or they are no part of it. */

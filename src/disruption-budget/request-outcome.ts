@@ -15,6 +15,7 @@ const outcomes = {
   'pod-not-seen': { reason: 'pod-not-found', status: 429 },
   'no-zone': { reason: 'not-determined', status: 429 },
   disturbed: { reason: 'denied', status: 429 },
+  unused: { reason: 'denied', status: 429 },
   'ledger-full': { reason: 'denied', status: 429 },
 } as const satisfies Record<Denial['kind'], RequestOutcome>;
 

@@ -1,7 +1,7 @@
 /** Who may disturb what: one round of requests against the ledger, and what is to be stored for it. */
-import { type Instant, instant, type Millis, millis } from '#base/units.ts';
+import { after, type Instant, instant, type Millis, millis, minutes } from '#base/units.ts';
 import type { Denial } from './denial.ts';
-import { storedFor } from './elapsed.ts';
+import { passedAt, storedFor } from './elapsed.ts';
 import { bytesOf, mostBytes } from './format-ledger.ts';
 import { type Candidate, denialOf } from './judge.ts';
 import type { Ledger } from './ledger.ts';
@@ -61,6 +61,12 @@ export interface Decided {
   readonly change: 'none' | 'releases' | 'permissions';
 }
 
+/** How long an eviction may be allowed again and again although the pod stays. */
+export const longestUnused: Millis = minutes(5);
+
+/** How long others have then, before the pod is given away anew. */
+export const othersTurn: Millis = minutes(1);
+
 /** A repeated request makes a claim of this age a new one, so that what was allowed twice is remembered long enough. */
 const renewedAfter: Millis = millis(evictionLife / 4);
 
@@ -116,7 +122,9 @@ class Pages {
     const denial = denialOf({ pod, by: asking.by, override }, this.#tally);
     if (denial !== undefined) return { kind: 'denied', denial };
     const held = this.#reservations.get(pod.uid);
-    if (held !== undefined) return this.#repeat(held, request);
+    if (held !== undefined) return this.#unused(held, request) ?? this.#repeat(held, request);
+    const rest = asking.by === 'eviction' ? this.#restOf(pod.uid) : undefined;
+    if (rest !== undefined) return { kind: 'denied', denial: { kind: 'unused', until: rest } };
     return isDryRun ? { kind: 'allowed', isRepeated: false } : this.#grant(request);
   }
 
@@ -125,6 +133,26 @@ class Pages {
     const { budget } = this.#before;
     const change = this.#hasPermitted ? 'permissions' : 'releases';
     return { ledger: { budget, reservations: this.#reservations }, change };
+  }
+
+  /** One that is allowed again and again, and never happens, would keep all others back for ever. */
+  #unused(held: Reservation, { asking }: DisruptionRequest): Answer | undefined {
+    const claim = held.claims.find(({ by }) => by === asking.by);
+    const { sightings, now } = this.#round;
+    const since = sightings?.evictedSince?.get(held.uid);
+    if (claim?.by !== 'eviction' || sightings === undefined || since === undefined)
+      return undefined;
+    if (sightings.now - since < longestUnused) return undefined;
+    const ended = passedAt({ reservation: held, claim }, evictionLife, { now, sightings });
+    return { kind: 'denied', denial: { kind: 'unused', until: after(ended, othersTurn) } };
+  }
+
+  /** Until when others have their turn; undefined: they had it. */
+  #restOf(uid: string): Instant | undefined {
+    const { sightings, now } = this.#round;
+    const until = sightings?.resting?.get(uid);
+    if (sightings === undefined || until === undefined || until <= sightings.now) return undefined;
+    return after(now, millis(until - sightings.now));
   }
 
   /** The pod is given away, and nothing is counted again (BUDG-5). A further asker's permission has its own end. */

@@ -10,6 +10,10 @@ export interface Sightings {
   readonly inPlace?: ReadonlySet<string>;
   /** Those of the claims that this process stored itself, and when. @default none */
   readonly stored?: ReadonlyMap<string, Monotonic>;
+  /** Since when each pod has been given to an eviction, without a break; by uid. @default none */
+  readonly evictedSince?: ReadonlyMap<string, Monotonic>;
+  /** Until when pods are not given to an eviction anew, as nothing came of it before; by uid. @default none */
+  readonly resting?: ReadonlyMap<string, Monotonic>;
 }
 
 /** Names a claim of a reservation; a claim that was given anew is another one. */

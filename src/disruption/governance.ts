@@ -2,6 +2,7 @@
 import type { Instant } from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { heldIn } from './decide.ts';
+import type { Denial } from './denial.ts';
 import { explain } from './denial-text.ts';
 import { denialOf, type Question } from './judge.ts';
 import type { Ledger } from './ledger.ts';
@@ -70,6 +71,15 @@ export function permissionsOn(
     const until = denial.kind === 'disturbed' ? denial.until : undefined;
     return { kind: 'refused', message: explain(denial, ref), until };
   });
+}
+
+/** Why the pods alone, whatever is given away, stand against `question`; undefined: they do not. */
+export function denialByView(
+  question: Question,
+  standing: Standing,
+  now: Instant,
+): Denial | undefined {
+  return denialOf(question, new Tally(standing, [], { now }));
 }
 
 /**

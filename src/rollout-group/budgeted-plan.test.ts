@@ -106,7 +106,7 @@ test('governedPlan() names each cause once, and looks again when the first has e
   const hold = plan.decisions.find(({ kind }) => kind === 'hold');
   assert.equal(
     hold?.because.message,
-    'a budget protects ingester-zone-b-0; a budget protects ingester-zone-b-1',
+    'ingester-zone-b-0 may not go: a budget protects ingester-zone-b-0; ingester-zone-b-1 may not go: a budget protects ingester-zone-b-1',
   );
   assert.deepEqual(plan.requeue, { kind: 'at', at: after(T0, seconds(5)) });
 });
