@@ -79,6 +79,7 @@ export class ShownState implements Invariant {
 
   /** The deletions that were stated, in order of sending; each with its own statement where one instant has several. */
   #allSent(): readonly Sent[] {
+    const { statements } = this.#options;
     const counts = new Map<string, number>();
     this.#calls.sort((one, other) => one.callId - other.callId);
     const found = this.#calls.flatMap((call): readonly Sent[] => {
@@ -87,11 +88,11 @@ export class ShownState implements Invariant {
       const key = `${uid} ${call.startedAt}`;
       const count = counts.get(key) ?? 0;
       counts.set(key, count + 1);
-      const stated = this.#options.statements.findAll(uid, call.startedAt);
+      const stated = statements.findAll(uid, call.startedAt);
       const statement = stated[count] ?? stated.at(-1);
       return statement === undefined ? [] : [{ call, uid, statement }];
     });
-    return found.sort((one, other) => one.statement.sentAt - other.statement.sentAt);
+    return found.sort((one, other) => statements.compare(one.statement, other.statement));
   }
 
   #add(at: Instant, end: Point, message: string): void {
