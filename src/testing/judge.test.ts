@@ -890,6 +890,23 @@ const terms: Record<string, Case> = {
   ),
 };
 
+/**
+ * Of a zone that may lack two pods and lacks one, the operator deletes a1, and in the same millisecond a2, since a0 is
+ * back where `isRoomMade`. The server ends the later request first.
+ */
+function overtaken({ isRoomMade }: { readonly isRoomMade: boolean }): Story {
+  const story = outdatedGroup({ maxUnavailable: '2' }).remove(a0).gone(a0);
+  story.create(a0, { revision: 'last-hash' }).wait(seconds(5));
+  const seen = story.revision;
+  if (isRoomMade) story.ready(a0);
+  const answeredAfter = millis(1);
+  story.remove(a2, { answeredAfter }).remove(a1, { seen, answeredAfter });
+  const [first, later, earlier] = story.statements.splice(0);
+  assert.ok(first && later && earlier);
+  story.statements.push(first, earlier, later);
+  return story;
+}
+
 const shown: Record<string, Case> = {
   'SHOWN flags a deletion a second after its client was shown that another zone lacks a pod (demonstration 2)':
     { story: unheeded(outdatedGroup(), (story) => story.gone(b0), seconds(1)), want: ['SHOWN'] },
@@ -994,6 +1011,10 @@ const shown: Record<string, Case> = {
     story: outdatedGroup().remove(b0, { outcome: 409 }).wait(seconds(5)).remove(a0),
     want: [],
   },
+  'SHOWN counts only what left before, also where the server ended a later request of that millisecond first':
+    { story: overtaken({ isRoomMade: true }), want: [] },
+  'SHOWN flags the second of two requests of a millisecond for one place, whichever the server ended first':
+    { story: overtaken({ isRoomMade: false }), want: ['MAXU-1', 'MAXU-2', 'SHOWN'] },
   'SHOWN passes the replacement of a stuck pod, whatever else was shown': {
     story: (() => {
       const story = neverReady(outdatedGroup(one), [a1]);
