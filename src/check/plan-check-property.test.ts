@@ -12,14 +12,16 @@ const verdicts = fc.constantFrom<Verdict>('passes', 'passes', 'passes', 'fails',
 
 type Step =
   | { readonly kind: 'ask' | 'restart' }
-  | { readonly kind: 'answer'; readonly verdict: Verdict }
+  /** An answer to what is asked; or a question with its answer. */
+  | { readonly kind: 'answer' | 'exchange'; readonly verdict: Verdict }
   | { readonly kind: 'pass' | 'set-wall-clock'; readonly span: number }
   | { readonly kind: 'revision' | 'query'; readonly name: string };
 
 const steps = fc.array(
   fc.oneof(
-    { weight: 4, arbitrary: fc.constant<Step>({ kind: 'ask' }) },
-    { weight: 6, arbitrary: verdicts.map((verdict): Step => ({ kind: 'answer', verdict })) },
+    { weight: 3, arbitrary: fc.constant<Step>({ kind: 'ask' }) },
+    { weight: 3, arbitrary: verdicts.map((verdict): Step => ({ kind: 'answer', verdict })) },
+    { weight: 6, arbitrary: verdicts.map((verdict): Step => ({ kind: 'exchange', verdict })) },
     {
       weight: 3,
       arbitrary: fc.nat(40_000).map((span): Step => ({ kind: 'pass', span })),
@@ -98,8 +100,12 @@ class Logged {
         play.editQuery(step.name);
         return;
       case 'ask':
-        play.ask();
-        this.#asked = { subject: play.state.subject, query: this.#query, askedAt: play.steady };
+        this.#ask();
+        return;
+      case 'exchange':
+        this.#ask();
+        play.pass(100);
+        this.#answer(step.verdict);
         return;
       case 'answer':
         this.#answer(step.verdict);
@@ -126,6 +132,12 @@ class Logged {
     if (next === play.state) return;
     play.state = next;
     this.began = play.steady;
+  }
+
+  #ask(): void {
+    const { play } = this;
+    play.ask();
+    this.#asked = { subject: play.state.subject, query: this.#query, askedAt: play.steady };
   }
 
   #answer(verdict: Verdict): void {

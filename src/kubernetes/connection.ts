@@ -34,13 +34,24 @@ export async function connect(
   return withCredentials(await openTransport(settings, context), settings.credentials);
 }
 
-/** The transport to any HTTP server, without credentials; proxy variables of `env` are honoured. */
+/** Where {@link openTransport} leads, and how. */
+export interface ServerSettings extends Pick<ConnectionSettings, 'server' | 'tls' | 'proxy'> {
+  /** Most connections for whole answers. @default as {@link createUndiciTransport} */
+  readonly connections?: number;
+}
+
+/**
+ * The transport to any HTTP server, without credentials; proxy variables of `env` are honoured.
+ *
+ * @throws {Error} when there is a proxy, and its URL is none
+ */
 export async function openTransport(
-  { server, tls, proxy }: Pick<ConnectionSettings, 'server' | 'tls' | 'proxy'>,
+  { server, tls, proxy, connections }: ServerSettings,
   { clock, env }: { readonly clock: Clock; readonly env: Environment },
 ): Promise<ByteTransport> {
   const through = await proxied(proxy ?? proxyFor(server, env));
-  return createUndiciTransport({ server, tls, clock, ...through });
+  const width = connections === undefined ? {} : { connections };
+  return createUndiciTransport({ server, tls, clock, ...width, ...through });
 }
 
 async function proxied(

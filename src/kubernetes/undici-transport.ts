@@ -1,4 +1,4 @@
-import type { ConnectionOptions, SecureContextOptions } from 'node:tls';
+import type { ConnectionOptions, SecureContext, SecureContextOptions } from 'node:tls';
 import type { buildConnector, Dispatcher } from 'undici';
 import connectorOf from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
@@ -6,7 +6,13 @@ import type { Clock } from '#base/clock.ts';
 import { seconds } from '#base/units.ts';
 import { ChunkQueue } from './chunk-queue.ts';
 import { Exchange } from './exchange.ts';
-import type { ByteRequest, Transport, TransportResponse, TransportStream } from './transport.ts';
+import {
+  AnswerTooLongError,
+  type ByteRequest,
+  type Transport,
+  type TransportResponse,
+  type TransportStream,
+} from './transport.ts';
 
 /** How an HTTPS connection is made; PEM texts, not paths. */
 export interface TlsSettings extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> {
@@ -14,6 +20,8 @@ export interface TlsSettings extends Pick<SecureContextOptions, 'ca' | 'cert' | 
   readonly serverName?: string;
   /** Accepts any certificate. @default false */
   readonly isInsecure?: boolean;
+  /** Made once for many connections, in place of the PEM texts. @default each connection makes its own */
+  readonly secureContext?: SecureContext;
 }
 
 /** What every dispatcher of a transport is made with. */
@@ -74,7 +82,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): ByteTran
 
 type ConnectSettings = Pick<
   ConnectionOptions,
-  'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'
+  'ca' | 'cert' | 'key' | 'secureContext' | 'servername' | 'rejectUnauthorized'
 >;
 
 class UndiciTransport implements ByteTransport {
@@ -107,7 +115,7 @@ class UndiciTransport implements ByteTransport {
         onResponseData: (_, chunk) => {
           length += chunk.length;
           if (length <= longestAnswer) chunks.push(chunk);
-          else exchange.breakOff(new Error(`the answer is longer than ${longestAnswer} bytes`));
+          else exchange.breakOff(new AnswerTooLongError(longestAnswer));
         },
         onResponseEnd: () => {
           exchange.settle(() => resolve({ ...exchange.head, body: joined(chunks) }));
