@@ -60,6 +60,11 @@ describe('planCheck() after answers', () => {
       counters: '1/0/0/1',
       plan: 'retry 30',
     },
+    'waits 30 s after the first error, too [phased 39]': {
+      answers: ['unknown'],
+      counters: '0/0/0/1',
+      plan: 'retry 30',
+    },
     'asks soon after an error, however long the period': {
       settings: { period: minutes(5), retry: { first: seconds(1), longest: seconds(1) } },
       answers: ['passes', 'unknown'],

@@ -34,8 +34,8 @@ export function checkRequestUri(text: string, path: string): Parsed<string> {
   return invalid(path, `${wanted}: got ${shownUrl(text)}, and ${problem.why}`);
 }
 
-/** Returns `text` as messages show it: without user and password, wherever the text makes them end. */
-export function shownUrl(text: string): string {
+/** `text` as messages show it: without user and password, wherever the text makes them end. */
+function shownUrl(text: string): string {
   return quoted(text.replace(/^((?:[a-z][a-z\d+.-]*:)?\/\/)?.*@/is, '$1…@'));
 }
 

@@ -205,13 +205,20 @@ describe('createPrometheus() reads', () => {
   });
 });
 
+/** What waits for somebody who hangs would wait for ever: no test here takes a tenth of this. */
+const patience = { timeout: 20_000 };
+
 describe('createPrometheus() in time', () => {
   test('createPrometheus() gives a server up after 5 s [phased 43]', async (t) => {
     const bench = new Bench(t);
-    const { server, url } = await bench.serve(hanging);
+    let late: ServerResponse | undefined;
+    const { server, url } = await bench.serve((response) => {
+      late = response;
+    });
     const reading = bench.read({ url });
     await server.came(1);
     bench.clock.advance(seconds(5));
+    late?.end(oneSeries);
     assert.match(said(await reading), /^TimedOut: .*: no whole answer within 5000 ms$/);
   });
 
@@ -238,60 +245,76 @@ describe('createPrometheus() in time', () => {
 
   test('createPrometheus() counts the time of redirects together', async (t) => {
     const bench = new Bench(t);
+    let late: ServerResponse | undefined;
     const { server, url } = await bench.serve((response, { url: target }) => {
-      if (target !== '/again') {
-        bench.clock.advance(seconds(3));
-        response.writeHead(302, { location: '/again' }).end();
-      }
+      late = response;
+      if (target === '/again') return;
+      bench.clock.advance(seconds(3));
+      response.writeHead(302, { location: '/again' }).end();
     });
     const reading = bench.read({ url });
     await server.came(2);
     bench.clock.advance(seconds(2));
+    late?.end(oneSeries);
     assert.match(said(await reading), /^TimedOut: /);
   });
 
-  test('createPrometheus() answers one question while fifty hang at another server [phased 74]', async (t) => {
-    const bench = new Bench(t);
-    const { server, url } = await bench.serve(hanging);
-    const healthy = await bench.serve(answering(oneSeries));
-    const stuck = Array.from({ length: 50 }, () => bench.read({ url }));
-    await server.came(8);
-    // The clock stands still: whoever waits for the hanging server waits for ever.
-    assert.equal(said(await bench.read({ url: healthy.url })), 'vector');
-    assert.deepEqual([server.received.length, server.connections], [8, 8]);
-    bench.clock.advance(seconds(5));
-    await server.came(16);
-    assert.equal(said(await bench.read({ url: healthy.url })), 'vector');
-    await bench.prometheus.close();
-    const answers = (await Promise.all(stuck)).map((each) => said(each).split(':')[0]);
-    assert.equal(answers.filter((each) => each === 'TimedOut').length, 8);
-    assert.equal(answers.filter((each) => each === 'GivenUp').length, 42);
-  });
+  test(
+    'createPrometheus() answers one question while fifty hang at another server [phased 74]',
+    patience,
+    async (t) => {
+      const bench = new Bench(t);
+      const { server, url } = await bench.serve(hanging);
+      const healthy = await bench.serve(answering(oneSeries));
+      const stuck = Array.from({ length: 50 }, () => bench.read({ url }));
+      await server.came(8);
+      // The clock stands still: whoever waits for the hanging server waits for ever.
+      assert.equal(said(await bench.read({ url: healthy.url })), 'vector');
+      assert.deepEqual([server.received.length, server.connections], [8, 8]);
+      bench.clock.advance(seconds(5));
+      await server.came(16);
+      assert.equal(said(await bench.read({ url: healthy.url })), 'vector');
+      await bench.prometheus.close();
+      const answers = (await Promise.all(stuck)).map((each) => said(each).split(':')[0]);
+      assert.equal(answers.filter((each) => each === 'TimedOut').length, 8);
+      assert.equal(answers.filter((each) => each === 'GivenUp').length, 42);
+    },
+  );
 
-  test('createPrometheus() answers whoever has other credentials than those that hang', async (t) => {
-    const bench = new Bench(t);
-    const { server, url } = await bench.serve((response, { headers }) => {
-      if (headers.authorization === 'Bearer good') response.end(oneSeries);
-    });
-    const stuck = Array.from({ length: 9 }, () => bench.read({ url, authorization: 'Bearer bad' }));
-    await server.came(8);
-    assert.equal(said(await bench.read({ url, authorization: 'Bearer good' })), 'vector');
-    await bench.prometheus.close();
-    await Promise.all(stuck);
-  });
+  test(
+    'createPrometheus() answers whoever has other credentials than those that hang',
+    patience,
+    async (t) => {
+      const bench = new Bench(t);
+      const { server, url } = await bench.serve((response, { headers }) => {
+        if (headers.authorization === 'Bearer good') response.end(oneSeries);
+      });
+      const stuck = Array.from({ length: 9 }, () =>
+        bench.read({ url, authorization: 'Bearer bad' }),
+      );
+      await server.came(8);
+      assert.equal(said(await bench.read({ url, authorization: 'Bearer good' })), 'vector');
+      await bench.prometheus.close();
+      await Promise.all(stuck);
+    },
+  );
 
-  test('createPrometheus() answers whoever asks a server to which others are redirected, and hang', async (t) => {
-    const bench = new Bench(t);
-    const target = await bench.serve((response, { url }) => {
-      if (url !== '/hang') response.end(oneSeries);
-    });
-    const lead = await bench.serve(redirecting(`${target.url}/hang`));
-    const stuck = Array.from({ length: 9 }, () => bench.read({ url: lead.url }));
-    await target.server.came(8);
-    assert.equal(said(await bench.read({ url: target.url })), 'vector');
-    await bench.prometheus.close();
-    await Promise.all(stuck);
-  });
+  test(
+    'createPrometheus() answers whoever asks a server to which others are redirected, and hang',
+    patience,
+    async (t) => {
+      const bench = new Bench(t);
+      const target = await bench.serve((response, { url }) => {
+        if (url !== '/hang') response.end(oneSeries);
+      });
+      const lead = await bench.serve(redirecting(`${target.url}/hang`));
+      const stuck = Array.from({ length: 9 }, () => bench.read({ url: lead.url }));
+      await target.server.came(8);
+      assert.equal(said(await bench.read({ url: target.url })), 'vector');
+      await bench.prometheus.close();
+      await Promise.all(stuck);
+    },
+  );
 
   test('createPrometheus() counts the time of a question from when it has its turn', async (t) => {
     const bench = new Bench(t);
