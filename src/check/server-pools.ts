@@ -4,6 +4,7 @@ import { type Monotonic, minutes } from '#base/units.ts';
 import { openTransport } from '#kubernetes/connection.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import type { ByteTransport } from '#kubernetes/undici-transport.ts';
+import { HostLookup } from './host-lookup.ts';
 import { type ServerTrust, tlsOf } from './server-trust.ts';
 
 /** Whom connections are kept for: questions that differ in any of this share none. */
@@ -36,10 +37,12 @@ interface Pool {
 /** Connections by server; those that nobody has used for a while are ended when somebody else asks. */
 export class ServerPools {
   readonly #options: ServerPoolsOptions;
+  readonly #hosts: HostLookup;
   readonly #pools = new Map<string, Pool>();
 
   constructor(options: ServerPoolsOptions) {
     this.#options = options;
+    this.#hosts = new HostLookup(options.clock);
   }
 
   /** How many servers there are connections for. */
@@ -81,7 +84,8 @@ export class ServerPools {
     const { clock, env, connections } = this.#options;
     // Of the name to verify the dot at the end is no part; the name to resolve may have it.
     const serverName = url.hostname.endsWith('.') ? { serverName: url.hostname.slice(0, -1) } : {};
-    const settings = { server: url, tls: () => ({ ...tls(), ...serverName }), connections };
+    const { lookup } = this.#hosts;
+    const settings = { server: url, tls: () => ({ ...tls(), ...serverName }), connections, lookup };
     const opened = openTransport(settings, { clock, env });
     opened.catch(() => transports.delete(url.origin));
     return opened;

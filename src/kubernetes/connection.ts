@@ -35,10 +35,9 @@ export async function connect(
 }
 
 /** Where {@link openTransport} leads, and how. */
-export interface ServerSettings extends Pick<ConnectionSettings, 'server' | 'tls' | 'proxy'> {
-  /** Most connections for whole answers. @default as {@link createUndiciTransport} */
-  readonly connections?: number;
-}
+export interface ServerSettings
+  extends Pick<ConnectionSettings, 'server' | 'tls' | 'proxy'>,
+    Pick<UndiciTransportOptions, 'connections' | 'lookup'> {}
 
 /**
  * The transport to any HTTP server, without credentials; proxy variables of `env` are honoured.
@@ -46,12 +45,11 @@ export interface ServerSettings extends Pick<ConnectionSettings, 'server' | 'tls
  * @throws {Error} when there is a proxy, and its URL is none
  */
 export async function openTransport(
-  { server, tls, proxy, connections }: ServerSettings,
+  { proxy, ...settings }: ServerSettings,
   { clock, env }: { readonly clock: Clock; readonly env: Environment },
 ): Promise<ByteTransport> {
-  const through = await proxied(proxy ?? proxyFor(server, env));
-  const width = connections === undefined ? {} : { connections };
-  return createUndiciTransport({ server, tls, clock, ...width, ...through });
+  const through = await proxied(proxy ?? proxyFor(settings.server, env));
+  return createUndiciTransport({ ...settings, ...through, clock });
 }
 
 async function proxied(

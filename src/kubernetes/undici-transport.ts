@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { ConnectionOptions, SecureContext, SecureContextOptions } from 'node:tls';
 import type { buildConnector, Dispatcher } from 'undici';
 import connectorOf from 'undici/lib/core/connect.js';
@@ -58,6 +59,8 @@ export interface UndiciTransportOptions {
   readonly dispatcherOf?: DispatcherFactory;
   /** Most connections for whole answers; streams have one each beside them. @default 32 */
   readonly connections?: number;
+  /** Finds the addresses of the server, unless {@link dispatcherOf} connects. @default the system's way */
+  readonly lookup?: LookupFunction;
 }
 
 /** A transport that sends bodies which are no text, too; the API server is never sent any. */
@@ -214,18 +217,22 @@ class UndiciTransport implements ByteTransport {
 }
 
 function dispatcherOf(options: UndiciTransportOptions, connections: number | null): Dispatcher {
-  const { dispatcherOf: factory = directly, tls = () => ({}) } = options;
+  const { lookup, tls = () => ({}) } = options;
+  const { dispatcherOf: factory = directly(lookup) } = options;
   // Deadlines are ours, on the injected clock: undici's would cut a quiet watch after 300 s.
   const deadlines = { headersTimeout: 0, bodyTimeout: 0 } as const;
   const keepAliveTimeout = idleConnectionsLast;
   return factory({ connections, allowH2: false, ...deadlines, keepAliveTimeout }, tls);
 }
 
-function directly(settings: DispatcherSettings, tls: () => TlsSettings): Dispatcher {
-  const connect: buildConnector.connector = (target, done) => {
-    connectorOf({ ...connectOptions(tls()), allowH2: false })(target, done);
+function directly(lookup: LookupFunction | undefined): DispatcherFactory {
+  const found = lookup === undefined ? {} : { lookup };
+  return (settings, tls) => {
+    const connect: buildConnector.connector = (target, done) => {
+      connectorOf({ ...connectOptions(tls()), ...found, allowH2: false })(target, done);
+    };
+    return new Agent({ ...settings, connect });
   };
-  return new Agent({ ...settings, connect });
 }
 
 /** `tls` in Node's terms. */
