@@ -1,5 +1,5 @@
 import type { Because } from '#base/because.ts';
-import type { Millis } from '#base/units.ts';
+import type { Monotonic } from '#base/units.ts';
 
 /** What an answer says of a gate. Unknown is no answer to the question: an error, or what nobody can judge. */
 export type Verdict = 'passes' | 'fails' | 'unknown';
@@ -59,9 +59,9 @@ export interface QuestionKey {
   readonly id: string;
 }
 
-/** A finding with what it was asked for, and when. */
+/** A finding with what it was asked for, and when; it never leaves the process that asked. */
 export interface Answer extends Finding {
   readonly question: QuestionKey;
-  /** Time since the question was asked, by a clock that does not step: an answer is as old as its question. */
-  readonly age: Millis;
+  /** When the question was asked, or had its turn: an answer is as old as its question. */
+  readonly askedAt: Monotonic;
 }

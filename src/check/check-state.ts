@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '#base/units.ts';
+import type { Instant, Monotonic } from '#base/units.ts';
 
 /**
  * How far the answers have come for one state that waits for them. Plain data, which its owner stores: whoever loses it
@@ -23,11 +23,11 @@ export interface CheckState {
   readonly lastError?: Instant;
 }
 
-/** How long this process has known the times of a {@link CheckState}, by a clock that does not step. */
-export interface Watched {
-  readonly began: Millis;
-  readonly lastAnswer: Millis;
-  readonly lastError: Millis;
+/** Since when this process knows the times of a {@link CheckState}, by a clock that does not step. */
+export interface KnownSince {
+  readonly began: Monotonic;
+  readonly lastAnswer: Monotonic;
+  readonly lastError: Monotonic;
 }
 
 /** Returns the state in which nothing has been answered. */

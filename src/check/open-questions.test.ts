@@ -36,8 +36,9 @@ class Bench {
   }
 }
 
-test('OpenQuestions wakes the owner of an answer, which is as old as its question', async () => {
+test('OpenQuestions wakes the owner of an answer, and says when its question was asked', async () => {
   const bench = new Bench();
+  await bench.clock.advance(seconds(2));
   bench.questions.ask('ns/web', key, bench.ask);
   assert.equal(bench.questions.isAsked('ns/web', key), true);
   assert.equal(bench.questions.answerFor('ns/web'), undefined);
@@ -46,7 +47,11 @@ test('OpenQuestions wakes the owner of an answer, which is as old as its questio
   assert.deepEqual(bench.woken, ['ns/web']);
   await bench.clock.advance(seconds(4));
   assert.equal(bench.questions.isAsked('ns/web', key), false);
-  assert.deepEqual(bench.questions.answerFor('ns/web'), { ...passes, question: key, age: 7_000 });
+  assert.deepEqual(bench.questions.answerFor('ns/web'), {
+    ...passes,
+    question: key,
+    askedAt: 2_000,
+  });
 });
 
 test('OpenQuestions keeps an answer until it is dropped', async () => {
@@ -83,7 +88,7 @@ test('OpenQuestions gives up what was asked for another revision, and never tell
   assert.deepEqual(bench.questions.answerFor('ns/web')?.question, revised);
 });
 
-test('OpenQuestions counts the age from when the question had its turn', async () => {
+test('OpenQuestions takes the turn of a question for when it was asked', async () => {
   const bench = new Bench();
   bench.questions.ask('ns/web', key, async (_, sent) => {
     await bench.clock.sleep(seconds(100));
@@ -93,7 +98,7 @@ test('OpenQuestions counts the age from when the question had its turn', async (
     return passes;
   });
   await bench.clock.advance(seconds(106));
-  assert.equal(bench.questions.answerFor('ns/web')?.age, 6_000);
+  assert.equal(bench.questions.answerFor('ns/web')?.askedAt, 100_000);
 });
 
 test('OpenQuestions takes a question that breaks for one without an answer', async () => {

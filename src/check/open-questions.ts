@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
-import { type Monotonic, millis } from '#base/units.ts';
+import type { Monotonic } from '#base/units.ts';
 import type { Answer, Finding, QuestionKey } from './answer.ts';
 
 /** What {@link OpenQuestions} works with. */
@@ -69,13 +69,12 @@ export class OpenQuestions {
     return question.key.subject === key.subject && question.key.id === key.id;
   }
 
-  /** The answer that has come for `owner`, as old as it is now; undefined while there is none. */
+  /** The answer that has come for `owner`; undefined while there is none. */
   answerFor(owner: string): Answer | undefined {
     const question = this.#questions.get(owner);
     if (question?.finding === undefined) return undefined;
     const { key, turn, finding } = question;
-    const age = millis(this.#options.clock.monotonic() - turn.since);
-    return { ...finding, question: key, age };
+    return { ...finding, question: key, askedAt: turn.since };
   }
 
   /** Drops the answer for `owner`, whose count is stored, or which does not count; what is still being asked stays. */

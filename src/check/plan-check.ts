@@ -2,9 +2,9 @@ import { assertNever } from '#base/assert-never.ts';
 import { type Backoff, backoffAfter } from '#base/backoff.ts';
 import type { Because } from '#base/because.ts';
 import { type Parsed, type Problem, valid } from '#base/parsed.ts';
-import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
+import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { Answer } from './answer.ts';
-import type { CheckState, Watched } from './check-state.ts';
+import type { CheckState, KnownSince } from './check-state.ts';
 
 /** What an error does to the passes before it: nothing, begins them anew, or counts as a failing answer. */
 export type ErrorPolicy = 'ignored' | 'resets' | 'fails';
@@ -45,7 +45,9 @@ export interface CheckView {
   /** Names what is asked now, see `QuestionKey`. */
   readonly questionId: string;
   readonly now: Instant;
-  readonly watched: Watched;
+  /** The same moment on the clock that does not step. */
+  readonly steady: Monotonic;
+  readonly known: KnownSince;
   /** Whether the question has been asked, and is not answered. */
   readonly isAsked: boolean;
 }
@@ -139,13 +141,13 @@ export function countAnswer(check: Check, view: CheckView, answer: Answer): Coun
 }
 
 function uncounted(check: Check, view: CheckView, answer: Answer): Uncounted | undefined {
-  const { state, questionId, watched } = view;
-  const { question, age } = answer;
+  const { state, questionId, known, steady } = view;
+  const { question, askedAt } = answer;
   if (question.subject !== state.subject || question.id !== questionId) return 'asked-for-another';
-  // By what this process has watched: the wall clock may have stepped in between.
-  if (age > watched.began) return 'asked-before';
-  if (state.lastAnswer !== undefined && age > watched.lastAnswer) return 'asked-before';
-  return age > check.longestAge ? 'too-old' : undefined;
+  // By since when this process knows: the wall clock may have stepped in between.
+  if (askedAt < known.began) return 'asked-before';
+  if (state.lastAnswer !== undefined && askedAt < known.lastAnswer) return 'asked-before';
+  return steady - askedAt > check.longestAge ? 'too-old' : undefined;
 }
 
 function counted({ onError }: Check, { state, now }: CheckView, { verdict }: Answer): CheckState {
@@ -198,27 +200,31 @@ function limitReached(
 type Pause = Exclude<Extract<CheckPlan, { kind: 'wait' }>['for'], 'answer'>;
 
 function pauses(check: Check, view: CheckView): readonly (readonly [Pause, number])[] {
-  const { state, watched } = view;
+  const { state, known } = view;
   const { began, lastAnswer, lastError, errors } = state;
-  const left = (since: Instant, span: Millis, seen: Millis): number =>
-    remainingOf({ since, span, seen }, view.now);
+  const left = (since: Instant, span: Millis, knownSince: Monotonic): number =>
+    remainingOf({ since, span, knownSince }, view);
   if (lastAnswer === undefined && lastError === undefined) {
-    return [['initial-delay', left(began, check.initialDelay, watched.began)]];
+    return [['initial-delay', left(began, check.initialDelay, known.began)]];
   }
   const retry = backoffAfter(Math.max(0, errors - 1), check.retry);
   return [
-    ['period', lastAnswer === undefined ? -1 : left(lastAnswer, check.period, watched.lastAnswer)],
-    ['retry', lastError === undefined ? -1 : left(lastError, retry, watched.lastError)],
+    ['period', lastAnswer === undefined ? -1 : left(lastAnswer, check.period, known.lastAnswer)],
+    ['retry', lastError === undefined ? -1 : left(lastError, retry, known.lastError)],
   ];
 }
 
-/** What is left of a wait from a stored time: a future one counts as now, and what was watched to pass has passed (D-55). */
-function remainingOf(
-  { since, span, seen }: { readonly since: Instant; readonly span: Millis; readonly seen: Millis },
-  now: Instant,
-): number {
+/** A span of waiting from a stored time. */
+interface Wait {
+  readonly since: Instant;
+  readonly span: Millis;
+  readonly knownSince: Monotonic;
+}
+
+/** What is left of a wait: a time in the future counts as now, and what was watched to pass has passed (D-55). */
+function remainingOf({ since, span, knownSince }: Wait, { now, steady }: CheckView): number {
   const stored = since > now ? span : since + span - now;
-  return Math.min(stored, span - seen);
+  return Math.min(stored, knownSince + span - steady);
 }
 
 function wait(pause: Extract<CheckPlan, { kind: 'wait' }>['for'], remaining: number): CheckPlan {

@@ -5,6 +5,8 @@ import { hopAfter } from './prometheus-hop.ts';
 interface Case {
   /** @default `https://h:1` */
   readonly from?: string;
+  /** @default `/api/v1/query?query=up` */
+  readonly target?: string;
   readonly status?: number;
   readonly location: string;
   /** Where it leads, and with credentials or without; why it fails; undefined where the answer stands. */
@@ -66,6 +68,11 @@ const cases: Record<string, Case> = {
     location: 'https://h:1@q/x',
     want: 'https://q /x without',
   },
+  'stays on the host where its own path begins with two slashes': {
+    target: '//q/x',
+    location: 'y',
+    want: 'https://h:1 //q/y with',
+  },
   'takes no credentials from the Location': {
     location: 'https://u:p@h:1/x',
     want: 'https://h:1 /x with',
@@ -80,19 +87,19 @@ const cases: Record<string, Case> = {
   },
 };
 
-for (const [fact, { from = 'https://h:1', status = 302, location, want }] of Object.entries(
-  cases,
-)) {
+for (const [fact, given] of Object.entries(cases)) {
+  const { from = 'https://h:1', target = '/api/v1/query?query=up', status = 302 } = given;
+  const { location, want } = given;
   test(`hopAfter() ${fact}`, () => {
-    const hop = { url: new URL(from), target: '/api/v1/query?query=up', authorization: 'Basic x' };
+    const hop = { url: new URL(from), target, authorization: 'Basic x' };
     const next = hopAfter(hop, { status, location });
     if (next?.kind !== 'hop') {
       assert.equal(next?.why, want);
       return;
     }
-    const { url, target, authorization } = next.hop;
+    const { url, authorization } = next.hop;
     const said = authorization === 'Basic x' ? 'with' : 'without';
-    assert.equal(`${url.origin} ${target} ${said}`, want);
+    assert.equal(`${url.origin} ${next.hop.target} ${said}`, want);
   });
 }
 

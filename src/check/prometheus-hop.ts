@@ -34,7 +34,8 @@ export function hopAfter(
 ): NextHop | undefined {
   const { status, location } = answer;
   if (!redirects.includes(status) || location === '') return undefined;
-  const url = URL.parse(location, new URL(hop.target, hop.url));
+  // Put together as texts: a path that begins with two slashes would be taken for a host.
+  const url = URL.parse(location, hop.url.origin + hop.target);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return {
       kind: 'misdirected',

@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
-import { type Millis, type Monotonic, millis } from '#base/units.ts';
-import type { CheckState, Watched } from './check-state.ts';
+import type { Monotonic } from '#base/units.ts';
+import type { CheckState, KnownSince } from './check-state.ts';
 
-type Anchor = keyof Watched;
+type Anchor = keyof KnownSince;
 
 /** A time of a state as it is stored, and since when this process knows it. */
 interface Seen {
@@ -22,8 +22,8 @@ export class SeenStates {
     this.#clock = clock;
   }
 
-  /** Takes note of the state of `owner`. @returns how long each of its times has been known; 0 for what is new */
-  see(owner: string, state: CheckState): Watched {
+  /** Takes note of the state of `owner`. @returns since when each of its times is known; now for what is new */
+  see(owner: string, state: CheckState): KnownSince {
     const now = this.#clock.monotonic();
     const before = this.#seen.get(owner);
     const of = (anchor: Anchor): Seen => {
@@ -33,20 +33,12 @@ export class SeenStates {
     };
     const seen = { began: of('began'), lastAnswer: of('lastAnswer'), lastError: of('lastError') };
     this.#seen.set(owner, seen);
-    return watchedAt(seen, now);
+    const { began, lastAnswer, lastError } = seen;
+    return { began: began.since, lastAnswer: lastAnswer.since, lastError: lastError.since };
   }
 
   /** Forgets `owner`, which no longer waits for answers. */
   forget(owner: string): void {
     this.#seen.delete(owner);
   }
-}
-
-function watchedAt(seen: Readonly<Record<Anchor, Seen>>, now: Monotonic): Watched {
-  const since = (anchor: Anchor): Millis => millis(now - seen[anchor].since);
-  return {
-    began: since('began'),
-    lastAnswer: since('lastAnswer'),
-    lastError: since('lastError'),
-  };
 }

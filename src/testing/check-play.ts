@@ -1,4 +1,4 @@
-import { type Instant, instant, millis, monotonic, seconds } from '#base/units.ts';
+import { type Instant, instant, monotonic, seconds } from '#base/units.ts';
 import type { Verdict } from '#check/answer.ts';
 import { beginState, type CheckState } from '#check/check-state.ts';
 import {
@@ -114,7 +114,7 @@ export class CheckPlay {
       warnings: [],
       because: { reason: 'AsWanted', message: verdict },
       question: { subject: asked.subject, id: asked.id },
-      age: millis(this.steady - asked.steady),
+      askedAt: monotonic(asked.steady),
     });
     if (counted.kind === 'ignored') return counted.why;
     this.state = counted.state;
@@ -138,8 +138,9 @@ export class CheckPlay {
   }
 
   #view(): Parameters<typeof planCheck>[1] {
-    const watched = this.#seen.see('web', this.state);
+    const known = this.#seen.see('web', this.state);
     const { state, now, isAsked } = this;
-    return { state, now, watched, isAsked, questionId: this.#questionId };
+    const steady = monotonic(this.steady);
+    return { state, now, steady, known, isAsked, questionId: this.#questionId };
   }
 }
