@@ -19,7 +19,7 @@ export const usual: CheckSettings = {
 };
 
 /** The check of {@link usual} with `settings` in place of its own. @throws when they make no sense */
-function madeCheck(settings: Partial<CheckSettings> = {}): Check {
+export function madeCheck(settings: Partial<CheckSettings> = {}): Check {
   const parsed = checkOf({ ...usual, ...settings });
   if (parsed.kind === 'valid') return parsed.value;
   throw new Error(`${parsed.problem.path} ${parsed.problem.message}`);
