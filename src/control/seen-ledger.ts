@@ -1,13 +1,5 @@
-import {
-  type Instant,
-  type Millis,
-  type Monotonic,
-  millis,
-  monotonic,
-  seconds,
-} from '#base/units.ts';
+import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { BudgetRef } from '#disruption/budget.ts';
-import { longestUnused, othersTurn } from '#disruption/decide.ts';
 import { isShownSince, type Sightings, seenSince, sight } from '#disruption/elapsed.ts';
 import type { KnownLedger } from '#disruption/governance.ts';
 import { parseLedger, type StoredLedger } from '#disruption/parse-ledger.ts';
@@ -15,6 +7,7 @@ import { evictionLife } from '#disruption/release.ts';
 import type { Reservation } from '#disruption/reservation.ts';
 import type { Standing } from '#disruption/standing.ts';
 import type { Reading, SwapSight } from './batched-swaps.ts';
+import { EvictionTurns } from './eviction-turns.ts';
 import { type Trust, trustOf } from './ledger-trust.ts';
 
 /** How soon something that is no ledger is read again: whoever leads may just be making it. */
@@ -35,10 +28,7 @@ export class SeenLedger {
   readonly #inPlace = new Set<string>();
   /** When this process stored claims itself, by their names. */
   #ownClaims: ReadonlyMap<string, Monotonic> = new Map();
-  /** Since when each pod has been given to an eviction, by uid. */
-  #evictedSince: ReadonlyMap<string, Monotonic> = new Map();
-  /** Until when pods are not given to an eviction anew, by uid. */
-  readonly #resting = new Map<string, Monotonic>();
+  readonly #turns = new EvictionTurns();
   /** The version that a write of ours named which got no answer, and the pods whose reservation it takes out. */
   #doubt: { readonly version: string | undefined; readonly uids: ReadonlySet<string> } | undefined;
   /** Whether a ledger was ever seen there. */
@@ -103,18 +93,7 @@ export class SeenLedger {
       if (known !== undefined || isNew) own.set(key, known ?? now);
     }
     this.#ownClaims = own;
-    for (const [uid, since] of this.#evictedSince) {
-      if (!uids.has(uid) && now - since >= longestUnused) {
-        this.#resting.set(uid, monotonic(now + othersTurn));
-      }
-    }
-    for (const [uid, until] of this.#resting) if (until <= now) this.#resting.delete(uid);
-    const evicted = reservations.filter(({ claims }) =>
-      claims.some(({ by: who }) => who === 'eviction'),
-    );
-    this.#evictedSince = new Map(
-      evicted.map(({ uid }) => [uid, this.#evictedSince.get(uid) ?? now]),
-    );
+    this.#turns.saw(reservations, now);
   }
 
   /** A write leaves that takes the reservations of the pods `uids` out, among others. */
@@ -155,8 +134,7 @@ export class SeenLedger {
     const own = {
       inPlace: this.#inPlace,
       stored: this.#ownClaims,
-      evictedSince: this.#evictedSince,
-      resting: this.#resting,
+      ...this.#turns.sightings(),
     };
     return this.#sightings && { ...this.#sightings, ...own, now };
   }

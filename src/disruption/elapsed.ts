@@ -17,7 +17,7 @@ export interface Sightings {
 }
 
 /** Names a claim of a reservation; a claim that was given anew is another one. */
-export function keyOf({ uid }: Reservation, { by, at }: Claim): string {
+function keyOf({ uid }: Reservation, { by, at }: Claim): string {
   return `${uid} ${by} ${at}`;
 }
 
