@@ -64,7 +64,7 @@ class Replica {
 
   async #prove(): Promise<void> {
     this.proofs += 1;
-    if (this.provenAt !== undefined) this.provenAt = this.clock.monotonic();
+    if (typeof this.provenAt === 'number') this.provenAt = this.clock.monotonic();
   }
 
   #leader({ leader = { term: firstTerm } }: ReplicaOptions): Leader | undefined {
@@ -401,4 +401,75 @@ test('what can be told of a budget without a call changes with what was read or 
   assert.equal(isLedgerFresh, true);
   await replica.clock.advance(10_001);
   assert.equal(replica.ledger.moment(replica.clock.now()).isLedgerFresh, false);
+});
+
+test('what a write without an answer may still take out is written anew before it is used', async () => {
+  const replica = new Replica();
+  await replica.ask('a-0', rollout);
+  replica.dropped.add('ingester-zone-a-0-uid');
+  // The write that takes it out never gets an answer; whether it lands nobody knows.
+  replica.stored.before = (call) => {
+    if (call !== 'read') throw refusal(503);
+  };
+  await replica.clock.advance(3_000);
+  replica.stored.before = () => undefined;
+  replica.dropped.clear();
+  const { version } = replica.stored;
+  assert.ok(replica.ledger.moment(replica.clock.now()).dropping.has('ingester-zone-a-0-uid'));
+  const asked = replica.ask('a-0', rollout);
+  await replica.clock.advance(10_000);
+  assert.equal(await asked, 'allowed');
+  assert.ok(replica.stored.version > version);
+  assert.equal(replica.ledger.moment(replica.clock.now()).dropping.size, 0);
+});
+
+test('a repeat at another replica is allowed by a write, as what it saw may have ended since [BUDG-3]', async () => {
+  const one = new Replica();
+  const two = one.another();
+  await one.ask('a-0');
+  assert.equal(await two.ask('b-0'), inZoneA);
+  two.calls();
+  await two.clock.advance(1);
+  assert.equal(await two.ask('a-0'), 'allowed');
+  assert.deepEqual(two.calls(), ['write']);
+  assert.equal(await two.ask('a-0'), 'allowed');
+  assert.deepEqual(two.calls(), []);
+});
+
+test('a ledger that was missing an hour ago, and is missing now, is waited for anew (D-34)', async () => {
+  const one = new Replica();
+  const two = one.another();
+  two.ledger.close();
+  assert.match(await two.ask('b-0'), /^unclear for 120000/);
+  await one.ask('a-0');
+  await one.clock.advance(3_600_000);
+  await one.ask('a-0');
+  one.stored.drop();
+  assert.match(await two.ask('b-0'), /^unclear for 120000: there is no ConfigMap/);
+});
+
+test('what stands in the way by an older view alone is not held against anybody before the view is proven', async () => {
+  const one = new Replica();
+  const two = one.another();
+  two.provenAt = two.clock.monotonic();
+  await one.clock.advance(1_000);
+  await one.ask('a-0');
+  two.snapshot = zones({ a: { pods: { 0: { uid: 'newer-uid' } } } });
+  assert.equal(await two.ask('b-0'), 'unproven');
+  two.provenAt = 'now';
+  assert.equal(await two.ask('b-0'), 'allowed');
+});
+
+test('an eviction that is allowed for five minutes, and never happens, lets others have their turn', async () => {
+  const replica = new Replica();
+  const answers: string[] = [];
+  for (let at = 0; at < 36; at += 1) {
+    answers.push(await replica.ask('a-0'));
+    await replica.clock.advance(10_000);
+  }
+  const unused = 'the pod was allowed to be evicted for 5 minutes, and is still there';
+  assert.deepEqual([answers[29], answers[30], answers[35]], ['allowed', unused, unused]);
+  await replica.clock.advance(120_000);
+  assert.equal(await replica.ask('a-0'), unused);
+  assert.equal(await replica.ask('b-0'), 'allowed');
 });
