@@ -114,8 +114,17 @@ describe('deployFiles()', () => {
     assert.ok(shipped.every(({ data }) => data === undefined));
   });
 
-  test('permits to create nothing but Events and the Lease, and nothing on Deployments (#14)', () => {
-    const all = Object.keys(files).filter((file) => file.endsWith('role.yaml'));
+  test('permits for budgets to read pods and to write ConfigMaps, in a Role of its own', () => {
+    assert.deepEqual(rulesIn('budget-role.yaml'), [
+      { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'get', 'update'] },
+    ]);
+  });
+
+  test('permits without budgets to create nothing but Events and the Lease, and nothing on Deployments (#14)', () => {
+    const all = Object.keys(files).filter(
+      (file) => file.endsWith('role.yaml') && file !== 'budget-role.yaml',
+    );
     assert.ok(all.length >= 4);
     const creating = all.flatMap(rulesIn).filter(({ verbs }) => verbs.includes('create'));
     assert.deepEqual(
@@ -135,7 +144,7 @@ describe('deployFiles()', () => {
       [
         [
           ['validatingwebhookconfigurations'],
-          ['no-downscale-demo', 'zpdb-validation-demo'],
+          ['no-downscale-demo', 'pod-eviction-demo', 'zpdb-validation-demo'],
           ['patch'],
         ],
         [['mutatingwebhookconfigurations'], ['prepare-downscale-demo'], ['patch']],
@@ -258,7 +267,7 @@ describe('deployFiles()', () => {
       kind: string;
       webhooks: { clientConfig: { service: { name: string; port: number } } }[];
     }[];
-    assert.equal(configurations.length, 3);
+    assert.equal(configurations.length, 4);
     for (const { webhooks } of configurations) {
       const [webhook] = webhooks;
       assert.equal(webhook?.clientConfig.service.name, service.metadata.name);
@@ -289,12 +298,15 @@ describe('deployFiles()', () => {
       'Role',
       'Role',
       'Role',
+      'Role',
+      'RoleBinding',
       'RoleBinding',
       'RoleBinding',
       'RoleBinding',
       'Secret',
       'Service',
       'ServiceAccount',
+      'ValidatingWebhookConfiguration',
       'ValidatingWebhookConfiguration',
       'ValidatingWebhookConfiguration',
     ]);

@@ -14,6 +14,7 @@ import { CLAIMS_NAME } from '#admission/claim.ts';
 import { webhookConfigurations, webhookService } from '#admission/webhook-configurations.ts';
 import { errorOf } from '#base/error-of.ts';
 import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
+import { budgetPermissions } from '#disruption-budget/permissions.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import {
   operatorPermissions,
@@ -42,6 +43,9 @@ const exampleNamespace = 'demo';
 /** Shows what to write; nobody's cluster is as it says, so that it is not applied with the rest. */
 const exampleFile = 'network-policy-example.yaml';
 
+/** Of the Role that obeying disruption budgets takes. */
+export const budgetRole = `${name}-budget-role`;
+
 /** Returns the manifests by file name. */
 export function deployFiles(
   image: string,
@@ -49,6 +53,7 @@ export function deployFiles(
 ): Readonly<Record<string, string>> {
   const { webhooks, certificate, cluster } = webhookPermissions(namespace);
   return {
+    'budget-role.yaml': `${header}${reasons(budgetPermissions)}${roleWithBinding(budgetRole, budgetPermissions)}`,
     'deployment.yaml': `${header}${heapReason}${yaml(deployment(image, plain))}`,
     'deployment-with-webhooks.yaml': `${header}${heapReason}${yaml(deployment(image, withWebhooks))}`,
     [exampleFile]: `${header}${policyReason}${yaml(networkPolicy)}`,

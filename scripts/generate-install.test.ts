@@ -61,7 +61,7 @@ describe('installFiles()', () => {
       .filter(([file]) => file.startsWith('kustomize/components/webhooks/'))
       .map(([, text]) => text)
       .join('\n');
-    assert.equal([...texts.matchAll(/namespace: "NAMESPACE"$/gm)].length, 7);
+    assert.equal([...texts.matchAll(/namespace: "NAMESPACE"$/gm)].length, 9);
     assert.doesNotMatch(texts, /: NAMESPACE$/m);
   });
 
@@ -75,7 +75,15 @@ describe('installFiles()', () => {
   });
 
   test('have a schema that refuses, at each level, values that the chart does not know', () => {
-    const levels = ['', 'image', 'serviceAccount', 'serviceMonitor', 'webhooks', 'zoneTracker'];
+    const levels = [
+      '',
+      'disruptionBudgets',
+      'image',
+      'serviceAccount',
+      'serviceMonitor',
+      'webhooks',
+      'zoneTracker',
+    ];
     const open = levels.filter((level) => {
       const part = level === '' ? schema : schemaAt(level);
       return part?.additionalProperties !== false;

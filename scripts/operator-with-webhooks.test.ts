@@ -26,6 +26,7 @@ describe('operatorWithWebhooks()', () => {
         ['true', namespace],
         ['true', namespace],
         ['true', namespace],
+        ['true', namespace],
       ]);
     }
   });

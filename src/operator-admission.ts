@@ -4,7 +4,9 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { RunningCertificate } from '#certificate/certificate-source.ts';
 import type { Config } from '#config/config.ts';
+import type { EvictionBudgets } from '#disruption-budget/eviction-budgets.ts';
 import type { Client } from '#kubernetes/client.ts';
+import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Tracing } from '#telemetry/tracing.ts';
 
@@ -27,6 +29,8 @@ interface Settings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  readonly budgetMetrics: BudgetMetrics;
+  readonly evictionBudgets: EvictionBudgets;
   /** Names this process; new at every start. */
   readonly identity: string;
   readonly admission?: AdmissionSettings;
@@ -62,6 +66,7 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
     import('#admission/run-admission.ts'),
   ]);
   const { admission, config, clock, log, metrics, identity, newClient, tracing } = serving;
+  const { budgetMetrics, evictionBudgets } = serving;
   const { registry } = admission;
   const client = newClient();
   let certificate: RunningCertificate;
@@ -85,7 +90,8 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
   };
   const { source } = certificate;
   const traced = tracing === undefined ? {} : { tracing };
-  const ports = { config, clock, log, clients, identity, ...traced };
+  const budgets = { evictionBudgets, budgetMetrics };
+  const ports = { config, clock, log, clients, identity, ...budgets, ...traced };
   const onClaimsRefused = (verb: string, isRefused: boolean): void =>
     metrics.setPermissionRefused(verb, 'configmaps', isRefused);
   const given = { ...admission, ...ports, certificate: source, onListening, onClaimsRefused };

@@ -5,13 +5,12 @@ import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
+import { type BudgetView, budgetView } from '#disruption-budget/budget-view.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer, InformerProblem, InformerReason } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import { referenceIndexers } from '#replica-coordination/references.ts';
-import { type BudgetView, parseBudget } from '#rollout-group/foreign-budget.ts';
-import { GROUP_LABEL } from '#statefulset/group.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -53,7 +52,6 @@ export function createCaches(client: Client, { config, clock, log, metrics }: Se
     statefulSets: createInformer({
       ...common,
       type: resourceTypes.statefulSets,
-      labelSelector: GROUP_LABEL,
       project: parseStatefulSet,
       indexers: { ...statefulSetIndexers, ...referenceIndexers },
       report: report('statefulsets'),
@@ -61,7 +59,7 @@ export function createCaches(client: Client, { config, clock, log, metrics }: Se
     budgets: createInformer({
       ...common,
       type: resourceTypes.zoneAwarePodDisruptionBudgets,
-      project: parseBudget,
+      project: budgetView,
       indexers: {},
       isAbsentAllowed: true,
       report: report(resourceTypes.zoneAwarePodDisruptionBudgets.plural),
@@ -116,8 +114,7 @@ async function watchBudgets(
   await aborted(signal);
 }
 
-/** Calls `wake` when budgets change, and when a view begins or ceases to be kept up to date. */
-export function whenOthersChange({ pods, statefulSets, budgets }: Caches, wake: () => void): void {
-  budgets.onChange(() => wake());
+/** Calls `wake` when a view begins or ceases to be kept up to date. */
+export function whenViewsChange({ pods, statefulSets, budgets }: Caches, wake: () => void): void {
   for (const informer of [pods, statefulSets, budgets]) informer.onState(wake);
 }

@@ -3,7 +3,6 @@ import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import type { GroupCapability } from '#control/group-capability.ts';
-import type { SetSnapshot } from '#control/group-sets.ts';
 import type { ScaleWrites } from '#control/scale-writes.ts';
 import { WatchedPods } from '#control/watched-pods.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -36,7 +35,6 @@ interface GroupParts {
   readonly references: References;
   readonly writes: ScaleWrites;
   readonly queue: WorkQueue;
-  budgetOver(sets: readonly SetSnapshot[]): string | undefined;
 }
 
 /** Shows which capabilities run, and why the others do not. */
@@ -50,7 +48,7 @@ export function showCapabilities({ config, metrics }: Pick<Settings, 'config' | 
   show('admission-webhooks', servesTls, tls);
   const areOwn = selfSigned.isEnabled;
   show('certificates', servesTls && areOwn, servesTls && !areOwn ? 'FromFiles' : tls);
-  show('zone-aware-pod-disruption-budgets', false, 'CapabilityNotBuilt');
+  show('zone-aware-pod-disruption-budgets', true, 'AlwaysOn');
 }
 
 /** What works on groups. Scaling plans first; a pass that scaled does not roll (D-18). */
@@ -88,7 +86,6 @@ export function capabilitiesOf(
     watched,
     statefulSets: statefulSets.freshness,
     stuckAfter: config.rollout.stuckAfter,
-    budgetOver: (sets) => parts.budgetOver(sets),
   });
   return [scaling, rollout];
 }

@@ -101,7 +101,7 @@ describe('missingRules()', () => {
         {
           apiGroups: ['admissionregistration.k8s.io'],
           resources: ['validatingwebhookconfigurations'],
-          resourceNames: ['no-downscale-demo', 'zpdb-validation-demo'],
+          resourceNames: ['no-downscale-demo', 'pod-eviction-demo', 'zpdb-validation-demo'],
           verbs: ['patch'],
         },
         {

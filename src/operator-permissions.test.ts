@@ -66,7 +66,7 @@ describe('roleRules()', () => {
       { ...validating, verbs: ['list', 'watch'] },
       {
         ...validating,
-        resourceNames: ['no-downscale-cells', 'zpdb-validation-cells'],
+        resourceNames: ['no-downscale-cells', 'pod-eviction-cells', 'zpdb-validation-cells'],
         verbs: ['patch'],
       },
       { ...mutating, verbs: ['list', 'watch'] },

@@ -16,19 +16,20 @@ import { type LeaderElection, type Leading, LeaseLostError } from '#kubernetes/l
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { type Admission, type AdmissionSettings, startAdmission } from '#operator-admission.ts';
+import { openBudgets, type RunningBudgets } from '#operator-budgets.ts';
 import {
   type Caches,
   cachesSynced,
   createCaches,
   runCaches,
-  whenOthersChange,
+  whenViewsChange,
 } from '#operator-caches.ts';
 import { capabilitiesOf, referencesOf, showCapabilities } from '#operator-capabilities.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { electionOf, runElection } from '#operator-election.ts';
 import { tellMissingRules } from '#operator-role.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
-import { ForeignBudgets } from '#rollout-group/foreign-budget.ts';
+import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
 import type { Tracing } from '#telemetry/tracing.ts';
@@ -39,6 +40,7 @@ export interface OperatorOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  readonly budgetMetrics: BudgetMetrics;
   readonly readiness: Readiness;
   /** The authorised way to the API server, without any decoration. */
   readonly transport: Transport;
@@ -67,7 +69,7 @@ const flushPatience = seconds(2);
  * @throws when its view of the cluster cannot be trusted any more (D-6), or a request at the start fails for good
  */
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
-  const { log, readiness } = options;
+  const { clock, log, readiness } = options;
   showCapabilities(options);
   const ending = new AbortController();
   const stop = (): void => {
@@ -78,19 +80,32 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   else signal.addEventListener('abort', stop, { once: true });
   const client = decoratedClient(options);
   const caches = createCaches(client, options);
+  const budgets = openBudgets({
+    client,
+    namespace: options.config.kubernetes.namespace,
+    caches,
+    clock,
+    log,
+    metrics: options.budgetMetrics,
+  });
   const unreadable = new AbortController();
-  const admission = startAdmission(options, () => decoratedClient(options), ending.signal);
+  const admission = startAdmission(
+    { ...options, evictionBudgets: budgets.authority.evictions },
+    () => decoratedClient(options),
+    ending.signal,
+  );
   log.info('caches syncing');
   const running = [
     ...runCaches(caches, unreadable.signal, ending.signal),
     admission.run,
-    work(options, { client, caches, admission, unreadable }, ending.signal),
+    work(options, { client, caches, budgets, admission, unreadable }, ending.signal),
   ];
   try {
     await Promise.race(running);
   } finally {
     stop();
     await Promise.allSettled(running);
+    budgets.authority.close();
     signal.removeEventListener('abort', stop);
   }
 }
@@ -98,6 +113,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
 interface Parts {
   readonly client: Client;
   readonly caches: Caches;
+  readonly budgets: RunningBudgets;
   readonly admission: Admission;
   /** Aborted when the Role does not permit to list budgets: they are no part of the view then (D-51). */
   readonly unreadable: AbortController;
@@ -121,7 +137,10 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
     parts.admission.ready,
   ]);
   if (signal.aborted) return;
-  if (!permitted.canListBudgets) parts.unreadable.abort();
+  if (!permitted.canListBudgets) {
+    parts.unreadable.abort();
+    parts.budgets.deny();
+  }
   log.info('caches synced', {
     pods: caches.pods.lister.size,
     statefulsets: caches.statefulSets.lister.size,
@@ -175,14 +194,12 @@ async function reconcile(
   parts: LeadingParts & { readonly leading: Leading },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { config, clock, log, metrics, onPlan, tracing } = options;
-  const { client, caches, events, leading, permitted, election } = parts;
+  const { config, clock, log, metrics, identity, onPlan, tracing } = options;
+  const { client, caches, events, leading, election } = parts;
   const { pods, statefulSets } = caches;
   const queue = createWorkQueue({ clock, name: 'group', maxDelay: longestBackoff });
   const references = referencesOf(options, { client, statefulSets, queue }, signal);
   const writes = new ScaleWrites(clock, statefulSets.freshness);
-  const isPermitted = permitted.canListBudgets;
-  const budgets = new ForeignBudgets({ client, clock, informer: caches.budgets, isPermitted });
   const capabilities = capabilitiesOf(options, {
     client,
     pods,
@@ -190,7 +207,6 @@ async function reconcile(
     references,
     writes,
     queue,
-    budgetOver: (sets) => budgets.over(sets),
   });
   const predecessor = new PredecessorWait({
     clock,
@@ -201,16 +217,27 @@ async function reconcile(
   const shared = { client, clock, log, events, metrics, pods, statefulSets };
   const leads = (): boolean => election.leads(clock.monotonic());
   const term = leading.kind === 'leading' ? { term: leading.term } : {};
+  const { authority: budgets } = parts.budgets;
   const ports = { ...shared, ...term, budgets, writes, predecessor, leads, queue, capabilities };
-  const onOtherChange = (wake: () => void): void => whenOthersChange(caches, wake);
+  const onOtherChange = (wake: () => void): void => {
+    parts.budgets.onChange(wake);
+    whenViewsChange(caches, wake);
+  };
   const resync = config.reconcile.resync ?? millis(0);
   const told = {
     ...(onPlan !== undefined && { onPlan }),
     ...(tracing !== undefined && { tracing }),
   };
-  const { isSettled } = await runGroups({ ...ports, resync, onOtherChange, ...told }, signal);
-  await references.ended();
-  return isSettled;
+  budgets.lead({ term: term.term ?? identity, predecessorsOverAt: predecessor.overAt });
+  const problems = parts.budgets.watch(events);
+  try {
+    const { isSettled } = await runGroups({ ...ports, resync, onOtherChange, ...told }, signal);
+    await references.ended();
+    return isSettled;
+  } finally {
+    problems.close();
+    budgets.resign();
+  }
 }
 
 function recorder(

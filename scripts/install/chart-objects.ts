@@ -20,7 +20,7 @@ import {
 import { serviceMonitor } from './service-monitor.ts';
 import { bare, block, given, template, text, when } from './template.ts';
 
-const { webhooks, zoneTracker } = conditions;
+const { webhooks, disruptionBudgets, zoneTracker } = conditions;
 
 /** By the name of the template. */
 export function chartObjects(): Readonly<Record<string, string>> {
@@ -46,7 +46,7 @@ export function chartObjects(): Readonly<Record<string, string>> {
     'service-monitor.yaml': template([when(conditions.serviceMonitor, chartMonitor())]),
     'webhook-configurations.yaml': template(
       webhookConfigurations({ namespace, service: fullname }).map((each) =>
-        when(webhooks, chartConfiguration(each)),
+        when(conditionOf(each), chartConfiguration(each)),
       ),
     ),
     'webhook-objects.yaml': template([
@@ -112,6 +112,12 @@ function chartMonitor(): unknown {
   ]);
 }
 
+/** Where budgets are not obeyed, nobody has to be asked about evictions. */
+function conditionOf(source: unknown): string {
+  const { name } = at(source, ['metadata']) as { name: string };
+  return name.startsWith('pod-eviction-') ? all(webhooks, disruptionBudgets) : webhooks;
+}
+
 function chartConfiguration(source: unknown): unknown {
   const hook: Path = ['webhooks', 0];
   const isMutating = at(source, ['kind']) === 'MutatingWebhookConfiguration';
@@ -138,6 +144,7 @@ function chartConfiguration(source: unknown): unknown {
 const policyNames = [
   ['no-downscale-', 'noDownscale'],
   ['prepare-downscale-', 'prepareDownscale'],
+  ['pod-eviction-', 'podEviction'],
   ['zpdb-validation-', 'zpdbValidation'],
 ] as const;
 

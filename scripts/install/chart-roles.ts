@@ -1,4 +1,5 @@
 /** What the operator may do, as templates: our Roles by what each capability states, or the peer's. */
+import { budgetPermissions } from '#disruption-budget/permissions.ts';
 import {
   operatorPermissions,
   type RoleRule,
@@ -22,7 +23,7 @@ import {
 import { peerCertificateRules, peerClusterRules, peerRules } from './peer-role.ts';
 import { template, when } from './template.ts';
 
-const { webhooks, peerRole, ownRole, zoneTracker } = conditions;
+const { webhooks, disruptionBudgets, peerRole, ownRole, zoneTracker } = conditions;
 const group = 'rbac.authorization.k8s.io';
 const apiVersion = `${group}/v1`;
 
@@ -34,7 +35,13 @@ export function chartRoles(): Readonly<Record<string, string>> {
   const clusterName = `${clusterPrefix}webhook-cert-update-role`;
   const certificateName = `${fullname}-webhook-cert-secret-role`;
   const webhookName = `${fullname}-webhook-role`;
+  const budgetName = `${fullname}-budget-role`;
+  const hasBudgetRole = all(disruptionBudgets, ownRole);
   return {
+    'budget-role.yaml': template([
+      when(hasBudgetRole, role('Role', budgetName, roleRules(budgetPermissions))),
+      when(hasBudgetRole, binding('Role', budgetName, budgetName)),
+    ]),
     'role.yaml': template([
       when(peerRole, role('Role', fullname, peerRules)),
       when(ownRole, role('Role', fullname, roleRules(operatorPermissions))),

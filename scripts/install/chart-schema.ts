@@ -87,6 +87,7 @@ const groups = [
   'serviceAccount',
   'rbac',
   'podDisruptionBudget',
+  'disruptionBudgets',
   'networkPolicy',
   'serviceMonitor',
   'webhooks',
@@ -124,6 +125,7 @@ export const chartSchema: Schema = {
       annotations: words,
       ...ofPods,
       podDisruptionBudget: only({ enabled: boolean }),
+      disruptionBudgets: only({ enabled: boolean }, ['enabled']),
       networkPolicy: only({
         enabled: boolean,
         apiServers: objects,

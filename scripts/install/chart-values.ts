@@ -106,6 +106,11 @@ podDisruptionBudget:
   # Whether nodes are drained one after the other.
   enabled: true
 
+disruptionBudgets:
+  # Whether ZoneAwarePodDisruptionBudgets are obeyed: evictions are reviewed, with webhooks, and one ConfigMap a budget
+  # notes which of its pods are given away. No rule can restrict whose ConfigMaps are made, so that false grants less.
+  enabled: true
+
 networkPolicy:
   # Whether only those below reach the operator. Each is a list of what a NetworkPolicy has under "from".
   enabled: false
@@ -129,7 +134,7 @@ serviceMonitor:
   relabelings: []
 
 webhooks:
-  # Whether scale-downs are reviewed, and pods prepared for them.
+  # Whether scale-downs are reviewed, and pods prepared for them; and evictions, under disruption budgets.
   enabled: true
   # Of prepare-downscale, in seconds, 1 to 30.
   timeoutSeconds: 10
@@ -139,6 +144,8 @@ webhooks:
   failurePolicies:
     noDownscale: null
     prepareDownscale: null
+    podEviction: null
+    zpdbValidation: null
   # The Secret of the certificate, which the operator makes and renews.
   selfSignedCertSecretName: ${usualNames.secret}
 

@@ -34,6 +34,7 @@ export const image = text(include('image'));
 export const conditions = Object.freeze({
   webhooks: '.Values.webhooks.enabled',
   zoneTracker: include('hasZoneTracker'),
+  disruptionBudgets: '.Values.disruptionBudgets.enabled',
   peerRole: 'eq .Values.rbac.role "peer"',
   ownRole: 'ne .Values.rbac.role "peer"',
   serviceMonitor: '.Values.serviceMonitor.enabled',

@@ -8,6 +8,7 @@ import { webhookConfigurations, webhookService } from '#admission/webhook-config
 import type { Permission } from '#kubernetes/permission.ts';
 import { usualNames, webhookPermissions } from '#operator-permissions.ts';
 import {
+  budgetRole,
   clusterRoleWithBinding,
   deployFiles,
   documents,
@@ -51,6 +52,7 @@ export function kustomizeFiles(version: string): Files {
       'replica-template-definition.yaml': flat['replica-template-definition.yaml'] ?? '',
     }),
     ...component('zone-aware-pod-disruption-budgets', {
+      'budget-role.yaml': flat['budget-role.yaml'] ?? '',
       'zone-aware-pod-disruption-budget-definition.yaml':
         flat['zone-aware-pod-disruption-budget-definition.yaml'] ?? '',
     }),
@@ -147,6 +149,7 @@ function peerPatches(): readonly object[] {
     patchOf('Deployment', name, [{ op: 'replace', path: '/spec/replicas', value: 1 }]),
     patchOf('Role', name, rules(peerRules)),
     patchOf('Role', roles.webhooks, rules([])),
+    patchOf('Role', budgetRole, rules([])),
     patchOf('Role', `${name}-zone-tracker-role`, rules([])),
     patchOf('Role', roles.certificate, rules(peerCertificateRules(usualNames.secret))),
     // The others permit parts of it, and stay: the names in them are found by where they stand.

@@ -77,6 +77,7 @@ class TlsServer implements AdmissionServer {
   readonly #options: AdmissionServerOptions;
   readonly #server: Server;
   readonly #routeOf: (path: string) => string;
+  readonly #places = new ConnectionPlaces();
   #closed: Promise<void> | undefined;
 
   constructor(options: AdmissionServerOptions) {
@@ -84,7 +85,6 @@ class TlsServer implements AdmissionServer {
     this.#options = options;
     this.#routeOf = admissionRoutes(options.handlers);
     const listener = admissionListener(options);
-    const places = new ConnectionPlaces();
     const timeouts = {
       requestTimeout,
       headersTimeout: requestTimeout,
@@ -95,14 +95,14 @@ class TlsServer implements AdmissionServer {
     try {
       this.#server = createServer({ ...pem(certificate), ...timeouts }, (incoming, outgoing) => {
         const exchange = { incoming, outgoing, target: requestTarget(incoming.url ?? '') };
-        places.noteRequest(incoming, outgoing);
+        this.#places.noteRequest(incoming, outgoing);
         this.#observe(exchange);
         listener(exchange);
       });
     } catch (error) {
       throw certificateError(error);
     }
-    this.#server.on('connection', (socket) => places.add(socket));
+    this.#server.on('connection', (socket) => this.#places.add(socket));
     // The write timeout: of silence, so that whoever reads slowly is cut, and whoever is answered late is not.
     this.#server.setTimeout(requestTimeout);
   }
@@ -148,6 +148,8 @@ class TlsServer implements AdmissionServer {
     const timer = clock.timer(requestTimeout, cut, { background: true });
     this.#server.close(() => resolve());
     this.#server.closeIdleConnections();
+    // Before they agree on TLS, connections are none that the server would end.
+    this.#places.endSilent();
     await promise;
     timer.cancel();
     await background?.();

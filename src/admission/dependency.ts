@@ -1,13 +1,13 @@
 import { errorOf } from '#base/error-of.ts';
 import { ApiError, isForbidden } from '#kubernetes/api-error.ts';
 import { hasLostSwap } from '#kubernetes/shared-config-map.ts';
-import type { Decision } from './review.ts';
+import type { ReasonedRefusal } from './review.ts';
 
 /**
  * Denies because a request of ours failed (D-25): 429, as it may succeed later, or 403 where our Role does not permit
  * it, with the failure as its cause.
  */
-export function denyForFailure(message: string, error: unknown): Decision {
+export function denyForFailure(message: string, error: unknown): ReasonedRefusal {
   const cause = errorOf(error).message;
   const isRefused = isForbidden(error);
   return {

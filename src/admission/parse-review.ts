@@ -53,9 +53,22 @@ function reviewWith(...objects: readonly Member[]): readonly Member[] {
   ];
 }
 
+/** Of a list that has one element, if any. */
+const longestDryRun = 1_024;
+const eviction = object(
+  member(
+    'deleteOptions',
+    object(
+      member('dryRun', { as: 'source', most: longestDryRun }),
+      member('preconditions', object(member('uid', uid))),
+    ),
+  ),
+);
+
 const outlines: Readonly<Record<ObjectReading, readonly Member[]>> = {
   workload: reviewWith(member('object', workload), member('oldObject', workload)),
   source: reviewWith(member('object', { as: 'source', most: longestSource })),
+  eviction: reviewWith(member('object', eviction)),
 };
 
 const protobufMagic = Buffer.from('k8s\0');

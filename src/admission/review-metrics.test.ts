@@ -95,6 +95,7 @@ test('reviewCounter() shows each outcome of each webhook from the start', async 
     'DeadlineExceeded',
     'Overloaded',
     'Unreadable',
+    'NotKnownYet',
     'PodNotPrepared',
     'InternalError',
   ];

@@ -61,6 +61,8 @@ export const doubts = [
   'Overloaded',
   /** An object, or what is stored with it, cannot be read. */
   'Unreadable',
+  /** This process has not seen all that it takes, or waits for others that may still be at work. */
+  'NotKnownYet',
   /** A pod that was asked did not say yes: it failed, or did not answer. */
   'PodNotPrepared',
   /** A fault of this program. */
@@ -78,16 +80,22 @@ export type Decision =
       readonly message?: string;
       readonly warnings?: readonly string[];
     }
-  | {
-      readonly isAllowed: false;
-      /** Ends up before the user's eyes, after the name of the webhook. */
-      readonly message: string;
-      /** Absent: the API server makes it 400 (A12). */
-      readonly code?: 400 | 403 | 429;
-      readonly causes?: readonly Cause[];
-      /** For the metrics, not for the answer. Absent: denied by a rule. */
-      readonly doubt?: Doubt;
-    };
+  | Refusal;
+
+/** A denial. */
+export interface Refusal {
+  readonly isAllowed: false;
+  /** Ends up before the user's eyes, after the name of the webhook. */
+  readonly message: string;
+  /** Absent: the API server makes it 400 (A12). */
+  readonly code?: 400 | 403 | 429;
+  readonly causes?: readonly Cause[];
+  /** For the metrics, not for the answer. Absent: denied by a rule. */
+  readonly doubt?: Doubt;
+}
+
+/** A denial that says to programs, too, what to make of it. */
+export type ReasonedRefusal = Refusal & Required<Pick<Refusal, 'code' | 'causes'>>;
 
 /** What a review may use while it is judged. */
 export interface ReviewContext {
@@ -97,9 +105,10 @@ export interface ReviewContext {
 
 /**
  * How the objects of a request are read: `workload` is the kind, the uid, two labels and the replicas of both; `source` the
- * JSON text of `object`, of 256 KiB at most, and nothing of `oldObject`.
+ * JSON text of `object`, of 256 KiB at most, and nothing of `oldObject`; `eviction` the JSON text of
+ * `object.deleteOptions.dryRun`, of 1 KiB at most, and nothing else of either.
  */
-export type ObjectReading = 'workload' | 'source';
+export type ObjectReading = 'workload' | 'source' | 'eviction';
 
 /** One webhook: judges reviews that were posted to its path. */
 export interface Webhook {

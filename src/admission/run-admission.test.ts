@@ -7,10 +7,12 @@ import { SettableSource } from '#certificate/certificate-source.ts';
 import { readConfig } from '#config/read-config.ts';
 import { selfSigned } from '#embedded-cluster/self-signed.ts';
 import { createClient } from '#kubernetes/http-client.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
+import { FakeEvictionBudgets } from '#testing/fake-eviction-budgets.ts';
 import { FakePodHttp } from '#testing/fake-pod-http.ts';
 import { FakeTransport } from '#testing/fake-transport.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
@@ -37,6 +39,8 @@ test('runAdmission() serves with a certificate that changes before it listens', 
       log: silentLogger,
       registry,
       httpMetrics: createHttpServerMetrics(registry),
+      evictionBudgets: new FakeEvictionBudgets(),
+      budgetMetrics: new BudgetMetrics(registry),
       clients: {
         noDownscale: client,
         prepareDownscale: client,

@@ -4,8 +4,10 @@ import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { CertificateSource } from '#certificate/certificate-source.ts';
 import type { Config } from '#config/config.ts';
+import type { EvictionBudgets } from '#disruption-budget/eviction-budgets.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
+import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { routeLabel } from '#telemetry/http-route.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
@@ -16,7 +18,7 @@ import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
 import { collectFailurePolicies } from './failure-policy.ts';
 import { GroupLocks } from './group-locks.ts';
 import { noDownscale } from './no-downscale.ts';
-import { podEvictionWithoutBudgets } from './not-built.ts';
+import { podEviction } from './pod-eviction.ts';
 import { prepareDownscale } from './prepare-downscale.ts';
 import { ReplicaClaims } from './replica-claims.ts';
 import type { Webhook } from './review.ts';
@@ -34,6 +36,10 @@ export interface AdmissionOptions {
   readonly registry: MetricsRegistry;
   /** Those of the plain server, too. */
   readonly httpMetrics: HttpServerMetrics;
+  /** What evictions are judged by. */
+  readonly evictionBudgets: EvictionBudgets;
+  /** Those of rollouts and scale-downs, too. */
+  readonly budgetMetrics: BudgetMetrics;
   /** One client each, so that no webhook can starve another (D5). */
   readonly clients: {
     readonly noDownscale: Client;
@@ -59,6 +65,9 @@ export interface AdmissionOptions {
 /** Reviews of one webhook that may call anybody, at once (D-30). */
 const scaleReviews = 200;
 const preparations = 50;
+const podReads = 100;
+/** Evictions that budgets judge at once: they only take room, as all that are allowed are stored together. */
+const judgements = 2_000;
 
 /**
  * Serves the admission webhooks until `signal` aborts, then drains: what is under way is answered, and pods are told
@@ -126,10 +135,8 @@ async function startServer(
   return started;
 }
 
-function webhooksOf(
-  { config, clock, log, clients, podHttp, identity, onClaimsRefused }: AdmissionOptions,
-  background: Set<Promise<void>>,
-): readonly Webhook[] {
+function webhooksOf(options: AdmissionOptions, background: Set<Promise<void>>): readonly Webhook[] {
+  const { config, clock, log, clients, podHttp, identity, onClaimsRefused } = options;
   const { zoneTracker, kubernetes } = config;
   const client = clients.prepareDownscale;
   const recorder = { client, clock, log };
@@ -163,7 +170,27 @@ function webhooksOf(
         void work.finally(() => background.delete(work));
       },
     }),
-    podEvictionWithoutBudgets(clients.eviction),
+    evictionWebhook(options),
     zpdbValidation(),
   ];
+}
+
+function evictionWebhook({
+  clock,
+  log,
+  clients,
+  evictionBudgets,
+  budgetMetrics,
+}: AdmissionOptions): Webhook {
+  return podEviction({
+    budgets: evictionBudgets,
+    client: sharedReads(clients.eviction, clock),
+    clock,
+    log,
+    metrics: budgetMetrics,
+    limits: {
+      reads: new ConcurrencyLimit(podReads),
+      judgements: new ConcurrencyLimit(judgements),
+    },
+  });
 }

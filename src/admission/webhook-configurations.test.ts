@@ -54,6 +54,28 @@ test('webhookConfigurations() is what the peer ships (R7)', () => {
     {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'pod-eviction-cells', labels },
+      webhooks: [
+        {
+          ...common,
+          name: 'pod-eviction-cells.grafana.com',
+          clientConfig: { service: { ...service, path: '/admission/pod-eviction' } },
+          rules: [
+            {
+              operations: ['CREATE'],
+              apiGroups: [''],
+              apiVersions: ['v1'],
+              resources: ['pods/eviction'],
+              scope: 'Namespaced',
+            },
+          ],
+          sideEffects: 'NoneOnDryRun',
+        },
+      ],
+    },
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
       metadata: { name: 'zpdb-validation-cells', labels },
       webhooks: [
         {

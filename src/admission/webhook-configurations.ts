@@ -35,6 +35,18 @@ const downscales = {
   limits: { matchPolicy: 'Equivalent', timeoutSeconds: 10 },
 } as const;
 
+/** An Eviction that is tried out takes nothing; one that is not has its pod noted as given away. */
+const evictions = {
+  rule: {
+    operations: ['CREATE'],
+    apiGroups: [''],
+    apiVersions: ['v1'],
+    resources: ['pods/eviction'],
+    scope: 'Namespaced',
+  },
+  limits: { matchPolicy: 'Equivalent', timeoutSeconds: 10 },
+} as const;
+
 const { group, version, plural } = resourceTypes.zoneAwarePodDisruptionBudgets;
 
 const statements: readonly WebhookStatement[] = [
@@ -52,6 +64,12 @@ const statements: readonly WebhookStatement[] = [
     ...downscales,
   },
   {
+    hook: 'pod-eviction',
+    kind: 'ValidatingWebhookConfiguration',
+    sideEffects: 'NoneOnDryRun',
+    ...evictions,
+  },
+  {
     hook: 'zpdb-validation',
     kind: 'ValidatingWebhookConfiguration',
     sideEffects: 'None',
@@ -66,7 +84,7 @@ const statements: readonly WebhookStatement[] = [
 ];
 
 /**
- * The configurations of the webhooks, as the peer ships them (R7); that of evictions is missing until budgets are obeyed.
+ * The configurations of the webhooks, as the peer ships them (R7).
  * They have no objectSelector, as a scale subresource matches none (N11), and carry no CA: the operator writes it (C3).
  */
 export function webhookConfigurations(place: WebhookPlace): readonly JsonObject[] {

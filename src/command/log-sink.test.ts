@@ -13,7 +13,9 @@ function say(script: string): { readonly said: string; readonly end: string | nu
     ${script}
   `;
   const args = ['--input-type=module', '--eval', program];
-  const { stderr, signal, status } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  // It stops all else in this process, the limits of tests too.
+  const options = { encoding: 'utf8', timeout: 60_000 } as const;
+  const { stderr, signal, status } = spawnSync(process.execPath, args, options);
   return { said: stderr, end: signal ?? status };
 }
 

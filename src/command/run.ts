@@ -11,6 +11,7 @@ import {
 } from '#kubernetes/connection.ts';
 import { inClusterSettings } from '#kubernetes/in-cluster.ts';
 import { runOperator } from '#operator.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { type HttpServer, startHttpServer } from '#telemetry/http-server.ts';
 import { createHttpServerMetrics, type HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
@@ -20,7 +21,6 @@ import { createProcessRegistry } from '#telemetry/process-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { tracedLogger } from '#telemetry/traced-logger.ts';
-import { declareUnbuiltSeries } from '#telemetry/unbuilt-series.ts';
 import { admissionOf } from './admission.ts';
 import { standardErrorSink } from './log-sink.ts';
 import { podHttpOf } from './pod-http.ts';
@@ -77,7 +77,6 @@ async function serve({ config, ignored }: Accepted, findCluster: FindCluster): P
   const tracer = await tracingOf({ env: process.env, clock, log: plainLog, registry });
   const log = tracer === undefined ? plainLog : tracedLogger(plainLog, tracer.tracing);
   const traced = tracer === undefined ? {} : { tracing: tracer.tracing };
-  declareUnbuiltSeries(registry);
   const readiness = createReadiness();
   const httpMetrics = createHttpServerMetrics(registry);
   const server = await listen(config, { clock, log, registry, httpMetrics, readiness });
@@ -87,13 +86,19 @@ async function serve({ config, ignored }: Accepted, findCluster: FindCluster): P
     const transport = await connect(await findCluster(config, clock), { clock, env: process.env });
     opened.push(transport);
     const metrics = createOperatorMetrics(registry);
+    const budgetMetrics = new BudgetMetrics(registry);
     const identity = `${process.env['HOSTNAME'] ?? 'rollout-operator'}-${randomUUID()}`;
     const podPorts = { clock, log, metrics, env: process.env, ...traced };
     const podHttp = podHttpOf(config, podPorts);
     const admission = admissionOf(config, { ...podPorts, registry, httpMetrics });
     opened.push(podHttp, ...(admission === undefined ? [] : [admission.podHttp]));
     const ports = { config, clock, log, metrics, readiness, transport, podHttp, identity };
-    const given = { ...ports, ...(admission !== undefined && { admission }), ...traced };
+    const given = {
+      ...ports,
+      budgetMetrics,
+      ...(admission !== undefined && { admission }),
+      ...traced,
+    };
     await runOperator(given, stop.signal);
   } finally {
     await Promise.all(opened.map((each) => each.close()));

@@ -26,7 +26,7 @@ class Counter {
       clock,
       map: stored,
       patience: seconds(5),
-      freshFor: seconds(10),
+      freshFor: () => seconds(10),
       decide: (asked, shared) => this.#decide(asked, shared),
     });
   }

@@ -24,15 +24,25 @@ export interface BatchedSwapOptions<Asked, Answer> {
   /** How long each call may take. */
   readonly patience: Millis;
   /** How old the texts may be that a decision is made on; what others wrote shows by then. */
-  readonly freshFor: Millis;
+  freshFor(): Millis;
   /**
    * Decides on all that is asked at one instant, in its order, on `shared` and whatever the caches show right now.
    * Synchronous, and the same for the same. Called once more, as of the same time, just before a write leaves: what would
    * be decided differently by then is not sent.
    */
   decide(asked: readonly Asked[], shared: SharedTexts, at: Reading): Swap<Answer>;
-  /** Told of what was read or written, before anything is decided on it. */
-  onSeen?(shared: SharedTexts): void;
+  /** Told of what was read, or is there after a write of ours, before anything is decided on it. */
+  onSeen?(sight: SwapSight): void;
+  /** A write was handed to the connection. */
+  onSent?(): void;
+}
+
+/** What a request showed. */
+export interface SwapSight {
+  readonly shared: SharedTexts;
+  /** When it was sent. */
+  readonly provenAt: Monotonic;
+  readonly by: 'read' | 'write';
 }
 
 /** One reading of both clocks. */
@@ -161,11 +171,12 @@ export class BatchedSwaps<Asked, Answer> {
   }
 
   async #fresh(): Promise<Seen> {
-    const { clock, map, patience, freshFor } = this.#options;
+    const { clock, map, patience } = this.#options;
     const seen = this.#seen;
     const sentAt = clock.monotonic();
-    if (seen !== undefined && sentAt - seen.provenAt <= freshFor) return seen;
-    return this.#saw(await map.read({ timeout: patience }), sentAt);
+    if (seen !== undefined && sentAt - seen.provenAt <= this.#options.freshFor()) return seen;
+    const shared = await map.read({ timeout: patience });
+    return this.#saw({ shared, provenAt: sentAt, by: 'read' });
   }
 
   async #write(round: Round<Asked, Answer>, swap: Swap<Answer>): Promise<void> {
@@ -177,15 +188,17 @@ export class BatchedSwaps<Asked, Answer> {
       const isWanted = batch.every((waiting) => this.#waiting.has(waiting));
       if (!isWanted || !isSame(this.#decide(round), swap)) throw new OutdatedSwapError();
       sentAt = clock.monotonic();
+      this.#options.onSent?.();
     };
     const options = { timeout: patience, beforeSend };
-    this.#saw(await map.write(seen.shared, swap.changes, options), sentAt);
+    const shared = await map.write(seen.shared, swap.changes, options);
+    this.#saw({ shared, provenAt: sentAt, by: 'write' });
   }
 
-  #saw(shared: SharedTexts, provenAt: Monotonic): Seen {
-    this.#options.onSeen?.(shared);
-    this.#seen = { shared, provenAt };
-    return this.#seen;
+  #saw(sight: SwapSight): Seen {
+    this.#options.onSeen?.(sight);
+    this.#seen = sight;
+    return sight;
   }
 
   #refuseAll(error: unknown): void {

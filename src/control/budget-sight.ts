@@ -19,7 +19,7 @@ export interface BudgetSight {
 }
 
 /** Budgets that are no part of the view. */
-export const noBudgets: BudgetSight = Object.freeze({
+export const noBudgetSight: BudgetSight = Object.freeze({
   proof: () => ({ kind: 'not-permitted' as const }),
   look: () => Promise.resolve(),
 });

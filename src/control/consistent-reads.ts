@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { getOrAdd } from '#base/get-or-add.ts';
 import type { Monotonic } from '#base/units.ts';
 import type { Client, ListResult } from '#kubernetes/client.ts';
 import type { Freshness } from '#kubernetes/freshness.ts';
@@ -62,9 +63,9 @@ export interface ReadSets {
 }
 
 /**
- * Consistent reads of sets and their pods that are newer than the caches (D-4): a read that the caches do not show yet stands in for
- * them, with whatever is newer in them over it, until they have reached it. So a decision never waits for a cache that
- * lags, and never falls back behind one that is ahead.
+ * Consistent reads of sets and their pods that are newer than the caches (D-4): a read that the caches do not show yet
+ * stands in for them, with whatever is newer in them over it, until they have reached it. So a decision never waits for a
+ * cache that lags, and never falls back behind one that is ahead.
  */
 export class ConsistentReads {
   readonly #ports: ConsistentReadPorts;
@@ -187,10 +188,7 @@ export class ConsistentReads {
   }
 
   #of(scope: SetScope): ScopeReads {
-    const key = keyOf(scope);
-    const known = this.#byScope.get(key) ?? { sets: undefined, pods: new Map() };
-    this.#byScope.set(key, known);
-    return known;
+    return getOrAdd(this.#byScope, keyOf(scope), () => ({ sets: undefined, pods: new Map() }));
   }
 }
 

@@ -29,12 +29,16 @@ export interface ObjectRef {
 
 /** One thing that a plan does, or why it does not. Each says why (style.md §3). */
 export type Decision =
-  /** `costs: 'nothing'` where the pod is stuck already (D-48); the slot of its set otherwise. */
+  /**
+   * `costs: 'nothing'` where the pod is stuck already (D-48); the slot of its set otherwise. `maxUnavailable`: how many pods
+   * of the set may be unavailable at once.
+   */
   | {
       readonly kind: 'delete-pod';
       readonly set: SetRef;
       readonly pod: PodRef;
       readonly costs: 'a-slot' | 'nothing';
+      readonly maxUnavailable: number;
       readonly because: Because<Reason>;
     }
   | {

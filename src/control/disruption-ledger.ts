@@ -2,27 +2,43 @@ import type { Clock } from '#base/clock.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { BudgetRef } from '#disruption/budget.ts';
 import {
+  type Begun,
+  type Decided,
   type Answer as Decision,
   type DisruptionRequest,
   decide,
-  type Voided,
+  type Round,
 } from '#disruption/decide.ts';
-import { type Sightings, sight } from '#disruption/elapsed.ts';
 import { formatLedger } from '#disruption/format-ledger.ts';
+import type { BudgetMoment } from '#disruption/governance.ts';
 import type { Ledger } from '#disruption/ledger.ts';
-import { parseLedger, type StoredLedger } from '#disruption/parse-ledger.ts';
-import { evictionLife, type Leader } from '#disruption/release.ts';
+import type { Leader } from '#disruption/release.ts';
 import type { Standing } from '#disruption/standing.ts';
-import type { SharedTexts } from '#kubernetes/shared-config-map.ts';
 import { maxDecisionAge } from './basis.ts';
-import { type BatchedSwapOptions, BatchedSwaps, type Reading, type Swap } from './batched-swaps.ts';
-import { type Trust, trustOf } from './ledger-trust.ts';
+import {
+  type BatchedSwapOptions,
+  BatchedSwaps,
+  type Reading,
+  type Swap,
+  type SwapSight,
+} from './batched-swaps.ts';
+import {
+  type Asked,
+  droppedBy,
+  inOrder,
+  type LedgerAnswer,
+  requestsOf,
+} from './ledger-questions.ts';
+import { LedgerTidy } from './ledger-tidy.ts';
+import type { Trust } from './ledger-trust.ts';
+import { endOf, SeenLedger, strangeFor } from './seen-ledger.ts';
 
-/** What the ledger of a budget says to a request. */
-export type LedgerAnswer =
-  | Decision
-  /** Nobody knows what is given away: `until` then, or until somebody mends it. */
-  | { readonly kind: 'unclear'; readonly why: string; readonly until: Instant | undefined };
+/** How all pods under a budget stand, and since when that is proven. */
+export interface ProvenStanding {
+  readonly standing: Standing;
+  /** When the request was sent that proves it; undefined while nothing does. */
+  readonly provenAt: Monotonic | undefined;
+}
 
 /** What {@link DisruptionLedger} works with. */
 export interface DisruptionLedgerOptions {
@@ -32,144 +48,253 @@ export interface DisruptionLedgerOptions {
   /** Names the ConfigMap for people, such as `ConfigMap ops/ledger-of-ingester`. */
   readonly object: string;
   readonly budget: BudgetRef;
-  /** Whether this process saw the budget being made, and not only that it was there. */
-  readonly sawCreation: boolean;
+  /** Whether this process saw the budget being made a moment ago, and not only that it was there. */
+  sawCreation(): boolean;
   /** How all pods under the budget stand, as the caches show them right now. */
-  standing(now: Instant): Standing;
-  /** The term in which this process leads; undefined while it does not. */
-  leader(): Leader | undefined;
+  view(now: Instant): ProvenStanding;
+  /**
+   * The term in which this process leads; undefined while it does not.
+   *
+   * @param viewProvenAt of the view of this moment
+   */
+  leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
+  /**
+   * Has the view proven anew, for a write that nobody waits for.
+   *
+   * @param since the proof must be younger than this
+   * @throws what a read fails with
+   */
+  prove(signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
+  /** Disruptions of this process under way. @default none */
+  begun?(): readonly Begun[];
+  /** Told how a write ended that nobody waited for: with what it failed, or undefined. */
+  onTidied?(failure: unknown): void;
 }
-
-/** What is asked of the one order in which a ledger is written. */
-type Asked =
-  | { readonly kind: 'disruption'; readonly request: DisruptionRequest }
-  /** Stores what has been taken back since. */
-  | { readonly kind: 'store' }
-  /** Finds out what stands there. */
-  | { readonly kind: 'look' };
 
 /** How long one call of the API server may take: those who evict wait for it. */
 const patience: Millis = seconds(5);
+/** How old a view may be that something is given away on: by the time that its write was answered it is no older than 10 s. */
+const grantingAge: Millis = millis(maxDecisionAge - patience);
 
 /**
  * The ledger of one budget (D-33): the one authority that rollouts, evictions and scale-downs ask. A permission is given
- * once its reservation is stored; all that ask at one instant share one write, and a denial costs none.
+ * once its reservation is stored; all that ask at one instant share one write, and a denial costs none. What has ended is
+ * taken out in the next write, or in one of its own a moment later.
  */
 export class DisruptionLedger {
   readonly #options: DisruptionLedgerOptions;
   readonly #swaps: BatchedSwaps<Asked, LedgerAnswer>;
-  /** As it was last read or written; undefined where there was no ConfigMap. */
-  #stored: StoredLedger | undefined;
-  /** What this process has seen of the claims in it, whatever the clocks of others say. */
-  #sightings: Sightings | undefined;
-  /** Whether a ledger was ever seen there. */
-  #hasStood = false;
-  /** Since when no ledger could be read; undefined while one can. */
-  #unreadableSince: Monotonic | undefined;
-  /** Intents of our own that will not be sent, until the ledger does not have them any more; by uid and asker. */
-  readonly #voided = new Map<string, Voided>();
-
+  readonly #tidy: LedgerTidy;
+  readonly #seen: SeenLedger;
+  /** Pods whose reservation the write that was decided on last takes out. */
+  #dropping: ReadonlySet<string> = new Set();
   constructor(options: DisruptionLedgerOptions) {
     this.#options = options;
-    const { clock, map } = options;
+    const { clock, map, budget, object } = options;
+    this.#seen = new SeenLedger(budget, object);
     this.#swaps = new BatchedSwaps({
       clock,
       map,
       patience,
-      freshFor: maxDecisionAge,
+      freshFor: () => (this.#seen.isLedger ? maxDecisionAge : strangeFor),
       decide: (asked, _, at) => this.#decide(asked, at),
-      onSeen: (shared) => this.#saw(shared),
+      onSeen: (sight) => this.#saw(sight),
+      onSent: () => this.#seen.writes(this.#dropping),
+    });
+    this.#tidy = new LedgerTidy({
+      clock,
+      isNeeded: () => this.#seen.reservations().length > 0 || this.#isAwaited(),
+      isWanted: () => this.#isAwaited() || this.#isToBeTidied(),
+      store: (signal) => this.#tidied(signal),
+      ended: (failure) => options.onTidied?.(failure),
     });
   }
 
   /**
    * Answers `request`; a permission is stored by then.
    *
+   * @param isAsked whether it is still this budget that has to be asked; looked at in the moment of the decision
    * @throws the reason of `signal` when that aborts first; what the client throws
    */
-  ask(request: DisruptionRequest, signal: AbortSignal): Promise<LedgerAnswer> {
-    // Whoever asks anew wants it again.
-    this.#voided.delete(voidKey(request.pod.uid, request.asking.by));
-    return this.#swaps.ask({ kind: 'disruption', request }, signal);
+  ask(
+    request: DisruptionRequest,
+    signal: AbortSignal,
+    isAsked: () => boolean = () => true,
+  ): Promise<LedgerAnswer> {
+    return this.#swaps.ask({ kind: 'disruption', request, isAsked }, signal);
   }
 
-  /** Takes intents of our own back that were not sent, and never will be; stores that. @throws as {@link ask} */
-  async takeBack(voided: readonly Voided[], signal: AbortSignal): Promise<void> {
-    for (const each of voided) this.#voided.set(voidKey(each.uid, each.by), each);
-    await this.#swaps.ask({ kind: 'store' }, signal);
-  }
-
-  /** Finds out what stands there, so that a wait for what nobody knows begins now (D-34). @throws as {@link ask} */
+  /**
+   * Finds out what stands there, so that a wait for what nobody knows begins now (D-34); and makes the ledger of a budget
+   * that this process saw being made. @throws as {@link ask}
+   */
   async look(signal: AbortSignal): Promise<void> {
     await this.#swaps.ask({ kind: 'look' }, signal);
+  }
+
+  /** What is known of the budget right now, without a call. */
+  moment(now: Instant): BudgetMoment {
+    const at = { now, monotonic: this.#options.clock.monotonic() };
+    const view = this.#view(at);
+    const isYoung = (time: Monotonic | undefined): boolean =>
+      time !== undefined && at.monotonic - time <= maxDecisionAge;
+    return {
+      standing: view.standing,
+      ledger: this.#seen.known(at, this.#sawCreation),
+      isLedgerFresh: isYoung(this.#seen.provenAt),
+      isViewFresh: isYoung(view.provenAt),
+      release: this.#releaseMoment(at, view.provenAt),
+      dropping: new Set([...this.#dropping, ...this.#seen.doubtful]),
+    };
+  }
+
+  /** Why nobody knows what is given away; undefined while that is known, or was not asked yet. */
+  trouble(): string | undefined {
+    if (this.#seen.provenAt === undefined) return undefined;
+    const trust = this.#trust(this.#reading());
+    return trust.kind === 'trusted' ? undefined : trust.why;
+  }
+
+  /** Nothing more is written that nobody asks for. */
+  close(): void {
+    this.#tidy.close();
+  }
+
+  #reading(): Reading {
+    const { clock } = this.#options;
+    return { now: clock.now(), monotonic: clock.monotonic() };
   }
 
   #decide(asked: readonly Asked[], at: Reading): Swap<LedgerAnswer> {
     const trust = this.#trust(at);
     if (trust.kind !== 'trusted') {
-      const until = trust.kind === 'waiting' ? trust.until : undefined;
-      const unclear = { kind: 'unclear', why: trust.why, until } as const;
+      const unclear = { kind: 'unclear', why: trust.why, until: endOf(trust) } as const;
       return { changes: new Map(), answers: asked.map(() => unclear) };
     }
-    return this.#round(asked, trust.ledger, at);
+    const view = this.#view(at);
+    const { provenAt } = view;
+    const isProven = provenAt !== undefined && at.monotonic - provenAt <= grantingAge;
+    return isProven
+      ? this.#round(asked, { ledger: trust.ledger, at, view })
+      : this.#unproven(asked, { ledger: trust.ledger, at, view });
   }
 
-  #round(asked: readonly Asked[], ledger: Ledger, at: Reading): Swap<LedgerAnswer> {
-    const requests = asked.flatMap((each) => (each.kind === 'disruption' ? each.request : []));
-    this.#forgetTakenBack(ledger);
-    const round = {
-      requests,
-      voided: [...this.#voided.values()],
-      now: at.now,
-      sightings: this.#sightings && { ...this.#sightings, now: at.monotonic },
-      leader: this.#options.leader(),
-    };
-    const decided = decide(ledger, round, this.#options.standing(at.now));
-    const isToBeStored =
-      decided.change === 'permissions' ||
-      (decided.change === 'releases' && asked.some(({ kind }) => kind === 'store'));
-    const decisions = decided.answers.values();
-    const answers = asked.map((each) =>
-      each.kind === 'disruption' ? (decisions.next().value ?? noAnswer) : noAnswer,
-    );
+  #round(asked: readonly Asked[], moment: LedgerMoment): Swap<LedgerAnswer> {
+    const requests = requestsOf(asked);
+    const decided = this.#decided(requests, moment);
+    const isToBeStored = this.#isToBeStored(asked, decided);
+    this.#dropping = isToBeStored ? droppedBy(moment.ledger, decided.ledger) : new Set();
     const changes = isToBeStored ? Object.entries(formatLedger(decided.ledger)) : [];
-    return { changes: new Map(changes), answers };
+    const answers = this.#held(decided.answers, { requests, moment });
+    return { changes: new Map(changes), answers: inOrder(asked, answers) };
   }
 
-  #trust({ now, monotonic }: Reading): Trust {
-    const { budget, object } = this.#options;
-    const unreadableFor = millis(monotonic - (this.#unreadableSince ?? monotonic));
-    // A ledger that stood there and is gone was taken away with all that it held.
-    const sawCreation = this.#options.sawCreation && !this.#hasStood;
-    const stored = this.#stored;
-    const horizon = evictionLife;
-    return trustOf({ budget, object, stored, sawCreation, unreadableFor, horizon, now });
+  /** A view that nothing proves is good enough to deny on, and gives nothing away. */
+  #unproven(asked: readonly Asked[], moment: LedgerMoment): Swap<LedgerAnswer> {
+    this.#dropping = new Set();
+    const requests = requestsOf(asked).map((request) => ({ ...request, isDryRun: true }));
+    const { answers } = this.#decided(requests, moment);
+    const denied = this.#held(answers, { requests, moment }).map(
+      (answer): LedgerAnswer =>
+        answer.kind === 'allowed' ? { kind: 'unproven', since: undefined } : answer,
+    );
+    return { changes: new Map(), answers: inOrder(asked, denied) };
   }
 
-  #saw({ texts, configMap }: SharedTexts): void {
-    const { budget, object, clock } = this.#options;
-    const stored = configMap && parseLedger(Object.fromEntries(texts), budget, object);
-    this.#stored = stored;
-    const now = clock.monotonic();
-    if (stored?.kind === 'ledger') {
-      this.#unreadableSince = undefined;
-      this.#hasStood = true;
-    } else this.#unreadableSince ??= now;
-    const reservations = stored?.kind === 'ledger' ? [...stored.ledger.reservations.values()] : [];
-    this.#sightings = sight(reservations, now, this.#sightings);
+  /**
+   * `answers` as far as they hold: what stands in the way only because the view is older than the ledger may have ended
+   * long ago, so that the view has to be proven before that is said.
+   */
+  #held(
+    answers: readonly Decision[],
+    {
+      requests,
+      moment,
+    }: { readonly requests: readonly DisruptionRequest[]; readonly moment: LedgerMoment },
+  ): readonly LedgerAnswer[] {
+    if (answers.every(({ kind }) => kind === 'allowed')) return answers;
+    const since = this.#seen.unshownSince(moment.view.provenAt);
+    if (since === undefined) return answers;
+    const view = { ...moment.view, provenAt: moment.at.monotonic };
+    const asIfShown = this.#decided(requests, { ...moment, view }).answers;
+    return answers.map((answer, index): LedgerAnswer => {
+      const mayBeOver = answer.kind === 'denied' && asIfShown[index]?.kind === 'allowed';
+      return mayBeOver ? { kind: 'unproven', since } : answer;
+    });
   }
 
-  #forgetTakenBack(ledger: Ledger): void {
-    for (const [key, { uid, by }] of this.#voided) {
-      const claims = ledger.reservations.get(uid)?.claims ?? [];
-      if (!claims.some((claim) => claim.by === by)) this.#voided.delete(key);
+  #decided(requests: readonly DisruptionRequest[], { ledger, at, view }: LedgerMoment): Decided {
+    const round: Round = {
+      ...this.#releaseMoment(at, view.provenAt),
+      requests,
+      begun: this.#options.begun?.() ?? [],
+      doubtful: this.#seen.doubtful,
+    };
+    return decide(ledger, round, view.standing);
+  }
+
+  #isToBeStored(asked: readonly Asked[], { change }: Decided): boolean {
+    if (change === 'permissions') return true;
+    if (change === 'releases') return asked.some(({ kind }) => kind === 'store');
+    return !this.#seen.isLedger && asked.some(({ kind }) => kind === 'look');
+  }
+
+  #releaseMoment(at: Reading, viewProvenAt: Monotonic | undefined): Omit<Round, 'requests'> {
+    return {
+      now: at.now,
+      sightings: this.#seen.sightings(at.monotonic),
+      leader: this.#options.leader(viewProvenAt),
+      viewProvenAt,
+    };
+  }
+
+  /** How the pods stand; whatever has a reservation, and is seen in its slot, is remembered. */
+  #view({ now }: Reading): ProvenStanding {
+    const view = this.#options.view(now);
+    this.#seen.look(view.standing);
+    return view;
+  }
+
+  #trust(at: Reading): Trust {
+    return this.#seen.trust(at, this.#sawCreation);
+  }
+
+  /** Only one process may begin a ledger: another may have given something away that its own writes do not show. */
+  readonly #sawCreation = (): boolean =>
+    this.#options.leader(undefined) !== undefined && this.#options.sawCreation();
+
+  /** Whether what stands there is no ledger, and will be made one by this process once it has been waited for. */
+  #isAwaited(): boolean {
+    return !this.#seen.isLedger && this.#trust(this.#reading()).kind !== 'refused';
+  }
+
+  /** Takes out what has ended; where there is no ledger, looks on, so that none stands there unseen, and makes it then. */
+  async #tidied(signal: AbortSignal): Promise<void> {
+    if (this.#trust(this.#reading()).kind === 'trusted') {
+      const { provenAt } = this.#view(this.#reading());
+      await this.#options.prove(signal, this.#seen.unshownSince(provenAt));
     }
+    await this.#swaps.ask({ kind: this.#seen.isLedger ? 'store' : 'look' }, signal);
+  }
+
+  #isToBeTidied(): boolean {
+    const at = this.#reading();
+    const trust = this.#trust(at);
+    if (trust.kind !== 'trusted') return false;
+    // As if the view were proven now: it will be, before anything is taken out.
+    const view = { ...this.#view(at), provenAt: at.monotonic };
+    return this.#decided([], { ledger: trust.ledger, at, view }).change !== 'none';
+  }
+
+  #saw(sight: SwapSight): void {
+    this.#dropping = new Set();
+    this.#seen.saw(sight, this.#options.clock.monotonic());
+    this.#tidy.arm();
   }
 }
 
-/** Answers what asked for no permission. */
-const noAnswer: LedgerAnswer = { kind: 'unclear', why: 'nothing was asked for', until: undefined };
-
-function voidKey(uid: string, by: string): string {
-  return `${uid} ${by}`;
+interface LedgerMoment {
+  readonly ledger: Ledger;
+  readonly at: Reading;
+  readonly view: ProvenStanding;
 }

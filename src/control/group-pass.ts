@@ -1,8 +1,9 @@
 import type { Because } from '#base/because.ts';
 import { isRequestFailure } from '#kubernetes/api-error.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
+import { type ApprovalPorts, approve, lookWith } from './approval.ts';
 import type { AwaitedRequests } from './awaited-requests.ts';
-import { ageOf, type Basis, StaleBasisError } from './basis.ts';
+import type { Basis } from './basis.ts';
 import { LaggingReadError } from './consistent-reads.ts';
 import {
   type Decision,
@@ -12,14 +13,15 @@ import {
   type Scale,
   type SetRef,
 } from './decision.ts';
+import type { GroupBudgets } from './group-budgets.ts';
 import type { Carrying, GroupCapability, Need, Wrote } from './group-capability.ts';
-import { basisOf, type GroupMoment, type MomentPorts, momentOf } from './group-moment.ts';
+import { type GroupMoment, type MomentPorts, momentOf } from './group-moment.ts';
 import { type GroupPlan, idlePlan, planGroup } from './group-plan.ts';
 import { type HoldPorts, heldPlan, withHolds } from './hold-plan.ts';
 import { type Look, partsOf } from './look.ts';
 import { isWritten, permittedLook, writesOf } from './permitted-look.ts';
-import { type EndedDeletion, OverruledError, type PodDeletions } from './pod-deletions.ts';
-import { unprovenFor } from './proof-demand.ts';
+import { governedPlan, wantedPods } from './plan-permissions.ts';
+import type { EndedDeletion, PodDeletions } from './pod-deletions.ts';
 import type { Reason } from './reasons.ts';
 import { because } from './refs.ts';
 import type { RequestRefusals } from './request-refusals.ts';
@@ -41,16 +43,17 @@ export interface GroupPassEnd {
 }
 
 /** What passes go through. */
-export interface PassPorts extends MomentPorts, SecurePorts, HoldPorts {
+export interface PassPorts
+  extends MomentPorts,
+    SecurePorts,
+    HoldPorts,
+    Omit<ApprovalPorts, 'look'> {
   /** In the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];
+  readonly budgets: GroupBudgets;
   readonly deletions: PodDeletions;
   readonly awaited: AwaitedRequests;
   readonly requests: RequestRefusals;
-  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
-  leads(): boolean;
-  /** The term of the Lease in which requests leave; absent where there is no Lease. */
-  readonly term?: string;
   /** Tells people one thing that was done. */
   tell(set: SetRef, why: Because<Reason>): void;
   /** A deletion that was begun has ended. */
@@ -94,7 +97,8 @@ export class GroupPass {
   }
 
   #held(moment: GroupMoment, planned: GroupPlan): Look {
-    return { moment, planned, plan: withHolds(planned.whole, moment, this.#ports) };
+    const plan = withHolds(planned.whole, moment, this.#ports);
+    return { moment, planned, ...governedPlan(plan, moment, this.#ports.budgets) };
   }
 
   /** Brings the group as far as it may go now. @throws a fault of this program, or a view that cannot be trusted (D-6) */
@@ -181,6 +185,9 @@ export class GroupPass {
     const moment = momentOf(this.#key, this.#ports);
     const planned = planGroup(moment, this.#ports.capabilities);
     this.#ports.predecessor.see(moment, planned.whole);
+    // Also what is held for another reason: it is still wanted, and taken back only when it is not.
+    const wanted = wantedPods(planned.whole, moment).map(({ uid }) => uid);
+    this.#ports.budgets.wants(this.#key, new Set(wanted));
     const look = this.#held(moment, planned);
     this.#plan = look.plan;
     return look;
@@ -258,43 +265,11 @@ export class GroupPass {
     };
   }
 
-  /** Plans anew, and says what the new plan rests on if `wanted` is still a part of it. */
   #approve(wanted: DeletePod | Scale): Basis {
-    const look = this.#lookWith(wanted);
-    const { moment, plan } = look;
-    const basis = basisOf(moment);
-    if (basis === undefined) throw new StaleBasisError(Number.POSITIVE_INFINITY);
-    if (unprovenFor(plan, moment, this.#ports) !== undefined) {
-      throw new StaleBasisError(ageOf(basis, moment.monotonic));
-    }
-    const { term } = this.#ports;
-    return term === undefined ? basis : { ...basis, term };
+    return approve(wanted, { ...this.#ports, look: () => this.look() });
   }
 
   #contained(wanted: Scale): undefined {
-    this.#lookWith(wanted);
+    lookWith(wanted, { ...this.#ports, look: () => this.look() });
   }
-
-  #lookWith(wanted: DeletePod | Scale): Look {
-    // Also after a pause of the process, however long: whoever holds the Lease now is the one to plan.
-    if (!this.#ports.leads())
-      throw new OverruledError('Cannot write as the Lease is not held any more');
-    const look = this.look();
-    if (look.plan.decisions.some((decision) => isSameDisruption(decision, wanted))) return look;
-    const subject =
-      wanted.kind === 'delete-pod'
-        ? `delete Pod "${wanted.pod.name}"`
-        : `scale StatefulSet "${wanted.set.name}" to ${wanted.to}`;
-    throw new OverruledError(`Cannot ${subject} as that is not wanted any more`);
-  }
-}
-
-function isSameDisruption(decision: Plan['decisions'][number], wanted: DeletePod | Scale): boolean {
-  if (decision.kind === 'delete-pod' && wanted.kind === 'delete-pod') {
-    const { uid, resourceVersion } = wanted.pod;
-    return decision.pod.uid === uid && decision.pod.resourceVersion === resourceVersion;
-  }
-  if (decision.kind !== 'scale' || wanted.kind !== 'scale') return false;
-  const { set, from, to } = wanted;
-  return decision.set.uid === set.uid && decision.from === from && decision.to === to;
 }

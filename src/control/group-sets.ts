@@ -18,6 +18,8 @@ export const indexes = Object.freeze({
   group: 'group',
   /** StatefulSets by uid. */
   uid: 'uid',
+  /** StatefulSets by namespace. */
+  namespace: 'namespace',
   /** Pods by the uid of their controlling owner. */
   controller: 'controller',
   /** Pods without a controlling owner, by namespace. */
@@ -31,6 +33,7 @@ export const statefulSetIndexers = Object.freeze({
     return key === undefined ? [] : [key];
   },
   [indexes.uid]: (set: StatefulSetView): readonly string[] => [set.uid],
+  [indexes.namespace]: (set: StatefulSetView): readonly string[] => [set.namespace],
 });
 
 /** The indexers behind {@link indexes} of pods. */
@@ -88,7 +91,7 @@ function setsIn(scope: SetScope, lister: Lister<StatefulSetView>): readonly Stat
   const group = scope.matchLabels.get(GROUP_LABEL);
   const sets =
     group === undefined
-      ? [...lister.list()]
+      ? lister.by(indexes.namespace, scope.namespace)
       : lister.by(indexes.group, groupKey(scope.namespace, group));
   return sets.filter((set) => isInScope(scope, set)).toSorted(byName);
 }

@@ -8,7 +8,9 @@ import type { Reason } from './reasons.ts';
 export type Hold = Extract<Decision, { kind: 'hold' }>;
 
 /** What is not done of a plan, and why. */
-export interface HeldBack extends Pick<Hold, 'because' | 'until'> {
+export interface HeldBack extends Pick<Hold, 'because'> {
+  /** When it ends by itself. @default a change ends it */
+  readonly until?: Instant | undefined;
   readonly keepsBack: (decision: Decision) => boolean;
 }
 

@@ -20,7 +20,7 @@ export interface LedgerSight {
   readonly object: string;
   /** Undefined: there is no ConfigMap. */
   readonly stored: StoredLedger | undefined;
-  /** Whether this process saw the budget being made, so that nothing can have been given away before. */
+  /** Whether this process saw the budget being made, and no other can have given anything away under it since. */
   readonly sawCreation: boolean;
   /** For how long this process has seen that no ledger can be read there, without a break. */
   readonly unreadableFor: Millis;
@@ -30,9 +30,10 @@ export interface LedgerSight {
 }
 
 /**
- * Says what is given away under a budget, as far as that can be trusted. A ledger that is missing, or of a former budget of
- * the name, is empty where this process saw the budget being made; otherwise, and where it was cut off or edited, what was
- * given away shows in the pods once the horizon has passed. One that a newer program wrote is left alone.
+ * Says what is given away under a budget, as far as that can be trusted. A ledger that is missing is empty where this
+ * process saw the budget being made; otherwise, and where it was cut off or edited, what was given away shows in the pods
+ * once the horizon has passed. What a former budget of the name gave away still counts. One that a newer program wrote is
+ * left alone.
  */
 export function trustOf(sight: LedgerSight): Trust {
   const { stored, sawCreation, object } = sight;
@@ -43,7 +44,9 @@ export function trustOf(sight: LedgerSight): Trust {
     case 'ledger':
       return { kind: 'trusted', ledger: stored.ledger };
     case 'of-another-budget':
-      return sawCreation ? empty(sight) : waited(sight, problemText(stored.problem));
+      return sawCreation
+        ? { kind: 'trusted', ledger: stored.ledger }
+        : waited(sight, problemText(stored.problem), stored.ledger);
     case 'truncated':
     case 'edited':
       return waited(sight, problemText(stored.problem));
@@ -58,8 +61,9 @@ function empty({ budget }: LedgerSight): Trust {
   return { kind: 'trusted', ledger: emptyLedger(budget) };
 }
 
-function waited(sight: LedgerSight, why: string): Trust {
+/** @param ledger what is trusted once the wait is over; otherwise nothing is given away then */
+function waited(sight: LedgerSight, why: string, ledger = emptyLedger(sight.budget)): Trust {
   const { unreadableFor, horizon, now } = sight;
-  if (unreadableFor >= horizon) return empty(sight);
+  if (unreadableFor >= horizon) return { kind: 'trusted', ledger };
   return { kind: 'waiting', until: after(now, millis(horizon - unreadableFor)), why };
 }

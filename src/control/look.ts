@@ -1,6 +1,7 @@
 import type { Plan } from './decision.ts';
 import type { GroupMoment } from './group-moment.ts';
 import type { GroupPlan, PlanPart } from './group-plan.ts';
+import type { Unpermitted } from './plan-permissions.ts';
 
 /** A group in one moment, and what is done about it. */
 export interface Look {
@@ -8,6 +9,8 @@ export interface Look {
   readonly planned: GroupPlan;
   /** All that is done, and what is held back for reasons that no capability knows. */
   readonly plan: Plan;
+  /** What of it waits for a reservation. */
+  readonly unpermitted: Unpermitted;
 }
 
 /** What each capability may carry out: its plan without what is held back. */

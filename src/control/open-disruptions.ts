@@ -119,6 +119,16 @@ export class OpenDisruptions {
     return new Set(this.#open.keys());
   }
 
+  /** Whether the deletion of the pod was sent, and does not show yet. */
+  has(uid: string): boolean {
+    return this.#open.has(uid);
+  }
+
+  /** All pods whose deletion was sent, and does not show yet. */
+  pods(): readonly PodRef[] {
+    return [...this.#open.values()].map(({ pod }) => pod);
+  }
+
   /** Those of the pods for which `isMine` holds whose deletion got no answer, and may still happen. */
   unansweredPods(isMine: (pod: PodRef) => boolean = () => true): readonly PodRef[] {
     return [...this.#open.values()]

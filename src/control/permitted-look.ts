@@ -3,10 +3,11 @@ import { type Decision, isDisruptive } from './decision.ts';
 import { instantOf } from './group-moment.ts';
 import { type HeldBack, withHeldBack } from './held-back.ts';
 import type { Look } from './look.ts';
+import { lackingIn } from './plan-permissions.ts';
 import { type DemandPorts, disrupts, unprovenFor } from './proof-demand.ts';
 import type { Reason } from './reasons.ts';
 import type { RequestRefusals } from './request-refusals.ts';
-import { view } from './secure-plan.ts';
+import { ledger, view } from './secure-plan.ts';
 
 /** What tells which requests may not be made now. */
 export interface PermissionPorts extends DemandPorts {
@@ -33,7 +34,7 @@ export function permittedLook(seen: Look, ports: PermissionPorts): Look {
       look = holding(look, { keepsBack, because });
     }
   }
-  return withoutUnproven(look, ports);
+  return withoutUnreserved(withoutUnproven(look, ports), ports);
 }
 
 /** Names the writes of a capability among the requests of a pass. */
@@ -58,6 +59,16 @@ function withoutUnproven(look: Look, ports: PermissionPorts): Look {
 
 function holding(look: Look, held: HeldBack): Look {
   return { ...look, plan: withHeldBack(look.plan, held) };
+}
+
+/** What waits for a reservation is not disrupted while its ledger cannot be asked; all else goes on. */
+function withoutUnreserved(look: Look, ports: PermissionPorts): Look {
+  if (lackingIn(look.plan, look.unpermitted).length === 0) return look;
+  const keepsBack = (decision: Decision): boolean => look.unpermitted.has(decision);
+  const refusal = refusalOf(ledger, look, ports);
+  const because = refusal?.because ?? ports.passedOver.get(ledger);
+  if (because === undefined) return look;
+  return holding(look, { keepsBack, because, until: refusal?.until });
 }
 
 function refusalOf(

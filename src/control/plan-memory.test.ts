@@ -45,6 +45,7 @@ function deletion(ordinal: number): Decision {
     set: setRef(zoneA.set),
     pod: podRef(pod),
     costs: 'a-slot',
+    maxUnavailable: 2,
     because: why,
   };
 }

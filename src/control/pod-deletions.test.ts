@@ -40,6 +40,7 @@ class Bench {
       set: { namespace: 'test', name: 'ingester-zone-a', uid: 'ingester-zone-a-uid' },
       pod: { namespace: 'test', name, uid, resourceVersion, revision: 'prev-hash' },
       costs: 'a-slot',
+      maxUnavailable: 2,
       because: { reason: 'PodOutdated', message: 'it is' },
     };
   }

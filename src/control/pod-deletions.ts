@@ -94,6 +94,11 @@ export class PodDeletions {
     }
   }
 
+  /** Whether a deletion of the pod was begun, and has not ended. */
+  isUnderWay(uid: string): boolean {
+    return [...this.#underWay.values()].some((uids) => uids.has(uid));
+  }
+
   /** Resolves when no request is under way; those that begin meanwhile included. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);

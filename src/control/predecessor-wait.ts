@@ -65,6 +65,14 @@ export class PredecessorWait {
     }
   }
 
+  /** From when on nothing that was sent before this process led can arrive any more, whatever group it is about. */
+  get overAt(): Monotonic {
+    const { predecessor, horizon, startedAt } = this.#options;
+    if (predecessor.kind === 'ended') return startedAt;
+    const from = predecessor.kind === 'unclean' ? predecessor.countedFrom : startedAt;
+    return monotonic(from + horizon);
+  }
+
   /** Whether one of the groups `keys` may still have to wait, so that this process has not outlived its predecessor yet. */
   isPending(keys: Iterable<string>): boolean {
     const { clock, predecessor, horizon, startedAt } = this.#options;

@@ -132,10 +132,6 @@ export const reasonCatalogue = {
     'The StatefulSet controller has not yet observed the newest spec of a set.',
     'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
   ),
-  CapabilityNotBuilt: hold(
-    'The group asks for a capability that this version does not have, and is never rolled without it.',
-    'Remove what the message names, or use a version that has it.',
-  ),
   AwaitingPredecessor: hold(
     'A request that an earlier process sent may still arrive, so that nothing is disrupted until -rollout.predecessor-horizon has passed.',
     'Wait; the message says until when. An operator that ends in good order under a Role that permits Leases spares its successor the wait.',
@@ -229,6 +225,22 @@ export const reasonCatalogue = {
   WriteBackForbidden: warn(
     'The Role does not permit to write the status of a mirrored resource; it is not tried again.',
     'Grant patch on the status subresource, or switch the write-back off by its annotation.',
+  ),
+  BudgetUnreadable: warn(
+    'The newest state of a disruption budget cannot be read.',
+    'Correct what the message names; zpdb-validation refuses such budgets where it is installed.',
+  ),
+  BudgetsOverlap: warn(
+    'Several disruption budgets select one pod.',
+    'Let exactly one ZoneAwarePodDisruptionBudget select each pod.',
+  ),
+  BudgetNeverMet: warn(
+    'A disruption budget lets no pod go, whatever happens, though its limit is not 0.',
+    'Give the StatefulSets of all zones the labels of its selector, or correct its regular expression.',
+  ),
+  BudgetLedgerUnknown: warn(
+    'The ConfigMap with the ledger of a disruption budget is missing, or cannot be read.',
+    'Wait 120 s; one that a newer version wrote is left alone, and has to be deleted to go on with this one.',
   ),
   InvalidMaxUnavailable: warn(
     'rollout-max-unavailable cannot be read; 1 is used.',

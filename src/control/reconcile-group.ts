@@ -10,15 +10,16 @@ import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics, SetWarning } from '#telemetry/operator-metrics.ts';
 import type { OpenSpan, Tracing } from '#telemetry/tracing.ts';
 import { AwaitedRequests } from './awaited-requests.ts';
-import type { BudgetSight } from './budget-sight.ts';
 import { ConsistentReads } from './consistent-reads.ts';
 import type { Plan, Requeue } from './decision.ts';
+import type { GroupBudgets } from './group-budgets.ts';
 import type { GroupCapability } from './group-capability.ts';
 import { momentOf } from './group-moment.ts';
 import { GroupPass, type GroupPassEnd, type PassPorts } from './group-pass.ts';
 import { idlePlan, sooner } from './group-plan.ts';
 import { groupScope } from './group-sets.ts';
 import { OpenDisruptions } from './open-disruptions.ts';
+import { OwnDisruptions } from './own-disruptions.ts';
 import { passStart, tellPass } from './pass-span.ts';
 import { type EndedDeletion, PodDeletions } from './pod-deletions.ts';
 import type { PredecessorWait } from './predecessor-wait.ts';
@@ -39,7 +40,7 @@ export interface GroupReconcilerPorts {
   readonly metrics: OperatorMetrics;
   readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
-  readonly budgets: BudgetSight;
+  readonly budgets: GroupBudgets;
   readonly writes: ScaleWrites;
   /** Until when an earlier process is waited for. */
   readonly predecessor: PredecessorWait;
@@ -79,14 +80,18 @@ export class GroupReconciler {
     const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
     this.#ports = ports;
     this.#reporter = new PlanReporter(ports);
+    const deletions = new PodDeletions({ client, clock, log, open, pods: pods.freshness });
+    const own = new OwnDisruptions({ clock, open, deletions });
+    ports.budgets.follow(own);
     this.#pass = {
       ...ports,
       open,
+      own,
       reads: new ConsistentReads({ client, clock, ...freshness }),
       refusals: new Refusals(),
       requests: new RequestRefusals(),
       tell: (set, why) => this.#reporter.tell(set, why),
-      deletions: new PodDeletions({ client, clock, log, open, pods: pods.freshness }),
+      deletions,
       awaited: new AwaitedRequests({ clock, onSlow: (key, what) => this.#tellSlow(key, what) }),
       deletionEnded: (key, ended) => this.#deletionEnded(key, ended),
     };
@@ -213,6 +218,7 @@ export class GroupReconciler {
   #forget(key: string): PassResult {
     if (this.#known.delete(key)) this.#gone.add(key);
     for (const capability of this.#ports.capabilities) capability.forget?.(key);
+    this.#ports.budgets.wants(key, new Set());
     this.#reporter.forget(key);
     this.#pass.reads.forget(groupScope(key));
     this.#pass.refusals.forget(key);

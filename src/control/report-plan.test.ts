@@ -29,6 +29,7 @@ const deletion: Decision = {
     revision: 'prev-hash',
   },
   costs: 'a-slot',
+  maxUnavailable: 2,
   because: { reason: 'PodOutdated', message: 'it is' },
 };
 

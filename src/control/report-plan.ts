@@ -175,7 +175,6 @@ const alarming: ReadonlySet<Reason> = new Set<Reason>([
   'SetTooLarge',
   'StuckPodKept',
   'RevisionMissing',
-  'CapabilityNotBuilt',
   'AwaitingOwnWrite',
   'ViewNotFresh',
   'LeaderNotFound',

@@ -1,10 +1,9 @@
-import type { BudgetSight } from './budget-sight.ts';
 import type { ConsistentReads } from './consistent-reads.ts';
-import type { Plan } from './decision.ts';
+import type { GroupBudgets } from './group-budgets.ts';
 import type { Need } from './group-capability.ts';
-import type { GroupMoment } from './group-moment.ts';
-import type { GroupPlan } from './group-plan.ts';
 import { groupScope } from './group-sets.ts';
+import type { Look } from './look.ts';
+import { lackingIn } from './plan-permissions.ts';
 import { type DemandPorts, disrupts, type Unproven, unprovenFor } from './proof-demand.ts';
 import { because } from './refs.ts';
 import { isUnderWay, nextProbeOf, probe, type WatchedViews } from './watched-views.ts';
@@ -12,19 +11,18 @@ import { isUnderWay, nextProbeOf, probe, type WatchedViews } from './watched-vie
 /** What seeing to the needs of a plan goes through. */
 export interface SecurePorts extends WatchedViews, DemandPorts {
   readonly reads: ConsistentReads;
-  readonly budgets: BudgetSight;
+  readonly budgets: GroupBudgets;
 }
 
-interface Question {
-  readonly moment: GroupMoment;
-  readonly planned: GroupPlan;
-  readonly plan: Plan;
-}
+type Question = Look;
 
 /** Names what every disruption needs: a view that is proven. No capability is called like this. */
 export const view = 'the view';
 
-/** A need, and what it is of: a capability, by its name, or the {@link view}. */
+/** Names what a disruption under a budget needs besides: its reservation. No capability is called like this. */
+export const ledger = 'the ledger';
+
+/** A need, and what it is of: a capability, by its name, the {@link view} or the {@link ledger}. */
 export interface Missing {
   readonly need: Need;
   readonly of: string;
@@ -46,7 +44,26 @@ export function needsOf(
     if (need !== undefined) return { need, of: capability.name };
   }
   const need = ofProof(question, ports);
-  return need === undefined ? undefined : { need, of: view };
+  if (need !== undefined) return { need, of: view };
+  const reservation = ofReservation(question, ports);
+  return reservation === undefined ? undefined : { need: reservation, of: ledger };
+}
+
+/** All that the plan lacks is asked for at once, so that it shares one write a budget. */
+function ofReservation(
+  { plan, unpermitted }: Question,
+  { budgets }: SecurePorts,
+): Need | undefined {
+  const lacking = lackingIn(plan, unpermitted);
+  if (lacking.length === 0) return undefined;
+  return {
+    what: 'the reservation of pods in the ledger of their disruption budget',
+    unmet: because(
+      'BudgetUnclear',
+      'the ledger of the disruption budget over the pods has changed each time that it was asked',
+    ),
+    fulfil: (signal) => budgets.ask(lacking, signal),
+  };
 }
 
 /** A plan that disrupts rests on a view that is proven; what is not is read (D-3, D-4, D-51). */
@@ -75,7 +92,7 @@ function ofProof({ moment, plan }: Question, ports: SecurePorts): Need | undefin
  * Once a pass at most, before it looks: what disrupts rests on a proof of its own.
  */
 export function signOfLife(
-  { moment, plan }: Omit<Question, 'planned'>,
+  { moment, plan }: Pick<Question, 'moment' | 'plan'>,
   ports: WatchedViews,
 ): Need | undefined {
   if (disrupts(plan) || !isUnderWay(plan)) return undefined;

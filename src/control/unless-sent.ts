@@ -19,8 +19,11 @@ export function unlessSent(
     signal: waiting.signal,
     beforeSend: () => {
       if (signal.aborted) throw givenUp(signal);
-      beforeSend?.();
-      signal.removeEventListener('abort', abort);
+      try {
+        beforeSend?.();
+      } finally {
+        signal.removeEventListener('abort', abort);
+      }
     },
   };
 }

@@ -35,8 +35,8 @@ class Bench {
   }
 
   /** How long the first pod has been seen as `sets` show it; undefined: it is not told. */
-  seen(sets = this.sets()): number | undefined {
-    const { now, since } = this.watched.of(sets);
+  seen(sets = this.sets(), delay = seconds(0)): number | undefined {
+    const { now, since } = this.watched.of(sets, delay);
     const at = since.get(uid);
     return at === undefined ? undefined : now - at;
   }
@@ -190,6 +190,37 @@ for (const [what, { show, want }] of Object.entries(endings)) {
     assert.deepEqual([...gone], want ? [] : [['ingester-zone-a-0', now]]);
   });
 }
+
+/** Since when the first pod is ready, for how long that was seen, and whether that is told where 60 s of it matter. */
+const delays: Record<
+  string,
+  readonly [ready: number, watchedFor: number, seen: number | undefined]
+> = {
+  'of a pod that is ready for less': [-20, 0, 0],
+  'nothing of a pod that was ready for so long before': [-3_600, 5_000, undefined],
+  'of a pod that was seen to become ready, whatever its time says': [-3_000, 60_000, 60_000],
+  'nothing of a pod that was seen ready for longer': [-3_000, 60_001, undefined],
+};
+
+for (const [what, [ready, watchedFor, seen]] of Object.entries(delays)) {
+  test(`WatchedPods.of() tells ${what}, where a budget asks for a time that no set does`, async () => {
+    const bench = new Bench(0);
+    bench.show({ ready: after(T0, seconds(ready)) });
+    await bench.world.clock.advance(watchedFor);
+    assert.equal(bench.seen(bench.sets(), seconds(60)), seen);
+    assert.equal(bench.seen(), undefined);
+  });
+}
+
+test('WatchedPods.of() tells nothing of a time of readiness of which nobody asks', () => {
+  const bench = new Bench(0);
+  bench.world.annotate('pods', 'ingester-zone-a-0', {
+    annotations: { 'grafana.com/ready-time': '2026-01-01T01:00:00Z' },
+  });
+  bench.world.show();
+  assert.equal(bench.seen(), undefined);
+  assert.equal(bench.seen(bench.sets(), seconds(60)), 0, 'the annotation names a time to come');
+});
 
 test('WatchedPods.of() tells of a place no more that is filled, or has been empty for 60 s', async () => {
   const bench = new Bench();

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { type Instant, type Millis, type Monotonic, seconds } from '#base/units.ts';
+import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { Change, Informer } from '#kubernetes/informer.ts';
 import type { PodView, Watched } from '#statefulset/view.ts';
 import type { SetSnapshot } from './group-sets.ts';
@@ -50,18 +50,20 @@ export class WatchedPods {
   /**
    * What was seen of those pods of `sets` for which it matters how long they are as they are. Where `sets` show a pod
    * otherwise than the cache, nothing was seen of it.
+   *
+   * @param delay how long pods must have been ready for a budget, whatever their set says
    */
-  of(sets: readonly SetSnapshot[]): Watched {
-    const moment = { now: this.#clock.now(), monotonic: this.#clock.monotonic() };
+  of(sets: readonly SetSnapshot[], delay: Millis = noDelay): Watched {
+    const moment = { now: this.#clock.now(), monotonic: this.#clock.monotonic(), delay };
     const since = new Map<string, Monotonic>();
     const witnessed = new Set<string>();
     const served = new Set<string>();
     for (const { set, pods } of sets) {
+      const wait = waitOf(set.spec.minReady, delay);
       for (const pod of pods) {
-        if (pod.unready === undefined && set.spec.minReady <= 0) continue;
-        const seen = this.#seen.get(pod.uid);
-        if (seen === undefined || !isSameCondition(seen.pod, pod)) continue;
-        if (!matters(seen, pod, { minReady: set.spec.minReady, ...moment })) continue;
+        if (pod.unready === undefined && wait <= 0) continue;
+        const seen = this.#seenAs(pod);
+        if (seen === undefined || !matters(seen, pod, { wait, ...moment })) continue;
         since.set(pod.uid, seen.since);
         if (seen.isWitnessed) witnessed.add(pod.uid);
         if (hasServed(seen, moment.monotonic)) served.add(pod.uid);
@@ -69,6 +71,12 @@ export class WatchedPods {
     }
     const gone = this.#goneOf(sets, moment.monotonic);
     return { now: moment.monotonic, since, witnessed, served, gone, begun: this.#begun };
+  }
+
+  /** What was seen of `pod` while its Ready condition is as it is there. */
+  #seenAs(pod: PodView): Seen | undefined {
+    const seen = this.#seen.get(pod.uid);
+    return seen !== undefined && isSameCondition(seen.pod, pod) ? seen : undefined;
   }
 
   #changed(change: Change<PodView>): void {
@@ -111,6 +119,8 @@ export class WatchedPods {
   }
 }
 
+const noDelay = millis(0);
+
 const nothingGone: Watched['gone'] = new Map();
 
 function nameOf({ namespace, name }: PodView): string {
@@ -136,16 +146,29 @@ function hasServed({ readyUntil, leavingSince }: Seen, now: Monotonic): boolean 
   return readyUntil !== undefined && (leavingSince ?? now) - readyUntil < patience;
 }
 
-/** Whether `seen` can change what is said of `pod`: it is not ready, or may not be available for `minReady` yet. */
+/** What decides whether it matters how long a pod is as it is. */
+interface WatchedMoment {
+  readonly wait: Millis;
+  readonly delay: Millis;
+  readonly now: Instant;
+  readonly monotonic: Monotonic;
+}
+
+/** How long a pod must have been ready for both; at its very end a delay is not over yet. */
+function waitOf(minReady: Millis, delay: Millis): Millis {
+  return delay > 0 ? millis(Math.max(minReady, delay + 1)) : minReady;
+}
+
+/** Whether `seen` can change what is said of `pod`: it is not ready, or may not be for `wait` yet. */
 function matters(
   { since, isWitnessed }: Seen,
   pod: PodView,
-  at: { readonly minReady: Millis; readonly now: Instant; readonly monotonic: Monotonic },
+  { wait, delay, now, monotonic }: WatchedMoment,
 ): boolean {
-  const { minReady, now, monotonic } = at;
   if (pod.unready !== undefined) return true;
-  if (pod.readySince === undefined || now - pod.readySince < minReady) return true;
-  return isWitnessed && monotonic - since < minReady;
+  if (delay > 0 && pod.readyTime !== undefined) return true;
+  if (pod.readySince === undefined || now - pod.readySince < wait) return true;
+  return isWitnessed && monotonic - since < wait;
 }
 
 /** Whether the Ready condition is what it was: a condition that came back in between has another time. */

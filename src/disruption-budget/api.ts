@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
+import { digestOf } from '#disruption/format-ledger.ts';
 import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 
@@ -54,6 +55,24 @@ export const zoneAwarePodDisruptionBudgetDefinition: JsonObject = definitionOf({
   names: { shortNames: ['zpdb'] },
   schema: { type: 'object', properties: { spec } },
 });
+
+/** What the names of ledgers begin with. */
+const ledgerPrefix = 'rollout-operator-ledger-';
+/** How long the name of an object may be. */
+const longestName = 253;
+
+/**
+ * The name of the ConfigMap that has the ledger of the budget `name`, in its namespace (D-33); of one whose name is too
+ * long for that, a part of it and a digest of all.
+ */
+export function ledgerName(name: string): string {
+  const whole = `${ledgerPrefix}${name}`;
+  if (whole.length <= longestName) return whole;
+  const digest = digestOf({ version: '', budget: name, reservations: '' });
+  // Whatever stands before the digest must not end in a dot.
+  const part = whole.slice(0, longestName - digest.length - 1).replace(/[^a-z0-9]+$/, '');
+  return `${part}-${digest}`;
+}
 
 /** How many pods may be unavailable (B1, B2). */
 export type MaxUnavailable =

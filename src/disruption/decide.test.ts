@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, seconds } from '#base/units.ts';
-import { BudgetBed, budget, failed, request, zones } from '#testing/budgeted-zones.ts';
+import { BudgetBed, budget, failed, request, textOf, zones } from '#testing/budgeted-zones.ts';
 import { T0 } from '#testing/views.ts';
 
 const a0 = 'ingester-zone-a-0';
@@ -23,12 +23,46 @@ test('decide() changes nothing for a repeated request (BUDG-5)', () => {
   assert.equal(bed.ask('a-1'), 'allowed');
 });
 
-test('decide() repeats what it allowed though another zone has failed since (BUDG-5)', () => {
+test('decide() judges what it allowed anew when it is asked again, and remembers that it did', () => {
   const bed = new BudgetBed();
   assert.equal(bed.ask('a-0'), 'allowed');
   bed.snapshot = zones({ b: { pods: { 0: failed } } });
+  assert.equal(bed.ask('a-0'), '1 pod not ready in ingester-zone-b');
+  assert.deepEqual(bed.reserved(), [a0]);
+  bed.snapshot = zones();
   assert.equal(bed.ask('a-0'), 'allowed');
-  assert.equal(bed.ask('a-1'), '1 pod not ready in ingester-zone-b');
+});
+
+test('decide() judges whoever asks for what another asker has', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0'), 'allowed');
+  bed.snapshot = zones({ b: { pods: { 0: failed } } });
+  const asking = { by: 'rollout', term } as const;
+  assert.equal(bed.ask('a-0', { asking }), '1 pod not ready in ingester-zone-b');
+});
+
+const begun = { pod: request('a-0').pod, asking: { by: 'rollout', term } } as const;
+
+test('decide() writes down what is under way without a reservation, before it answers anybody', () => {
+  const bed = new BudgetBed();
+  const decided = bed.decide({ begun: [begun], requests: [request('b-0')] });
+  assert.equal(textOf(decided.answers[0]), '1 pod not ready in ingester-zone-a');
+  assert.equal(decided.change, 'permissions');
+  assert.deepEqual(bed.reserved(), [a0]);
+  assert.equal(bed.decide({ begun: [begun] }).change, 'none');
+});
+
+test('decide() writes nothing down for what is under way outside the budget, or in another pod of the slot', () => {
+  const bed = new BudgetBed();
+  const pod = { ...begun.pod, name: 'distributor-0' };
+  const another = { ...begun.pod, uid: 'earlier-uid' };
+  const decided = bed.decide({
+    begun: [
+      { ...begun, pod },
+      { ...begun, pod: another },
+    ],
+  });
+  assert.equal(decided.change, 'none');
 });
 
 test('decide() remembers for at least 90 s what it allowed last', () => {

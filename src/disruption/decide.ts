@@ -1,12 +1,12 @@
 /** Who may disturb what: one round of requests against the ledger, and what is to be stored for it. */
-import { type Instant, instant, type Millis, millis } from '#base/units.ts';
+import { after, type Instant, instant, type Millis, millis, minutes } from '#base/units.ts';
 import type { Denial } from './denial.ts';
-import { passedAt } from './elapsed.ts';
+import { passedAt, storedFor } from './elapsed.ts';
 import { bytesOf, mostBytes } from './format-ledger.ts';
 import { type Candidate, denialOf } from './judge.ts';
 import type { Ledger } from './ledger.ts';
 import { evictionLife, type ReleaseMoment, remainderOf } from './release.ts';
-import { type Asker, type Asking, type Claim, type Reservation, withClaim } from './reservation.ts';
+import { type Asking, type Claim, type Reservation, withClaim } from './reservation.ts';
 import type { Standing } from './standing.ts';
 import { Tally } from './tally.ts';
 
@@ -29,18 +29,23 @@ export type Answer =
     }
   | { readonly kind: 'denied'; readonly denial: Denial };
 
-/** Which intent of our own is taken back: it was not sent, and will not be. */
-export interface Voided {
-  readonly uid: string;
-  readonly by: Asker;
-}
+/** A disruption of our own that is under way: whoever allowed it, or nobody had to when it was sent. */
+export type Begun = Pick<DisruptionRequest, 'pod' | 'asking'>;
 
 /** All that is decided in one moment, and stored in one write. */
 export interface Round extends ReleaseMoment {
   /** In the order in which they are answered. */
   readonly requests: readonly DisruptionRequest[];
-  /** Taken back before anything is asked. @default none */
-  readonly voided?: readonly Voided[];
+  /**
+   * What may happen although no reservation says so, as where a budget was made while a deletion was under way: it is
+   * written down before anything is answered. @default none
+   */
+  readonly begun?: readonly Begun[];
+  /**
+   * uids of pods whose reservation a write of ours may still take out that got no answer: what is written anew makes that
+   * write fail, as it names an older version. @default none
+   */
+  readonly doubtful?: ReadonlySet<string>;
 }
 
 /** How a round ended. */
@@ -56,6 +61,12 @@ export interface Decided {
   readonly change: 'none' | 'releases' | 'permissions';
 }
 
+/** How long an eviction may be allowed again and again although the pod stays. */
+export const longestUnused: Millis = minutes(5);
+
+/** How long others have then, before the pod is given away anew. */
+export const othersTurn: Millis = minutes(1);
+
 /** A repeated request makes a claim of this age a new one, so that what was allowed twice is remembered long enough. */
 const renewedAfter: Millis = millis(evictionLife / 4);
 
@@ -69,29 +80,15 @@ export function decide(ledger: Ledger, round: Round, standing: Standing): Decide
   return { answers, ...pages.close() };
 }
 
-/** The reservations of `ledger` that hold in `round`, before anything is asked in it. */
-function heldIn(ledger: Ledger, standing: Standing, round: Round): readonly Reservation[] {
-  const voided = new Map<string, Set<Asker>>();
-  for (const { uid, by } of round.voided ?? []) {
-    voided.set(uid, (voided.get(uid) ?? new Set<Asker>()).add(by));
-  }
-  const held: Reservation[] = [];
-  for (const stored of ledger.reservations.values()) {
-    const kept = withoutClaims(stored, voided.get(stored.uid));
-    const rest = kept && remainderOf(kept, standing, round);
-    if (rest !== undefined) held.push(rest);
-  }
-  return held;
-}
-
-function withoutClaims(
-  reservation: Reservation,
-  askers: ReadonlySet<Asker> | undefined,
-): Reservation | undefined {
-  if (askers === undefined) return reservation;
-  const claims = reservation.claims.filter(({ by }) => !askers.has(by));
-  if (claims.length === reservation.claims.length) return reservation;
-  return claims.length === 0 ? undefined : { ...reservation, claims };
+/** The reservations of `ledger` that have not ended at `moment`. */
+export function heldIn(
+  ledger: Ledger,
+  standing: Standing,
+  moment: ReleaseMoment,
+): readonly Reservation[] {
+  return [...ledger.reservations.values()].flatMap(
+    (stored) => remainderOf(stored, standing, moment) ?? [],
+  );
 }
 
 /** The next ledger while it is being written. */
@@ -116,14 +113,18 @@ class Pages {
     this.#hasReleased =
       held.length < ledger.reservations.size ||
       held.some((reservation) => ledger.reservations.get(reservation.uid) !== reservation);
+    for (const begun of round.begun ?? []) this.#note(begun);
   }
 
+  /** What was given away before is judged like all else: its own slot never counts against it. */
   answer(request: DisruptionRequest): Answer {
-    const held = this.#reservations.get(request.pod.uid);
-    if (held !== undefined) return this.#repeat(held, request);
     const { pod, asking, override, isDryRun = false } = request;
     const denial = denialOf({ pod, by: asking.by, override }, this.#tally);
     if (denial !== undefined) return { kind: 'denied', denial };
+    const held = this.#reservations.get(pod.uid);
+    if (held !== undefined) return this.#unused(held, request) ?? this.#repeat(held, request);
+    const rest = asking.by === 'eviction' ? this.#restOf(pod.uid) : undefined;
+    if (rest !== undefined) return { kind: 'denied', denial: { kind: 'unused', until: rest } };
     return isDryRun ? { kind: 'allowed', isRepeated: false } : this.#grant(request);
   }
 
@@ -134,7 +135,27 @@ class Pages {
     return { ledger: { budget, reservations: this.#reservations }, change };
   }
 
-  /** The pod is given away: the same answer, whoever asks (BUDG-5). A further asker's permission has its own end. */
+  /** One that is allowed again and again, and never happens, would keep all others back for ever. */
+  #unused(held: Reservation, { asking }: DisruptionRequest): Answer | undefined {
+    const claim = held.claims.find(({ by }) => by === asking.by);
+    const { sightings, now } = this.#round;
+    const since = sightings?.evictedSince?.get(held.uid);
+    if (claim?.by !== 'eviction' || sightings === undefined || since === undefined)
+      return undefined;
+    if (sightings.now - since < longestUnused) return undefined;
+    const ended = passedAt({ reservation: held, claim }, evictionLife, { now, sightings });
+    return { kind: 'denied', denial: { kind: 'unused', until: after(ended, othersTurn) } };
+  }
+
+  /** Until when others have their turn; undefined: they had it. */
+  #restOf(uid: string): Instant | undefined {
+    const { sightings, now } = this.#round;
+    const until = sightings?.resting?.get(uid);
+    if (sightings === undefined || until === undefined || until <= sightings.now) return undefined;
+    return after(now, millis(until - sightings.now));
+  }
+
+  /** The pod is given away, and nothing is counted again (BUDG-5). A further asker's permission has its own end. */
   #repeat(held: Reservation, { asking, isDryRun = false }: DisruptionRequest): Answer {
     const old = held.claims.find(({ by }) => by === asking.by);
     const isNew = old === undefined || this.#isToBeRenewed(held, old, asking);
@@ -144,14 +165,35 @@ class Pages {
 
   #isToBeRenewed(reservation: Reservation, claim: Claim, asking: Asking): boolean {
     // An intent of an earlier term becomes ours, which is to finish it (WRIT-2).
-    if (asking.by !== 'eviction') return claim.by === 'eviction' || claim.term !== asking.term;
-    return passedAt({ reservation, claim }, renewedAfter, this.#round) <= this.#round.now;
+    if (asking.by !== 'eviction' && (claim.by === 'eviction' || claim.term !== asking.term)) {
+      return true;
+    }
+    if (this.#round.doubtful?.has(reservation.uid) === true) return claim.at !== this.#at;
+    if (asking.by !== 'eviction') return false;
+    // What another process stored may have been ended by another since it was read: only a write tells.
+    const age = storedFor({ reservation, claim }, this.#round);
+    return age === undefined || age >= renewedAfter;
+  }
+
+  /** Nobody is asked whether it may be: it may happen already, however full the ledger is. */
+  #note({ pod, asking }: Begun): void {
+    const place = this.#tally.standing.places.get(pod.name);
+    if (place?.pod?.uid !== pod.uid) return;
+    const held = this.#reservations.get(pod.uid);
+    if (held === undefined) this.#write(this.#reservation({ pod, asking }));
+    else if (!held.claims.some(({ by }) => by === asking.by)) {
+      this.#write(withClaim(held, { ...asking, at: this.#at }));
+    }
+  }
+
+  #reservation({ pod, asking }: Begun): Reservation {
+    const place = this.#tally.standing.places.get(pod.name);
+    const slot = place?.slot ?? { pod: pod.name, set: undefined, zone: undefined };
+    return { uid: pod.uid, slot, claims: [{ ...asking, at: this.#at }] };
   }
 
   #grant({ pod, asking }: DisruptionRequest): Answer {
-    const place = this.#tally.standing.places.get(pod.name);
-    const slot = place?.slot ?? { pod: pod.name, set: undefined, zone: undefined };
-    const reservation = { uid: pod.uid, slot, claims: [{ ...asking, at: this.#at }] };
+    const reservation = this.#reservation({ pod, asking });
     this.#bytes ??= [...this.#reservations.values()].reduce((sum, one) => sum + bytesOf(one), 0);
     const bytes = this.#bytes + bytesOf(reservation);
     if (bytes > mostBytes) {

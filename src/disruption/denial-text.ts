@@ -17,6 +17,7 @@ const fixedTexts = {
   'set-not-governed': 'the StatefulSet that owns the pod is not selected',
   'pod-not-seen': 'the pod is not among those that are seen',
   'no-zone': 'the zone of the pod is not known',
+  unused: 'the pod was allowed to be evicted for 5 minutes, and is still there',
   'ledger-full': 'no room for another reservation',
 } as const satisfies Record<Exclude<Denial['kind'], 'disturbed'>, string>;
 
@@ -59,6 +60,8 @@ function detailOf(denial: Denial): string {
       return denial.seenUid === undefined ? '' : `in its place is uid ${denial.seenUid}`;
     case 'disturbed':
       return `${obstacleTexts(denial.obstacles)}${endText(denial)}`;
+    case 'unused':
+      return `it may be asked for again ${formatUtcSeconds(denial.until)}, so that others have their turn`;
     case 'ledger-full':
       return `its ledger has ${denial.reservations}, and takes at most ${denial.mostBytes} bytes`;
     default:

@@ -22,9 +22,9 @@ test('decide() says truly until when what is disturbed stands in the way (LIVE-2
   let promises = 0;
   fc.assert(
     fc.property(beginnings, histories, (beginning, steps) => {
-      play(beginning, steps, ({ play: stage, step, rest }) => {
+      play(beginning, steps, ({ play: stage, step }) => {
         const requests = stage.requests(step).map(requestOf);
-        stage.decide(requests, rest);
+        stage.decide(requests);
         for (const request of requests) {
           const denial = standsAgainst(stage, request, stage.world.now);
           if (denial?.until === undefined) continue;

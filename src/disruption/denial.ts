@@ -38,5 +38,10 @@ export type Denial =
       /** From when on this is no longer in the way if nothing else changes; undefined: only an event helps. */
       readonly until: Instant | undefined;
     }
+  /**
+   * It was allowed for so long, and nothing came of it: others have their turn before it is allowed again. `until` then at
+   * the latest.
+   */
+  | { readonly kind: 'unused'; readonly until: Instant }
   /** The ledger has no room for another reservation. */
   | { readonly kind: 'ledger-full'; readonly reservations: number; readonly mostBytes: number };

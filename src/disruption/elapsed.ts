@@ -1,4 +1,4 @@
-import { after, type Instant, instant, type Millis, type Monotonic, millis } from '#base/units.ts';
+import { after, type Instant, type Millis, type Monotonic, millis } from '#base/units.ts';
 import type { Claim, Reservation } from './reservation.ts';
 
 /** What this process has seen of the claims in a ledger itself, whatever the clocks of others say. */
@@ -6,11 +6,17 @@ export interface Sightings {
   readonly now: Monotonic;
   /** Since when each claim has been seen, by {@link keyOf}. */
   readonly since: ReadonlyMap<string, Monotonic>;
-  /** Those of them that this process saw to come, as it knew the ledger before. */
-  readonly witnessed: ReadonlySet<string>;
+  /** uids of pods that were seen in their slots since they were seen to be given away. @default none */
+  readonly inPlace?: ReadonlySet<string>;
+  /** Those of the claims that this process stored itself, and when. @default none */
+  readonly stored?: ReadonlyMap<string, Monotonic>;
+  /** Since when each pod has been given to an eviction, without a break; by uid. @default none */
+  readonly evictedSince?: ReadonlyMap<string, Monotonic>;
+  /** Until when pods are not given to an eviction anew, as nothing came of it before; by uid. @default none */
+  readonly resting?: ReadonlyMap<string, Monotonic>;
 }
 
-/** Which claim of which reservation; a claim that was given anew is another one. */
+/** Names a claim of a reservation; a claim that was given anew is another one. */
 function keyOf({ uid }: Reservation, { by, at }: Claim): string {
   return `${uid} ${by} ${at}`;
 }
@@ -25,17 +31,14 @@ export function sight(
   before?: Sightings,
 ): Sightings {
   const since = new Map<string, Monotonic>();
-  const witnessed = new Set<string>();
   for (const reservation of reservations) {
     for (const claim of reservation.claims) {
       const key = keyOf(reservation, claim);
       const known = before?.since.get(key);
       since.set(key, known ?? now);
-      const isNew = before !== undefined && known === undefined;
-      if (isNew || before?.witnessed.has(key) === true) witnessed.add(key);
     }
   }
-  return { now, since, witnessed };
+  return { now, since };
 }
 
 /** When it is, by the wall clock, and by what this process has seen; without sightings only the stored times count. */
@@ -45,19 +48,53 @@ export interface LedgerMoment {
 }
 
 /**
- * When `span` has passed since `claim` was given; not after now when it has. It runs from its stored time, and ends at the
- * latest when this process has watched it pass (D-55). Where it saw the claim come, only its own clock counts: a wall clock
- * that steps ends nothing early.
+ * When `span` has passed since `claim` was given; not after now when it has. It runs from when this process saw the claim
+ * first, by its own clock: who wrote the stored time may have another, and one that is minutes off would give a second
+ * zone away. Without sightings it runs from the stored time.
  */
 export function passedAt(
   { reservation, claim }: { readonly reservation: Reservation; readonly claim: Claim },
   span: Millis,
   { now, sightings }: LedgerMoment,
 ): Instant {
-  const key = keyOf(reservation, claim);
-  const told = after(claim.at, span);
-  const since = sightings?.since.get(key);
-  if (sightings === undefined || since === undefined) return told;
-  const watched = after(now, millis(span - (sightings.now - since)));
-  return sightings.witnessed.has(key) ? watched : instant(Math.min(told, watched));
+  const since = sightings?.since.get(keyOf(reservation, claim));
+  if (sightings === undefined || since === undefined) return after(claim.at, span);
+  return after(now, millis(span - (sightings.now - since)));
+}
+
+/** How long ago this process stored `claim` itself, in milliseconds; undefined: another may have ended it since. */
+export function storedFor(
+  { reservation, claim }: { readonly reservation: Reservation; readonly claim: Claim },
+  { now, sightings }: LedgerMoment,
+): Millis | undefined {
+  if (sightings === undefined) return millis(now - claim.at);
+  const at = sightings.stored?.get(keyOf(reservation, claim));
+  return at === undefined ? undefined : millis(sightings.now - at);
+}
+
+/** When this process had seen all claims of `reservation`; undefined: it has not. */
+export function seenSince(reservation: Reservation, { since }: Sightings): Monotonic | undefined {
+  let latest: Monotonic | undefined;
+  for (const claim of reservation.claims) {
+    const at = since.get(keyOf(reservation, claim));
+    if (at === undefined) return undefined;
+    if (latest === undefined || at > latest) latest = at;
+  }
+  return latest;
+}
+
+/**
+ * Whether what the view shows of the slot of `reservation` came after that was given: the view was proven since this process
+ * saw all its claims, or showed the very pod in its slot since then, as no view goes back.
+ */
+export function isShownSince(
+  reservation: Reservation,
+  {
+    sightings,
+    viewProvenAt,
+  }: { readonly sightings?: Sightings | undefined; readonly viewProvenAt?: Monotonic | undefined },
+): boolean {
+  if (sightings === undefined || sightings.inPlace?.has(reservation.uid) === true) return true;
+  const since = seenSince(reservation, sightings);
+  return viewProvenAt !== undefined && since !== undefined && since <= viewProvenAt;
 }

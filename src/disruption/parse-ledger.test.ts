@@ -147,12 +147,11 @@ const faults: Record<
     path: 'version',
     message: 'must be "1", the version that this program writes: got "one"',
   },
-  'of a budget with another uid': {
-    data: signed({ budget: '{"uid":"older-uid"}' }),
-    kind: 'of-another-budget',
-    path: 'budget',
-    message:
-      'must name the ZoneAwarePodDisruptionBudget test/ingester with uid "budget-uid": got "{\\"uid\\":\\"older-uid\\"}"',
+  'of a budget with another uid that was edited by hand': {
+    data: signed({ budget: '{"uid":"older-uid"}', reservations: '[{"uid":""}]' }),
+    kind: 'edited',
+    path: 'reservations"][0].uid',
+    message: 'must be the uid of a pod: got "\\"\\""',
   },
   'of no budget': {
     data: signed({ budget: 'ingester' }),
@@ -251,6 +250,20 @@ for (const [fact, { data, kind, path, message }] of Object.entries(faults)) {
     });
   });
 }
+
+test('parseLedger() tells what a budget with another uid had given away, and that it is not this one', () => {
+  const data = signed({ ...stored, budget: '{"uid":"older-uid"}' });
+  const read = parseLedger(data, ref, object);
+  assert.ok(read.kind === 'of-another-budget');
+  assert.deepEqual(read.problem, {
+    path: 'ConfigMap ops/zpdb-ingester data["budget"]',
+    message:
+      'must name the ZoneAwarePodDisruptionBudget test/ingester with uid "budget-uid": got "{\\"uid\\":\\"older-uid\\"}"',
+  });
+  const own = parseLedger({ ...stored }, ref, object);
+  assert.ok(own.kind === 'ledger' && own.ledger.reservations.size > 0);
+  assert.deepEqual(read.ledger, own.ledger);
+});
 
 test('parseLedger() reads a ledger of which only the budget was renamed', () => {
   const renamed = { ...ref, name: 'ingester-2' };

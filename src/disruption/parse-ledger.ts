@@ -11,20 +11,28 @@ import type { Claim, Reservation } from './reservation.ts';
 /** What was found in the `data` of the ConfigMap of a budget. Whatever is no ledger says nothing of what is given away. */
 export type StoredLedger =
   | { readonly kind: 'ledger'; readonly ledger: Ledger }
+  /**
+   * It belongs to a budget with another uid, such as one of the same name that was deleted. `ledger` has what that one had
+   * given away: pods are on their way whatever becomes of the budget that let them go.
+   */
   | {
-      readonly kind: /** A part of it is missing. */
-        | 'truncated'
-        /** A newer program wrote it. */
-        | 'from-the-future'
-        /** It is not as any program wrote it. */
-        | 'edited'
-        /** It belongs to a budget with another uid, such as one of the same name that was deleted. */
-        | 'of-another-budget';
-      /** Where, what is required, and what was seen. */
+      readonly kind: 'of-another-budget';
+      readonly ledger: Ledger;
       readonly problem: Problem;
-    };
+    }
+  | Unreadable;
 
-type Unreadable = Exclude<StoredLedger, { kind: 'ledger' }>;
+/** What tells nothing. */
+interface Unreadable {
+  readonly kind: /** A part of it is missing. */
+    | 'truncated'
+    /** A newer program wrote it. */
+    | 'from-the-future'
+    /** It is not as any program wrote it. */
+    | 'edited';
+  /** Where, what is required, and what was seen. */
+  readonly problem: Problem;
+}
 
 /**
  * Reads the ledger of `budget` from the `data` of a ConfigMap. Total.
@@ -33,8 +41,10 @@ type Unreadable = Exclude<StoredLedger, { kind: 'ledger' }>;
  */
 export function parseLedger(data: JsonObject, budget: BudgetRef, object: string): StoredLedger {
   const path = (key: string): string => `${object} data["${key}"]`;
-  const stranger = strangerTo(data, budget, path);
-  if (stranger !== undefined) return stranger;
+  const unknown = versionProblem(data, path);
+  if (unknown !== undefined) return unknown;
+  const owner = ownerOf(data, budget, path);
+  if (owner.kind === 'unreadable') return owner.why;
   const text = stringAt(data, 'reservations');
   if (text === undefined) return missing(path('reservations'));
   const list = jsonIn(text);
@@ -46,15 +56,16 @@ export function parseLedger(data: JsonObject, budget: BudgetRef, object: string)
   const damage = damageOf(data, path);
   if (damage !== undefined) return damage;
   const reservations = parseReservations(list, path('reservations'));
-  return reservations.kind === 'invalid'
-    ? { kind: 'edited', problem: reservations.problem }
-    : { kind: 'ledger', ledger: { budget, reservations: reservations.value } };
+  if (reservations.kind === 'invalid') return { kind: 'edited', problem: reservations.problem };
+  const ledger = { budget, reservations: reservations.value };
+  if (owner.kind === 'this') return { kind: 'ledger', ledger };
+  return { kind: 'of-another-budget', ledger, problem: owner.problem };
 }
 
 type Path = (key: string) => string;
 
-/** Why the ledger is not one that this program may read for `budget`. */
-function strangerTo(data: JsonObject, budget: BudgetRef, path: Path): Unreadable | undefined {
+/** Why the ledger is not one that this program can read. */
+function versionProblem(data: JsonObject, path: Path): Unreadable | undefined {
   const version = stringAt(data, 'version');
   if (version === undefined) return missing(path('version'));
   const wanted = `must be "${LEDGER_VERSION}", the version that this program writes`;
@@ -65,15 +76,26 @@ function strangerTo(data: JsonObject, budget: BudgetRef, path: Path): Unreadable
     const why = `${wanted}: got ${quoted(version)}, which a newer program wrote`;
     return unreadable('from-the-future', path('version'), why);
   }
+  return undefined;
+}
+
+type Owner =
+  | { readonly kind: 'this' }
+  | { readonly kind: 'another'; readonly problem: Problem }
+  | { readonly kind: 'unreadable'; readonly why: Unreadable };
+
+/** Whose ledger it is. */
+function ownerOf(data: JsonObject, budget: BudgetRef, path: Path): Owner {
   const text = stringAt(data, 'budget');
-  if (text === undefined) return missing(path('budget'));
+  if (text === undefined) return { kind: 'unreadable', why: missing(path('budget')) };
   const owner = jsonIn(text);
   const uid = isJsonObject(owner) ? stringAt(owner, 'uid') : undefined;
-  if (uid === budget.uid) return undefined;
-  const kind = uid === undefined ? 'edited' : 'of-another-budget';
+  if (uid === budget.uid) return { kind: 'this' };
   const { namespace, name } = budget;
-  const why = `must name the ${budget.kind} ${namespace}/${name} with uid ${quoted(budget.uid)}: got ${quoted(text)}`;
-  return unreadable(kind, path('budget'), why);
+  const message = `must name the ${budget.kind} ${namespace}/${name} with uid ${quoted(budget.uid)}: got ${quoted(text)}`;
+  const problem = { path: path('budget'), message };
+  if (uid !== undefined) return { kind: 'another', problem };
+  return { kind: 'unreadable', why: { kind: 'edited', problem } };
 }
 
 function damageOf(data: JsonObject, path: Path): Unreadable | undefined {

@@ -6,6 +6,7 @@ import { BudgetBed, budget, failed, zones } from '#testing/budgeted-zones.ts';
 import { T0, unready } from '#testing/views.ts';
 import type { Round } from './decide.ts';
 import { type Sightings, sight } from './elapsed.ts';
+import type { Leader } from './release.ts';
 import type { DisruptionSnapshot } from './snapshot.ts';
 
 const a0 = 'ingester-zone-a-0';
@@ -67,10 +68,10 @@ const always: Record<string, Case> = {
     later: seconds(1),
     holds: false,
   },
-  'no more once the set is gone [zpdb 97]': {
+  'for less than 120 s while its set is not under the budget: it may come back': {
     becomes: zones({ a: 'none' }),
-    later: seconds(1),
-    holds: false,
+    later: millis(119_999),
+    holds: true,
   },
   'while the status of the set still counts the slot': {
     becomes: zones({ a: { spec: { replicas: 0 }, status: { replicas: 3 }, listed: 0 } }),
@@ -88,6 +89,11 @@ const always: Record<string, Case> = {
 
 const ofEvictions: Record<string, Case> = {
   ...always,
+  'no more 120 s after, while its set is not under the budget [zpdb 97]': {
+    becomes: zones({ a: 'none' }),
+    later: seconds(120),
+    holds: false,
+  },
   'for less than 120 s while the same pod stays available': {
     becomes: zones(),
     later: millis(119_999),
@@ -106,6 +112,17 @@ const ofIntents: Record<string, Case> = {
 };
 
 const term = 'term-1';
+
+/** Who leads in `of`, and wants all away that was given to it. */
+function leads(of: string): Leader {
+  return { term: of, arePredecessorsOver: true, isIntended: () => true };
+}
+
+/** The leader of `term`, which wants `pod` away no more. */
+function dropping(pod: string): Leader {
+  return { ...leads(term), isIntended: (uid) => uid !== `${pod}-uid` };
+}
+
 const askers = {
   eviction: { asking: { by: 'eviction' }, cases: ofEvictions },
   rollout: { asking: { by: 'rollout', term }, cases: ofIntents },
@@ -119,7 +136,7 @@ for (const [asker, { asking, cases }] of Object.entries(askers)) {
       assert.equal(bed.ask('a-0', { asking }), 'allowed');
       bed.now = after(T0, later);
       bed.snapshot = becomes;
-      const leader = { term, arePredecessorsOver: true };
+      const leader = leads(term);
       assert.deepEqual(bed.reserved({ leader }), holds ? [a0] : []);
     });
   }
@@ -141,42 +158,48 @@ const intents: Record<
 > = {
   'on a replica that does not lead': { round: {}, holds: true },
   'while its own term lasts': {
-    round: { leader: { term: 'term-1', arePredecessorsOver: true } },
+    round: { leader: leads('term-1') },
     holds: true,
   },
   'while a predecessor may still have something under way': {
-    round: { leader: { term: 'term-2', arePredecessorsOver: false } },
+    round: { leader: { ...leads('term-2'), arePredecessorsOver: false } },
     holds: true,
   },
   'no more once the predecessor was waited out and the pod lives on': {
-    round: { leader: { term: 'term-2', arePredecessorsOver: true } },
+    round: { leader: leads('term-2') },
     holds: false,
   },
   'no more once the predecessor was waited out and the pod lives on, ready or not': {
-    round: { leader: { term: 'term-2', arePredecessorsOver: true } },
+    round: { leader: leads('term-2') },
     pod: zones({ a: { pods: { 0: notReady } } }),
     holds: false,
   },
   'of a predecessor that was waited out while the pod is going': {
-    round: { leader: { term: 'term-2', arePredecessorsOver: true } },
+    round: { leader: leads('term-2') },
     pod: zones({ a: { pods: { 0: { isTerminating: true } } } }),
     holds: true,
   },
   'of a predecessor that was waited out while the slot is empty': {
-    round: { leader: { term: 'term-2', arePredecessorsOver: true } },
+    round: { leader: leads('term-2') },
     pod: zones({ a: { pods: { 0: 'missing' } } }),
     holds: true,
   },
-  'no more once it was taken back': {
-    round: { voided: [{ uid: `${a0}-uid`, by: 'rollout' }] },
+  'no more once its own term does not want the pod away any more, and sent nothing': {
+    round: { leader: dropping(a0) },
     holds: false,
   },
-  'when another asker takes something back': {
-    round: { voided: [{ uid: `${a0}-uid`, by: 'scale-down' }] },
+  'that its own term dropped while somebody else has the pod go': {
+    round: { leader: dropping(a0) },
+    pod: zones({ a: { pods: { 0: { isTerminating: true } } } }),
     holds: true,
   },
-  'when the intent for another pod is taken back': {
-    round: { voided: [{ uid: 'another-uid', by: 'rollout' }] },
+  'that its own term dropped while the slot is empty': {
+    round: { leader: dropping(a0) },
+    pod: zones({ a: { pods: { 0: 'missing' } } }),
+    holds: true,
+  },
+  'when its own term drops the intent for another pod': {
+    round: { leader: dropping('ingester-zone-a-1') },
     holds: true,
   },
 };
@@ -191,14 +214,14 @@ for (const [fact, { round, pod = zones(), holds }] of Object.entries(intents)) {
   });
 }
 
-test('decide() holds for an eviction what a rollout has taken back', () => {
+test('decide() holds for an eviction what a rollout does not want any more', () => {
   const bed = new BudgetBed();
   assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');
   assert.equal(bed.ask('a-0'), 'allowed');
-  const voided = [{ uid: `${a0}-uid`, by: 'rollout' }] as const;
-  assert.deepEqual(bed.reserved({ voided }), [a0]);
+  const leader = dropping(a0);
+  assert.deepEqual(bed.reserved({ leader }), [a0]);
   bed.now = after(T0, seconds(120));
-  assert.deepEqual(bed.reserved({ voided }), []);
+  assert.deepEqual(bed.reserved({ leader }), []);
 });
 
 test('decide() holds for a rollout what an eviction has had for 120 s', () => {
@@ -213,61 +236,44 @@ test('decide() in a new term takes the intent of the old one over, to finish it 
   const bed = new BudgetBed();
   assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');
   assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term: 'term-2' } }), 'allowed');
-  const leader = { term: 'term-2', arePredecessorsOver: true };
+  const leader = leads('term-2');
   assert.deepEqual(bed.reserved({ leader }), [a0]);
 });
 
-/** What a process knows that first saw the ledger 10 s ago, by its own clock, or saw the reservation come then. */
-function seen(bed: BudgetBed, kind: 'found' | 'witnessed', ago = seconds(10)): Sightings {
-  const reservations = [...bed.ledger.reservations.values()];
-  const before = kind === 'found' ? undefined : sight([], monotonic(0));
-  return { ...sight(reservations, monotonic(0), before), now: monotonic(ago) };
+/** What a process knows that first saw the ledger so long ago, by its own clock. */
+function seen(bed: BudgetBed, ago = seconds(10)): Sightings {
+  return { ...sight([...bed.ledger.reservations.values()], monotonic(0)), now: monotonic(ago) };
 }
 
 const clocks: Record<
   string,
   {
-    readonly kind: 'found' | 'witnessed';
     readonly ago?: ReturnType<typeof seconds>;
     readonly wall: ReturnType<typeof seconds>;
     readonly holds: boolean;
   }
 > = {
-  'when the wall clock steps ahead in the process that saw it given': {
-    kind: 'witnessed',
-    wall: minutes(60),
-    holds: true,
-  },
-  'no more once the process that saw it given has counted 120 s, whatever the wall clock says': {
-    kind: 'witnessed',
+  'when the wall clock steps ahead': { wall: minutes(60), holds: true },
+  'in a process that has just found it, though its time is 120 s ago: whose clock wrote that, nobody knows':
+    { wall: seconds(120), holds: true },
+  'no more once this process has counted 120 s, whatever the wall clock says': {
     ago: seconds(120),
     wall: minutes(-60),
     holds: false,
   },
-  'no more 120 s after its time in a process that found it': {
-    kind: 'found',
-    wall: seconds(120),
-    holds: false,
-  },
-  'while its time lies ahead in a process that found it lately': {
-    kind: 'found',
+  'while this process has counted less, though its time lies ahead (D-55)': {
+    ago: millis(119_999),
     wall: minutes(-60),
     holds: true,
-  },
-  'no more once a process that found it has counted 120 s, though its time lies ahead (D-55)': {
-    kind: 'found',
-    ago: seconds(120),
-    wall: minutes(-60),
-    holds: false,
   },
 };
 
-for (const [fact, { kind, ago, wall, holds }] of Object.entries(clocks)) {
+for (const [fact, { ago, wall, holds }] of Object.entries(clocks)) {
   test(`decide() holds what it gave to an eviction ${fact}`, () => {
     const bed = new BudgetBed();
     assert.equal(bed.ask('a-0'), 'allowed');
     bed.now = after(T0, wall);
-    assert.deepEqual(bed.reserved({ sightings: seen(bed, kind, ago) }), holds ? [a0] : []);
+    assert.deepEqual(bed.reserved({ sightings: seen(bed, ago) }), holds ? [a0] : []);
   });
 }
 
@@ -275,13 +281,48 @@ test('sight() keeps since when a claim was seen, and forgets what is gone', () =
   const bed = new BudgetBed(budget({ limit: 2 }));
   assert.equal(bed.ask('a-0'), 'allowed');
   const first = sight([...bed.ledger.reservations.values()], monotonic(5));
-  assert.equal(first.witnessed.size, 0);
   assert.equal(bed.ask('a-1'), 'allowed');
   const second = sight([...bed.ledger.reservations.values()], monotonic(7), first);
   assert.deepEqual([...second.since.values()], [5, 7]);
-  assert.equal(second.witnessed.size, 1);
   const third = sight([...bed.ledger.reservations.values()], monotonic(9), second);
   assert.deepEqual([...third.since.values()], [5, 7]);
-  assert.equal(third.witnessed.size, 1);
   assert.equal(sight([], monotonic(11), third).since.size, 0);
 });
+
+/** What a process knows that saw the reservation come at 5 s, of a view that was proven `at`. */
+function viewOf(
+  bed: BudgetBed,
+  at: number | undefined,
+  inPlace: readonly string[] = [],
+): Partial<Round> {
+  const sightings = sight([...bed.ledger.reservations.values()], monotonic(5_000));
+  return {
+    sightings: { ...sightings, inPlace: new Set(inPlace) },
+    viewProvenAt: at === undefined ? undefined : monotonic(at),
+  };
+}
+
+const views: Record<
+  string,
+  { readonly at?: number; readonly inPlace?: readonly string[]; readonly holds: boolean }
+> = {
+  'though an older view shows another pod in the slot': { at: 4_999, holds: true },
+  'though a view that nothing proves shows another pod in the slot': { holds: true },
+  'no more once a view that was proven since shows another pod in the slot': {
+    at: 5_000,
+    holds: false,
+  },
+  'no more once another pod is in the slot where this very one was seen': {
+    inPlace: [`${a0}-uid`],
+    holds: false,
+  },
+};
+
+for (const [fact, { at, inPlace, holds }] of Object.entries(views)) {
+  test(`decide() holds what it gave ${fact} (BUDG-4)`, () => {
+    const bed = new BudgetBed();
+    assert.equal(bed.ask('a-0'), 'allowed');
+    bed.snapshot = zones({ a: { pods: { 0: successor } } });
+    assert.deepEqual(bed.reserved(viewOf(bed, at, inPlace)), holds ? [a0] : []);
+  });
+}

@@ -1,6 +1,6 @@
 /** When a reservation ends: by evidence, never because a condition or a container changed (BUDG-4). */
-import { type Instant, type Millis, seconds } from '#base/units.ts';
-import { type LedgerMoment, passedAt } from './elapsed.ts';
+import { type Instant, type Millis, type Monotonic, seconds } from '#base/units.ts';
+import { isShownSince, type LedgerMoment, passedAt } from './elapsed.ts';
 import type { Place } from './place.ts';
 import { type Claim, type Reservation, termOf } from './reservation.ts';
 import type { Standing } from './standing.ts';
@@ -14,14 +14,21 @@ export const evictionLife: Millis = seconds(120);
 /** The process that may void intents of our own: it holds the Lease. */
 export interface Leader {
   readonly term: string;
-  /** Whether nothing that an earlier term sent can arrive any more: it ended in good order, or was waited out (D-50). */
+  /**
+   * Whether nothing that an earlier term sent can arrive any more, as it ended in good order or was waited out (D-50), and
+   * the view was proven after that.
+   */
   readonly arePredecessorsOver: boolean;
+  /** Whether this process wants the pod away, or may have sent for that already. By uid. */
+  isIntended(uid: string): boolean;
 }
 
 /** What the end of a reservation is judged by. */
 export interface ReleaseMoment extends LedgerMoment {
   /** Absent on replicas that do not lead: these end no intent of our own. */
   readonly leader?: Leader | undefined;
+  /** When the view of the pods and sets was proven; undefined: not at all. Says nothing where there are no sightings. */
+  readonly viewProvenAt?: Monotonic | undefined;
 }
 
 /** What is left of `reservation`; itself where nothing ended, undefined where it ended. */
@@ -33,12 +40,31 @@ export function remainderOf(
   // Where something could not be read, nothing is evidence.
   if (standing.sets === undefined || standing.unreadable.length > 0) return reservation;
   const place = standing.places.get(reservation.slot.pod);
-  if (place === undefined || isTakenOver(place, reservation.uid)) return undefined;
-  const claims = reservation.claims.filter(
-    (claim) => !isOver({ reservation, claim }, place, moment),
+  const isInView = isSetInView(reservation, standing);
+  if (isInView && (place === undefined || isTakenOver(place, reservation.uid))) {
+    // A view that is older than the reservation shows what was there before.
+    return isShownSince(reservation, moment) ? undefined : reservation;
+  }
+  const claims = reservation.claims.filter((claim) =>
+    isInView && place !== undefined
+      ? !isOver({ reservation, claim }, place, moment)
+      : !isForgotten({ reservation, claim }, moment),
   );
   if (claims.length === reservation.claims.length) return reservation;
   return claims.length === 0 ? undefined : { ...reservation, claims };
+}
+
+/** Whether the set of the slot is under the budget now: one that left it may come back, with the pod on its way. */
+function isSetInView({ slot }: Reservation, { sets }: Standing): boolean {
+  if (slot.set === undefined) return true;
+  return [...(sets?.values() ?? [])].some(({ name }) => name === slot.set);
+}
+
+/** Whether a claim on a pod that nobody sees any more has happened by now, or never will. */
+function isForgotten({ reservation, claim }: ClaimOf, moment: ReleaseMoment): boolean {
+  const term = termOf(claim);
+  if (term !== undefined && !isWithoutIntent(term, reservation, moment)) return false;
+  return passedAt({ reservation, claim }, evictionLife, moment) <= moment.now;
 }
 
 /** Whether another pod than the one given away is available in its slot: what was permitted has come to its end. */
@@ -54,13 +80,14 @@ interface ClaimOf {
 function isOver({ reservation, claim }: ClaimOf, place: Place, moment: ReleaseMoment): boolean {
   if (place.pod?.uid !== reservation.uid) return false;
   const term = termOf(claim);
-  if (term !== undefined) return !place.isLeaving && isOfThePast(term, moment);
+  if (term !== undefined) return !place.isLeaving && isWithoutIntent(term, reservation, moment);
   return place.isAvailable && passedAt({ reservation, claim }, evictionLife, moment) <= moment.now;
 }
 
-/** Whether an intent of `term` cannot lead to anything any more. */
-function isOfThePast(term: string, { leader }: ReleaseMoment): boolean {
-  return leader?.arePredecessorsOver === true && leader.term !== term;
+/** Whether an intent of `term` cannot lead to anything any more: it is of the past, or was dropped before it was sent. */
+function isWithoutIntent(term: string, { uid }: Reservation, { leader }: ReleaseMoment): boolean {
+  if (leader === undefined) return false;
+  return leader.term === term ? !leader.isIntended(uid) : leader.arePredecessorsOver;
 }
 
 /**

@@ -34,13 +34,22 @@ export async function connect(
   return withCredentials(await openTransport(settings, context), settings.credentials);
 }
 
-/** The transport to any HTTP server, without credentials; proxy variables of `env` are honoured. */
+/** Where {@link openTransport} leads, and how. */
+export interface ServerSettings
+  extends Pick<ConnectionSettings, 'server' | 'tls' | 'proxy'>,
+    Pick<UndiciTransportOptions, 'connections' | 'lookup'> {}
+
+/**
+ * The transport to any HTTP server, without credentials; proxy variables of `env` are honoured.
+ *
+ * @throws {Error} when there is a proxy, and its URL is none
+ */
 export async function openTransport(
-  { server, tls, proxy }: Pick<ConnectionSettings, 'server' | 'tls' | 'proxy'>,
+  { proxy, ...settings }: ServerSettings,
   { clock, env }: { readonly clock: Clock; readonly env: Environment },
 ): Promise<ByteTransport> {
-  const through = await proxied(proxy ?? proxyFor(server, env));
-  return createUndiciTransport({ server, tls, clock, ...through });
+  const through = await proxied(proxy ?? proxyFor(settings.server, env));
+  return createUndiciTransport({ ...settings, ...through, clock });
 }
 
 async function proxied(

@@ -53,6 +53,7 @@ export const resourceTypes = Object.freeze({
     'replicatemplates',
     'ReplicaTemplate',
   ),
+  phasedRollouts: served('sts.plus/v1alpha1', 'phasedrollouts', 'PhasedRollout'),
   leases: served('coordination.k8s.io/v1', 'leases', 'Lease'),
   customResourceDefinitions: clusterScoped(
     served('apiextensions.k8s.io/v1', 'customresourcedefinitions', 'CustomResourceDefinition'),

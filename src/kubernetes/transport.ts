@@ -30,7 +30,10 @@ export interface TransportRequest {
 /** A request whose body need not be text. */
 export interface ByteRequest extends Omit<TransportRequest, 'body'> {
   readonly body?: string | Uint8Array;
-  /** Most bytes that a whole answer may have, so that it is not kept; a longer one fails. @default any number */
+  /**
+   * Most bytes that a whole answer may have, so that it is not kept; a longer one fails for an {@link AnswerTooLongError}.
+   * @default any number
+   */
   readonly longestAnswer?: number;
 }
 
@@ -77,6 +80,15 @@ export type TransportFailure =
   | 'connection'
   /** The caller's signal aborted it. The server may have acted. */
   | 'aborted';
+
+/** The cause of a failure by `longestAnswer`. */
+export class AnswerTooLongError extends Error {
+  override readonly name = 'AnswerTooLongError';
+
+  constructor(longest: number) {
+    super(`the answer is longer than ${longest} bytes`);
+  }
+}
 
 /** A request without a whole answer; `failure` says whether the server may have acted on it. */
 export class TransportError extends Error {

@@ -1,4 +1,5 @@
-import type { ConnectionOptions, SecureContextOptions } from 'node:tls';
+import type { LookupFunction } from 'node:net';
+import type { ConnectionOptions, SecureContext, SecureContextOptions } from 'node:tls';
 import type { buildConnector, Dispatcher } from 'undici';
 import connectorOf from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
@@ -6,7 +7,13 @@ import type { Clock } from '#base/clock.ts';
 import { seconds } from '#base/units.ts';
 import { ChunkQueue } from './chunk-queue.ts';
 import { Exchange } from './exchange.ts';
-import type { ByteRequest, Transport, TransportResponse, TransportStream } from './transport.ts';
+import {
+  AnswerTooLongError,
+  type ByteRequest,
+  type Transport,
+  type TransportResponse,
+  type TransportStream,
+} from './transport.ts';
 
 /** How an HTTPS connection is made; PEM texts, not paths. */
 export interface TlsSettings extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> {
@@ -14,6 +21,8 @@ export interface TlsSettings extends Pick<SecureContextOptions, 'ca' | 'cert' | 
   readonly serverName?: string;
   /** Accepts any certificate. @default false */
   readonly isInsecure?: boolean;
+  /** Made once for many connections, in place of the PEM texts. @default each connection makes its own */
+  readonly secureContext?: SecureContext;
 }
 
 /** What every dispatcher of a transport is made with. */
@@ -50,6 +59,8 @@ export interface UndiciTransportOptions {
   readonly dispatcherOf?: DispatcherFactory;
   /** Most connections for whole answers; streams have one each beside them. @default 32 */
   readonly connections?: number;
+  /** Finds the addresses of the server, unless {@link dispatcherOf} connects. @default the system's way */
+  readonly lookup?: LookupFunction;
 }
 
 /** A transport that sends bodies which are no text, too; the API server is never sent any. */
@@ -74,7 +85,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): ByteTran
 
 type ConnectSettings = Pick<
   ConnectionOptions,
-  'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'
+  'ca' | 'cert' | 'key' | 'secureContext' | 'servername' | 'rejectUnauthorized'
 >;
 
 class UndiciTransport implements ByteTransport {
@@ -107,7 +118,7 @@ class UndiciTransport implements ByteTransport {
         onResponseData: (_, chunk) => {
           length += chunk.length;
           if (length <= longestAnswer) chunks.push(chunk);
-          else exchange.breakOff(new Error(`the answer is longer than ${longestAnswer} bytes`));
+          else exchange.breakOff(new AnswerTooLongError(longestAnswer));
         },
         onResponseEnd: () => {
           exchange.settle(() => resolve({ ...exchange.head, body: joined(chunks) }));
@@ -206,18 +217,22 @@ class UndiciTransport implements ByteTransport {
 }
 
 function dispatcherOf(options: UndiciTransportOptions, connections: number | null): Dispatcher {
-  const { dispatcherOf: factory = directly, tls = () => ({}) } = options;
+  const { lookup, tls = () => ({}) } = options;
+  const { dispatcherOf: factory = directly(lookup) } = options;
   // Deadlines are ours, on the injected clock: undici's would cut a quiet watch after 300 s.
   const deadlines = { headersTimeout: 0, bodyTimeout: 0 } as const;
   const keepAliveTimeout = idleConnectionsLast;
   return factory({ connections, allowH2: false, ...deadlines, keepAliveTimeout }, tls);
 }
 
-function directly(settings: DispatcherSettings, tls: () => TlsSettings): Dispatcher {
-  const connect: buildConnector.connector = (target, done) => {
-    connectorOf({ ...connectOptions(tls()), allowH2: false })(target, done);
+function directly(lookup: LookupFunction | undefined): DispatcherFactory {
+  const found = lookup === undefined ? {} : { lookup };
+  return (settings, tls) => {
+    const connect: buildConnector.connector = (target, done) => {
+      connectorOf({ ...connectOptions(tls()), ...found, allowH2: false })(target, done);
+    };
+    return new Agent({ ...settings, connect });
   };
-  return new Agent({ ...settings, connect });
 }
 
 /** `tls` in Node's terms. */

@@ -30,7 +30,7 @@ export const rolloutGroupPermissions: readonly Permission[] = Object.freeze([
     group: 'rollout-operator.grafana.com',
     resource: 'zoneawarepoddisruptionbudgets',
     verbs: ['list', 'watch'],
-    because: 'a group that such a budget governs is held, as this version does not have them yet',
+    because: 'what such a budget protects is taken away only as far as it allows',
   },
   {
     group: '',

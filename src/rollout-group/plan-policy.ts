@@ -30,7 +30,6 @@ interface Rule {
 
 /** All that can hold a zone, in order; the first answer wins. What none of them holds goes on. */
 const rules: readonly Rule[] = [
-  { policy: capabilityNotBuilt, of: 'every pod' },
   { policy: otherStrategy, of: 'every pod' },
   { policy: setTooLarge, of: 'every pod' },
   { policy: twoZonesUnavailable, of: 'pods that serve' },
@@ -79,15 +78,9 @@ function stop(decision: Decision): Answer {
 }
 
 /** The pass over the group fails with the message of `decision`. */
-export function fail(decision: Decision): Answer {
+function fail(decision: Decision): Answer {
   const { message } = decision.because;
   return { kind: 'stop', decisions: [decision], failure: message };
-}
-
-/** A group that asks for what this version does not have is never rolled without it (D-13). */
-function capabilityNotBuilt(zone: Zone, { snapshot }: Group): Answer | undefined {
-  const { unbuilt } = snapshot;
-  return unbuilt === undefined ? undefined : stop(hold(zone, 'CapabilityNotBuilt', unbuilt));
 }
 
 /** Another strategy than OnDelete has pods replaced by somebody else (RC-23). */

@@ -16,7 +16,6 @@ import { seconds } from '#base/units.ts';
 import { deepFreeze } from '#config/deep-freeze.ts';
 import type { DeletePod } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
-import type { Budgets } from '#disruption/verdict.ts';
 import { group, type PodState, zone } from '#testing/rollout-zones.ts';
 import { T0 } from '#testing/views.ts';
 import { planRolloutGroup } from './plan.ts';
@@ -84,25 +83,15 @@ const snapshots = record({
   zones: array(zoneSpec, { maxLength: 4 }),
   arePausable: boolean(),
   leaving: array(nat({ max: 27 }), { maxLength: 3 }),
-  refused: array(nat({ max: 27 }), { maxLength: 6 }),
-}).map(({ zones, arePausable, leaving, refused }) => {
+}).map(({ zones, arePausable, leaving }) => {
   const sets = zones.map((spec, index) =>
     zoneOf('abcd'.charAt(index), { ...spec, isPaused: spec.isPaused && arePausable }),
   );
   const names = sets.flatMap(({ pods }) => pods.map(({ name }) => name));
   const uids = leaving.flatMap((at) => (names[at] === undefined ? [] : [`${names[at]}-uid`]));
-  const protectedNames = refused.flatMap((at) => names[at] ?? []);
-  const snapshot = group(sets, { leaving: new Set(uids), budgets: budgets(protectedNames) });
+  const snapshot = group(sets, { leaving: new Set(uids) });
   return deepFreeze(snapshot);
 });
-
-function budgets(refused: readonly string[]): Budgets {
-  return {
-    partitionAwareness: () => 'unaware',
-    verdict: ({ podName }) =>
-      refused.includes(podName) ? { kind: 'refused', message: 'no' } : { kind: 'allowed' },
-  };
-}
 
 function deletionsOf(snapshot: GroupSnapshot): readonly DeletePod[] {
   const { decisions } = planRolloutGroup(snapshot, T0);

@@ -192,6 +192,7 @@ function replacement(zone: Zone, { slot, stuckness }: StuckPod): Decision {
     set: zone.ref,
     pod: podRef(pod),
     costs: 'nothing',
+    maxUnavailable: zone.limit,
     because: because('StuckPodReplaced', message),
   };
 }

@@ -1,34 +1,21 @@
 import type { Decision } from '#control/decision.ts';
 import { because, podRef } from '#control/refs.ts';
 import type { Slot } from '#statefulset/slot.ts';
-import { type Answer, answerOf, fail, hold, wait } from './plan-policy.ts';
+import { type Answer, answerOf, wait } from './plan-policy.ts';
 import type { Group, Zone } from './plan-zone.ts';
 
 type AvailableSlot = Extract<Slot, { kind: 'available' }>;
 
 /** The turn of `zone`: what the first policy that holds it says, or else its next pods go (RC-40…RC-62). */
 export function planTurn(zone: Zone, group: Group): Answer {
-  return answerOf(zone, group) ?? disrupt(zone, group);
+  return answerOf(zone, group) ?? disrupt(zone);
 }
 
-/** Outdated pods: as many go as the limit leaves and the budgets allow, lowest ordinal first (RC-43…RC-49, KW-4). */
-function disrupt(zone: Zone, { snapshot: { budgets } }: Group): Answer {
+/** Outdated pods: as many go as the limit leaves, lowest ordinal first (RC-43…RC-46, KW-4); budgets are asked for them later. */
+function disrupt(zone: Zone): Answer {
   const free = zone.limit - zone.unavailable.length;
-  const candidates = zone.outdated.filter((slot) => slot.kind === 'available').slice(0, free);
-  const [first] = candidates;
-  // The policies see to it that there is one.
-  if (first === undefined) return wait();
-  const awareness = budgets.partitionAwareness(first.pod.name);
-  if (typeof awareness !== 'string') return fail(hold(zone, 'BudgetUnclear', awareness.message));
-  const override = awareness === 'aware' ? 1 : zone.limit;
-  const asked = candidates.map((slot) => ({
-    slot,
-    verdict: budgets.verdict({ podName: slot.pod.name, override }),
-  }));
-  const allowed = asked.filter(({ verdict }) => verdict.kind === 'allowed');
-  if (allowed.length > 0) return wait(...allowed.map(({ slot }) => deletion(zone, slot)));
-  const refusals = asked.map(({ verdict }) => (verdict.kind === 'allowed' ? '' : verdict.message));
-  return wait(hold(zone, 'BudgetRefused', refusals.join('; ')));
+  const next = zone.outdated.filter((slot) => slot.kind === 'available').slice(0, free);
+  return wait(...next.map((slot) => deletion(zone, slot)));
 }
 
 function deletion(zone: Zone, slot: AvailableSlot): Decision {
@@ -41,6 +28,7 @@ function deletion(zone: Zone, slot: AvailableSlot): Decision {
     set: zone.ref,
     pod: podRef(slot.pod),
     costs: 'a-slot',
+    maxUnavailable: zone.limit,
     because: because('PodOutdated', message),
   };
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, monotonic, seconds } from '#base/units.ts';
-import { type Budgets, unbudgeted } from '#disruption/verdict.ts';
 import { group, line, type PodState, zone } from '#testing/rollout-zones.ts';
 import { podView, readySince, type StatefulSetOverrides, T0 } from '#testing/views.ts';
 import { planRolloutGroup } from './plan.ts';
@@ -16,16 +15,6 @@ function lines(snapshot: GroupSnapshot, now = T0): readonly string[] {
 
 const oneAtATime = { 'rollout-max-unavailable': '1' };
 const paused = { 'rollout-max-unavailable': '2', 'grafana.com/rollout-paused': 'true' };
-
-function verdicts(answers: Readonly<Record<string, 'allowed' | 'refused'>>): Budgets {
-  return {
-    partitionAwareness: () => 'unaware',
-    verdict: ({ podName }) =>
-      answers[podName] === 'allowed'
-        ? { kind: 'allowed' }
-        : { kind: 'refused', message: `a budget protects ${podName}` },
-  };
-}
 
 const cases: Record<string, { readonly given: GroupSnapshot; readonly want: readonly string[] }> = {
   '[scenario 3] holds when outdated pods of two zones are not ready: they may be back in a second (D-48)':
@@ -73,38 +62,6 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
   '[scenario 7] deletes the lowest ordinals up to the limit, and no status is written': {
     given: group([zone('a'), zone('b', { status: prev, pods: allOld }), zone('c')]),
     want: ['delete b-0 PodOutdated', 'delete b-1 PodOutdated'],
-  },
-  '[scenario 8] leaves out a pod that a budget refuses': {
-    given: group([zone('a'), zone('b', { status: prev, pods: allOld })], {
-      budgets: verdicts({ 'ingester-zone-b-0': 'allowed', 'ingester-zone-b-1': 'refused' }),
-    }),
-    want: ['delete b-0 PodOutdated'],
-  },
-  '[scenario 9] asks for no third pod when the first is refused': {
-    given: group([zone('a'), zone('b', { status: prev, pods: allOld })], {
-      budgets: verdicts({
-        'ingester-zone-b-0': 'refused',
-        'ingester-zone-b-1': 'allowed',
-        'ingester-zone-b-2': 'allowed',
-      }),
-    }),
-    want: ['delete b-1 PodOutdated'],
-  },
-  '[scenario 10] deletes nothing and leaves later zones alone when a budget refuses every pod': {
-    given: group(
-      [zone('a', { status: prev, pods: allOld }), zone('b', { status: prev, pods: allOld })],
-      { budgets: verdicts({}) },
-    ),
-    want: ['hold a BudgetRefused', 'hold b ZoneOrder'],
-  },
-  '[scenario 12] fails and deletes nothing when it is unclear which budget governs': {
-    given: group([zone('a', { status: prev, pods: allOld })], {
-      budgets: {
-        ...unbudgeted,
-        partitionAwareness: () => ({ kind: 'unclear', message: 'two budgets match' }),
-      },
-    }),
-    want: ['hold a BudgetUnclear'],
   },
   '[scenario 13] uses 1 for a limit that cannot be read, and warns': {
     given: group([
@@ -337,12 +294,6 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
     given: group([zone('a', { spec: { replicas: 4 } }), zone('b', { status: prev, pods: allOld })]),
     want: ['hold a ZoneNotReady', 'hold b ZoneOrder'],
   },
-  'holds a group that asks for a capability that is not built (D-13)': {
-    given: group([zone('a', { status: prev, pods: ['old', 'old', 'old-stuck'] })], {
-      unbuilt: 'it mirrors replicas',
-    }),
-    want: ['hold a CapabilityNotBuilt'],
-  },
   'leaves a set that is being deleted alone, and the others wait for its pods': {
     given: group([
       zone('a', { isDeleting: true, status: prev, pods: ['old', 'old', 'old-terminating'] }),
@@ -374,27 +325,6 @@ for (const [fact, { given, want }] of Object.entries(cases)) {
     assert.deepEqual(lines(given), want);
   });
 }
-
-test('planRolloutGroup() [scenario 11] passes the limit to a budget that knows no partitions, and 1 to one that does', () => {
-  const asked: number[] = [];
-  const asking = (awareness: 'aware' | 'unaware'): Budgets => ({
-    partitionAwareness: () => awareness,
-    verdict: ({ override }) => {
-      asked.push(override);
-      return { kind: 'allowed' };
-    },
-  });
-  const outdated = zone('a', { status: prev, pods: allOld });
-  const unreadable = zone('a', {
-    status: prev,
-    pods: allOld,
-    annotations: { 'rollout-max-unavailable': 'xxx' },
-  });
-  lines(group([outdated], { budgets: asking('unaware') }));
-  lines(group([unreadable], { budgets: asking('unaware') }));
-  lines(group([outdated], { budgets: asking('aware') }));
-  assert.deepEqual(asked, [2, 2, 1, 1, 1]);
-});
 
 test('planRolloutGroup() [scenario 36] deletes in natural order', () => {
   const pods = ['ingester-zone-a-2', 'ingester-zone-a-10', 'ingester-zone-a-1'].map((name) =>

@@ -388,9 +388,6 @@ const ends: Readonly<Record<string, (bench: GroupBench) => void>> = {
   'a set goes over to another strategy': ({ world }) => {
     world.put('statefulsets', rawStatefulSet({ updateStrategy: 'RollingUpdate' }));
   },
-  'a budget forbids to roll': (bench) => {
-    bench.budget = 'a test wants it';
-  },
 };
 
 for (const [what, change] of Object.entries(ends)) {

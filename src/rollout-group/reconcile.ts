@@ -5,7 +5,6 @@ import { applyCurrentRevision } from '#control/apply-current-revision.ts';
 import type { Decision, Plan } from '#control/decision.ts';
 import type { Carrying, GroupCapability, Wrote } from '#control/group-capability.ts';
 import type { GroupMoment } from '#control/group-moment.ts';
-import type { SetSnapshot } from '#control/group-sets.ts';
 import { PlanMemory } from '#control/plan-memory.ts';
 import { because } from '#control/refs.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
@@ -25,8 +24,6 @@ export interface RolloutGroupPorts {
   readonly statefulSets: Freshness;
   /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
-  /** Why a budget of a kind that is not built forbids to roll these sets (D-13); undefined when none does. */
-  budgetOver(sets: readonly SetSnapshot[]): string | undefined;
 }
 
 type SetCurrentRevision = Extract<Decision, { kind: 'set-current-revision' }>;
@@ -65,15 +62,13 @@ export class RolloutGroups implements GroupCapability {
 
   #planned(moment: GroupMoment): Plan {
     const { key, sets, leaving, now } = moment;
-    const unbuilt = this.#ports.budgetOver(sets);
-    const known = unbuilt === undefined ? this.#memory.find(moment) : undefined;
+    const known = this.#memory.find(moment);
     if (known !== undefined) return known;
     const { stuckAfter } = this.#ports;
     const watched = this.#ports.watched.of(sets);
-    const snapshot = snapshotOf(key, sets, { leaving, unbuilt, stuckAfter, watched });
+    const snapshot = snapshotOf(key, sets, { leaving, stuckAfter, watched });
     const plan = planRolloutGroup(snapshot, now);
-    if (unbuilt === undefined) this.#memory.keep(moment, plan);
-    else this.#memory.forget(key);
+    this.#memory.keep(moment, plan);
     return plan;
   }
 

@@ -1,6 +1,5 @@
 import type { Millis } from '#base/units.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
-import { type Budgets, unbudgeted } from '#disruption/verdict.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import type { Watched } from '#statefulset/view.ts';
 
@@ -12,20 +11,17 @@ export interface GroupSnapshot {
   readonly sets: readonly SetSnapshot[];
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
-  readonly budgets: Budgets;
-  /** Why the group may not be rolled by this version at all (D-13); undefined when it may. */
-  readonly unbuilt: string | undefined;
   /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
   /** What this process has seen of the pods itself. */
   readonly watched: Watched;
 }
 
-/** The snapshot of a group outside of tests: nothing but listed capabilities governs it. */
+/** The snapshot of the group `key`. */
 export function snapshotOf(
   key: string,
   sets: readonly SetSnapshot[],
-  rest: Pick<GroupSnapshot, 'leaving' | 'unbuilt' | 'stuckAfter' | 'watched'>,
+  rest: Pick<GroupSnapshot, 'leaving' | 'stuckAfter' | 'watched'>,
 ): GroupSnapshot {
-  return { ...parseGroupKey(key), sets, ...rest, budgets: unbudgeted };
+  return { ...parseGroupKey(key), sets, ...rest };
 }

@@ -54,6 +54,13 @@ export class ConnectionPlaces {
     });
   }
 
+  /** Ends the connections from which nothing has come: a server that closes knows nobody to wait for there. */
+  endSilent(): void {
+    for (const { socket } of this.#places.values()) {
+      if (socket.bytesRead === 0) socket.destroy();
+    }
+  }
+
   #hasRoom(): boolean {
     if (this.#places.size < this.#most) return true;
     for (const place of this.#places.values()) {

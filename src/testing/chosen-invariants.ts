@@ -1,6 +1,8 @@
 import { type Instant, type Millis, seconds } from '#base/units.ts';
+import type { BudgetHistory } from './budget-history.ts';
 import type { History } from './history.ts';
 import { Completion, type CompletionOptions } from './invariants/completion.ts';
+import { Conservation } from './invariants/conservation.ts';
 import { KeptDelay } from './invariants/delay.ts';
 import { Effort, type EffortOptions, Quiescence, type QuietOptions } from './invariants/effort.ts';
 import { FreshExclusion, GroupExclusion } from './invariants/exclusion.ts';
@@ -9,6 +11,7 @@ import type { Invariant } from './invariants/invariant.ts';
 import { FreshMaxUnavailable, MaxUnavailable } from './invariants/max-unavailable.ts';
 import { Pace } from './invariants/pace.ts';
 import { type Receipts, StatedProof } from './invariants/proof.ts';
+import { Released } from './invariants/released.ts';
 import { RetoldStall } from './invariants/retold.ts';
 import { Incarnation, OneKillPerSlot, TargetRevision } from './invariants/revision.ts';
 import { SoundScaling } from './invariants/scaling.ts';
@@ -16,7 +19,7 @@ import { ShownState } from './invariants/shown.ts';
 import { SingleWriter } from './invariants/single-writer.ts';
 import { ExplainedStall, type StallOptions } from './invariants/stall.ts';
 import { StatedScaling } from './invariants/stated-scaling.ts';
-import { UnbuiltBudget } from './invariants/unbuilt-budget.ts';
+import { StoredIntent } from './invariants/stored-intent.ts';
 import type { OwnDisruptions } from './own-disruptions.ts';
 import type { FleetCall } from './pod-fleet.ts';
 import type { DisruptionStatement, ScaleStatement, StatementBook } from './statement.ts';
@@ -40,6 +43,8 @@ export interface JudgeOptions {
    * are live. @default SHOWN is not judged there
    */
   readonly shownAfter?: Millis;
+  /** Whether we review evictions: then those that the API server executed are judged by BUDG-1 and D-36. @default false */
+  readonly areEvictionsReviewed?: boolean;
   /** `-rollout.stuck-after`; 0: never. @default 30 min */
   readonly stuckAfter?: Millis;
   /** A of reliability §2. @default 10 s (D-3) */
@@ -64,6 +69,7 @@ interface Evidence {
   readonly statements: StatementBook;
   readonly disruptions: OwnDisruptions;
   readonly receipts: Receipts;
+  readonly budgets: BudgetHistory;
   /** When the call was sent; undefined while it is not known. */
   readonly sentAt: (callId: number) => Instant | undefined;
 }
@@ -93,8 +99,22 @@ function always(options: JudgeOptions, evidence: Evidence): readonly Invariant[]
     new RespectedHolds(history),
     new SoundScaling({ ours, maxDecisionAge, sentAt }),
     new SingleWriter(),
-    new UnbuiltBudget(),
+    ...budgeted(options, evidence),
     new Pace(ours),
+  ];
+}
+
+/** BUDG-1, BUDG-2, BUDG-4, BUDG-5, D-36. */
+function budgeted(options: JudgeOptions, evidence: Evidence): readonly Invariant[] {
+  const { ours, maxDecisionAge = seconds(10), areDeliveriesKnown = true, shownAfter } = options;
+  const { areEvictionsReviewed = false } = options;
+  const { history, budgets } = evidence;
+  const by = areDeliveriesKnown ? evidence.receipts : shownAfter;
+  const known = { history, budgets, ours, by, maxDecisionAge };
+  return [
+    new StoredIntent({ ...known, areTimesExact: areDeliveriesKnown, areEvictionsReviewed }),
+    new Conservation(known),
+    new Released(known),
   ];
 }
 

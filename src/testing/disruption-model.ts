@@ -83,22 +83,30 @@ export class SequentialModel {
     });
   }
 
-  /** An intent that was not sent is taken back. */
-  takeBack(uid: string, by: ModelRequest['by']): void {
-    for (const each of this.#reservations.filter((one) => one.uid === uid)) {
-      each.claims = each.claims.filter((claim) => claim.by !== by);
-    }
-    this.#reservations = this.#reservations.filter(({ claims }) => claims.length > 0);
-  }
-
-  /** Ends what there is evidence for. `over`: the term that leads, where everything before it is over. */
-  release(world: World, over: string | undefined): void {
+  /**
+   * Ends what there is evidence for. `over`: the term that leads, where everything before it is over; `dropped`: uids of
+   * pods that the term `leading` does not want away any more, and sent nothing for.
+   */
+  release(
+    world: World,
+    {
+      over,
+      leading,
+      dropped,
+    }: {
+      readonly over: string | undefined;
+      readonly leading: string;
+      readonly dropped: ReadonlySet<string>;
+    },
+  ): void {
+    const ended = (uid: string, term: string): boolean =>
+      term === leading ? dropped.has(uid) : over !== undefined;
     if (world.sets.some(({ arePodsReadable }) => !arePodsReadable)) return;
     for (const reservation of this.#reservations) {
       const set = world.sets.find(({ name }) => name === reservation.set);
       if (set === undefined || isDone(reservation, set, world)) reservation.claims = [];
       reservation.claims = reservation.claims.filter(
-        (claim) => set === undefined || !isOver({ reservation, claim, over }, set, world),
+        (claim) => set === undefined || !isOver({ reservation, claim, ended }, set, world),
       );
     }
     this.#reservations = this.#reservations.filter(({ claims }) => claims.length > 0);
@@ -106,14 +114,12 @@ export class SequentialModel {
 
   /** `allowed`, or the text of the specification. */
   ask(request: ModelRequest, world: World): string {
+    const denial = this.#denial(request, world);
+    if (denial !== undefined) return denial;
     const held = this.#reservations.find(({ uid }) => uid === request.uid);
     if (held !== undefined) {
       if (!request.isDryRun) this.#repeat(held, request, world.now);
-      return 'allowed';
-    }
-    const denial = this.#denial(request, world);
-    if (denial !== undefined) return denial;
-    if (!request.isDryRun) {
+    } else if (!request.isDryRun) {
       const { uid, set, ordinal, by, term } = request;
       this.#reservations.push({ uid, set, ordinal, claims: [{ by, term, at: world.now }] });
     }
@@ -222,11 +228,11 @@ function isOver(
   {
     reservation: { uid, ordinal },
     claim,
-    over,
+    ended,
   }: {
     readonly reservation: ModelReservation;
     readonly claim: ModelClaim;
-    readonly over: string | undefined;
+    readonly ended: (uid: string, term: string) => boolean;
   },
   set: WorldSet,
   world: World,
@@ -237,7 +243,7 @@ function isOver(
     return isAvailable(world, set, ordinal) && world.now - claim.at >= 120_000;
   }
   const isGoing = pod.state === 'terminating' || ordinal >= set.wanted;
-  return !isGoing && over !== undefined && claim.term !== over;
+  return !isGoing && ended(uid, claim.term);
 }
 
 /** Whether there is a pod at `ordinal` that serves, and is not about to go. */

@@ -29,6 +29,8 @@ export interface PodFacts {
   /** `lastTransitionTime` of a Ready condition that is True; undefined when it is not True or carries no time. */
   readonly readySince: Instant | undefined;
   readonly areContainersReady: boolean;
+  /** What the annotation `grafana.com/ready-time` says; undefined where it is absent, or no time. */
+  readonly notedReadyAt: Instant | undefined;
   /** Why containers wait, init containers included; empty texts left out. */
   readonly waiting: readonly string[];
   /** Whether a running container has a start-up probe that has not succeeded yet. */
@@ -55,6 +57,8 @@ export interface SetFacts {
   readonly target: string | undefined;
   /** Max unavailable pods, rounded (IN-25). */
   readonly limit: number;
+  /** Its own, not those of its pods. */
+  readonly labels: JsonObject;
   /** What the user wrote: labels and annotations together. */
   readonly keys: ReadonlyMap<string, string>;
 }
@@ -82,12 +86,11 @@ export function setFacts(object: JsonObject): SetFacts {
 }
 
 function readPod(object: JsonObject): PodFacts {
-  const labels = valueAt(object, 'metadata', 'labels');
   const phase = textAt(object, 'status', 'phase');
   return {
     ...readiness(object),
     resourceVersion: textAt(object, 'metadata', 'resourceVersion'),
-    labels: isJsonObject(labels) ? labels : {},
+    labels: labelsOf(object),
     createdAt: timeAt(object, 'metadata', 'creationTimestamp'),
     startedAt: timeAt(object, 'status', 'startTime'),
     phase,
@@ -98,10 +101,16 @@ function readPod(object: JsonObject): PodFacts {
     revision: textAt(object, 'metadata', 'labels', 'controller-revision-hash'),
     isTerminating: valueAt(object, 'metadata', 'deletionTimestamp') !== undefined,
     isRunning: phase === 'Running',
+    notedReadyAt: timeAt(object, 'metadata', 'annotations', 'grafana.com/ready-time'),
     areContainersReady: objectsAt(object, 'status', 'containerStatuses').every(isContainerReady),
     waiting: waitingReasons(object),
     isStartingUp: isStartingUp(object),
   };
+}
+
+function labelsOf(object: JsonObject): JsonObject {
+  const labels = valueAt(object, 'metadata', 'labels');
+  return isJsonObject(labels) ? labels : {};
 }
 
 function controllerUid(object: JsonObject): string | undefined {
@@ -178,6 +187,7 @@ function readSet(object: JsonObject): SetFacts {
     currentRevision: textAt(object, 'status', 'currentRevision') ?? '',
     target: target(object),
     limit: limitOf(annotation('rollout-max-unavailable'), replicas),
+    labels: labelsOf(object),
     keys: new Map([...textsAt(object, 'labels'), ...textsAt(object, 'annotations')]),
   };
 }

@@ -21,7 +21,8 @@ export class FakeInformer<T extends Cached> implements Informer<T> {
   readonly type: ResourceType;
   readonly lister: ObjectCache<T>;
   readonly freshness: InformerFreshness;
-  readonly hasSynced = true;
+  /** Set by a test where the first list is not complete; see {@link tellState}. */
+  hasSynced = true;
   /** Set by a test where the type is to be absent. */
   absence: Absence | undefined;
   readonly synced = Promise.resolve();
@@ -86,6 +87,16 @@ export class FakeInformer<T extends Cached> implements Informer<T> {
   /** A list that has begun, and has not ended, shows `object`. */
   list(object: KubernetesObject): void {
     for (const change of this.lister.upsert(object)) this.#change(change);
+  }
+
+  /** The list that began with `lister.beginList()` is whole, and was read at `revision`. */
+  endList(revision: string): void {
+    for (const change of this.lister.endList(revision)) this.#change(change);
+  }
+
+  /** The type is not served any more. */
+  empty(): void {
+    for (const change of this.lister.clear()) this.#change(change);
   }
 
   /** The watch shows that `object` was deleted. */

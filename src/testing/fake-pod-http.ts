@@ -1,6 +1,6 @@
+import { CallLanes } from '#base/call-lanes.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Millis } from '#base/units.ts';
-import { CallLanes } from '#pod-http/call-lanes.ts';
 import type { NoAnswer, PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
 import { shownUrl } from '#pod-http/pod-url.ts';
 import { type PodFleet, podOf } from './pod-fleet.ts';

@@ -1,6 +1,6 @@
 import { type Millis, minutes, seconds } from '#base/units.ts';
-import { type BudgetSight, noBudgets } from '#control/budget-sight.ts';
 import type { Plan } from '#control/decision.ts';
+import { type GroupBudgets, noBudgets } from '#control/group-budgets.ts';
 import { type PredecessorEnd, PredecessorWait } from '#control/predecessor-wait.ts';
 import { GroupReconciler, type GroupReconcilerPorts } from '#control/reconcile-group.ts';
 import type { PassResult } from '#control/run-controller.ts';
@@ -38,8 +38,6 @@ export class GroupBench {
   readonly reconciler: GroupReconciler;
   /** Whether the Lease is held. */
   leads = true;
-  /** Why budgets forbid to roll. */
-  budget: string | undefined;
   /** The plan of the newest pass. */
   plan: Plan | undefined;
 
@@ -58,7 +56,7 @@ export class GroupBench {
       readonly zoneTracker?: string;
       /** How often what cannot be watched is read. @default 5 s */
       readonly interval?: Millis;
-      readonly budgets?: BudgetSight;
+      readonly budgets?: Partial<GroupBudgets>;
     } = {},
   ) {
     const { predecessor: _, zoneTracker: __, interval: ___, budgets: ____, ...group } = options;
@@ -73,7 +71,6 @@ export class GroupBench {
       horizon: seconds(120),
       startedAt: clock.monotonic(),
     });
-    const budgetOver = (): string | undefined => this.budget;
     const metrics = createOperatorMetrics(this.registry);
     const writes = new ScaleWrites(clock, statefulSets.freshness);
     const watched = new WatchedPods(pods, clock);
@@ -81,7 +78,6 @@ export class GroupBench {
       ...common,
       watched,
       statefulSets: statefulSets.freshness,
-      budgetOver,
       stuckAfter: minutes(30),
     });
     const wake = (key: string): void => void this.woken.push(key);
@@ -118,7 +114,7 @@ export class GroupBench {
       writes,
       predecessor,
       leads: () => this.leads,
-      budgets: options.budgets ?? noBudgets,
+      budgets: { ...noBudgets, ...options.budgets },
       queue: {
         add: (key) => void this.queued.push(`${key} now`),
         addAfter: (key, delay) => void this.queued.push(`${key} after ${delay}`),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { after, type Instant, millis, minutes } from '#base/units.ts';
+import { after, type Instant, instant, millis, minutes } from '#base/units.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import {
   hasSlot,
@@ -128,6 +128,17 @@ export class History {
     return found;
   }
 
+  /** All sets of a namespace as `view` shows them, in order of first appearance. */
+  setsIn(namespace: string, view: View): readonly SetFacts[] {
+    const found: SetFacts[] = [];
+    for (const [key, track] of this.#sets) {
+      if (!key.startsWith(`${namespace}/`)) continue;
+      const set = track.at(view.sets(key.slice(key.indexOf('/') + 1)));
+      if (set !== undefined) found.push(set);
+    }
+    return found;
+  }
+
   /** All groups that have a set now; sets without a group are left out. */
   groups(): ReadonlySet<Domain> {
     const found = new Set<Domain>();
@@ -171,6 +182,39 @@ export class History {
       if (value.readySince === undefined || isAvailable(value, set, end)) return true;
     }
     return false;
+  }
+
+  /** The available versions of the pod `namespace/name` from `since` until just before `end`, newest first. */
+  *availableVersions(
+    set: SetFacts,
+    name: string,
+    { since, until: end }: { readonly since: Instant; readonly until: Commit },
+  ): Generator<PodFacts> {
+    const pod = { namespace: set.namespace, name };
+    for (const { value, until } of this.podVersions(pod, { revision: end.revision - 1, since })) {
+      const last = until === undefined || until > end.at ? end.at : until;
+      if (value !== undefined && isAvailable(value, set, last)) yield value;
+    }
+  }
+
+  /** Whether slot `ordinal` of `set` had no available pod at any time from `since` until just before `until`. */
+  wasSlotDown(
+    set: SetFacts,
+    ordinal: number,
+    span: { readonly since: Instant; readonly until: Commit },
+  ): boolean {
+    const [available] = this.availableVersions(set, `${set.name}-${ordinal}`, span);
+    return available === undefined;
+  }
+
+  /** Since when `pod`, as it is at `revision`, has been ready without a break; undefined where it is not. */
+  readySince(pod: PodFacts, revision: number): Instant | undefined {
+    let since: Instant | undefined;
+    for (const { value, from } of this.podVersions(pod, { revision, since: instant(0) })) {
+      if (value?.uid !== pod.uid || value.ready !== 'True') break;
+      since = from;
+    }
+    return since;
   }
 
   /** The ordinals of the slots of `set` without an available pod: missing and unknown count (R1, R4). */

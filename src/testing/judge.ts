@@ -1,5 +1,6 @@
 import { type Instant, instant } from '#base/units.ts';
 import type { Call, Commit, Delivery, EventLog } from '#embedded-cluster/event-log.ts';
+import { BudgetHistory } from './budget-history.ts';
 import { invariantsOf, type JudgeOptions, stuckAfterOf } from './chosen-invariants.ts';
 import { History } from './history.ts';
 import type { Invariant, Violation } from './invariants/invariant.ts';
@@ -34,6 +35,7 @@ export class Judge {
   readonly #statements: StatementBook;
   readonly #disruptions = new OwnDisruptions(this.history);
   readonly #receipts = new Receipts(this.history);
+  readonly #budgets = new BudgetHistory();
   readonly #invariants: readonly Invariant[];
   readonly #calls = new Map<number, Call>();
   readonly #waiting = new Map<number, ((call: Call) => void)[]>();
@@ -46,6 +48,7 @@ export class Judge {
       statements: this.#statements,
       disruptions: this.#disruptions,
       receipts: this.#receipts,
+      budgets: this.#budgets,
       sentAt: (callId) => this.#calls.get(callId)?.startedAt,
     });
   }
@@ -72,6 +75,7 @@ export class Judge {
     if (this.#calls.has(call.callId)) return;
     this.#calls.set(call.callId, call);
     this.#receipts.called(call);
+    this.#budgets.called(call);
   }
 
   /** Something was stored. */
@@ -80,6 +84,7 @@ export class Judge {
     for (const each of this.#invariants) each.onCommit?.(commit);
     if (this.#options.ours(commit.user)) this.#judgeOwn(commit);
     this.history.apply(commit);
+    this.#budgets.apply(commit);
   }
 
   /** A request was answered. */

@@ -5,6 +5,7 @@ import { type Decided, type DisruptionRequest, decide, type Round } from '#disru
 import { formatLedger } from '#disruption/format-ledger.ts';
 import { emptyLedger, type Ledger } from '#disruption/ledger.ts';
 import { parseLedger } from '#disruption/parse-ledger.ts';
+import type { Leader } from '#disruption/release.ts';
 import { standingOf } from '#disruption/standing.ts';
 import { ChangingWorld } from './changing-world.ts';
 import { type Beginning, budgetOf, type Step, snapshotOf } from './disruption-history.ts';
@@ -15,6 +16,8 @@ export class Play {
   readonly budget: Budget;
   readonly changing: ChangingWorld;
   ledger: Ledger;
+  /** uids of pods that the leader does not want away any more. */
+  dropped: ReadonlySet<string> = new Set();
 
   constructor(beginning: Beginning) {
     this.budget = budgetOf(beginning.budget);
@@ -26,6 +29,10 @@ export class Play {
     return this.changing.world;
   }
 
+  get leader(): Leader {
+    return { ...this.changing.leader, isIntended: (uid) => !this.dropped.has(uid) };
+  }
+
   requests(step: Step): readonly ModelRequest[] {
     return step.do === 'ask' ? step.round.map((asked) => this.changing.request(asked)) : [];
   }
@@ -34,7 +41,7 @@ export class Play {
   try(requests: readonly DisruptionRequest[], rest: Partial<Round> = {}): Decided {
     const now = instant(this.world.now);
     const standing = standingOf(this.budget, snapshotOf(this.world), now);
-    const round = { now, leader: this.changing.leader, requests, ...rest };
+    const round = { now, leader: this.leader, requests, ...rest };
     return decide(restarted(this.ledger), round, standing);
   }
 
@@ -44,17 +51,19 @@ export class Play {
     return decided;
   }
 
-  /** What the step says, and for one that takes something back, what. */
-  take(step: Step): Partial<Round> {
+  /** Does what the step says; whoever asks on behalf of the leader wants the pod away from then on. */
+  take(step: Step): void {
     this.changing.take(step);
-    if (step.do !== 'take-back') return {};
-    const { uid } = this.changing.request({
-      ...step,
-      override: undefined,
-      isDryRun: false,
-      isStale: false,
-    });
-    return { voided: [{ uid, by: step.by }] };
+    if (step.do === 'take-back') {
+      const asked = { ...step, override: undefined, isDryRun: false, isStale: false };
+      this.dropped = new Set([...this.dropped, this.changing.request(asked).uid]);
+    }
+    const wanted = new Set(
+      this.requests(step)
+        .filter(({ by, isDryRun }) => by !== 'eviction' && !isDryRun)
+        .map(({ uid }) => uid),
+    );
+    this.dropped = new Set([...this.dropped].filter((uid) => !wanted.has(uid)));
   }
 }
 
@@ -69,15 +78,11 @@ function restarted(ledger: Ledger): Ledger {
 export function play(
   beginning: Beginning,
   steps: readonly Step[],
-  look: (stage: {
-    readonly play: Play;
-    readonly step: Step;
-    readonly rest: Partial<Round>;
-  }) => void,
+  look: (stage: { readonly play: Play; readonly step: Step }) => void,
 ): void {
   const stage = new Play(beginning);
   for (const step of steps) {
-    const rest = stage.take(step);
-    look({ play: stage, step, rest });
+    stage.take(step);
+    look({ play: stage, step });
   }
 }

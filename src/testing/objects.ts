@@ -95,6 +95,10 @@ export interface RawPodOptions {
   readonly setUid?: string;
   /** The `controller-revision-hash` label. @default 'last-hash' */
   readonly revision?: string;
+  /** Further labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Its annotations. @default none */
+  readonly annotations?: Readonly<Record<string, string>>;
   /** Since when it is ready; `false`: it runs and is not ready. @default an hour before T0 */
   readonly ready?: Instant | false;
   /** When its Ready condition changed last, where it is not ready. @default an hour before T0, as it was made */
@@ -200,17 +204,24 @@ function podMetadata(options: RawPodOptions): JsonObject {
     ...(terminatingSince === undefined
       ? {}
       : { deletionTimestamp: formatRfc3339(terminatingSince) }),
-    labels: { name: set, 'controller-revision-hash': options.revision ?? 'last-hash' },
-    ownerReferences: [
-      {
-        apiVersion: 'apps/v1',
-        kind: 'StatefulSet',
-        name: set,
-        uid: options.setUid ?? `${set}-uid`,
-        controller: true,
-        blockOwnerDeletion: true,
-      },
-    ],
+    labels: {
+      name: set,
+      'controller-revision-hash': options.revision ?? 'last-hash',
+      ...options.labels,
+    },
+    ...(options.annotations !== undefined && { annotations: options.annotations }),
+    ownerReferences: [ownerOf(set, options)],
+  };
+}
+
+function ownerOf(set: string, { setUid = `${set}-uid` }: RawPodOptions): JsonObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    name: set,
+    uid: setUid,
+    controller: true,
+    blockOwnerDeletion: true,
   };
 }
 

@@ -27,6 +27,8 @@ function notJudged(options: JudgeOptions): readonly string[] {
     [options.statements !== undefined, 'EXCL-2, MAXU-2, SHOWN, D-7 (no statements)'],
     [options.areDeliveriesKnown !== false, 'D-7: whether proofs had been delivered'],
     [options.areDeliveriesKnown !== false || options.shownAfter !== undefined, 'SHOWN'],
+    [options.areDeliveriesKnown !== false || options.shownAfter !== undefined, 'BUDG-2, fresh'],
+    [options.areEvictionsReviewed === true, 'BUDG-1 and D-36 of evictions'],
     [options.scaleStatements !== undefined, 'D-7, EXCL-2, SHOWN of down-scales (no statements)'],
     [options.completion !== undefined, 'LIVE-1 and LIVE-3'],
     [options.stalls !== undefined, 'LIVE-2'],

@@ -1,7 +1,6 @@
 import { after, millis, minutes, monotonic, seconds } from '#base/units.ts';
 import type { Decision } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
-import { unbudgeted } from '#disruption/verdict.ts';
 import type { GroupSnapshot } from '#rollout-group/snapshot.ts';
 import type { PodView } from '#statefulset/view.ts';
 import { podView, type StatefulSetOverrides, statefulSetView, T0, unready } from './views.ts';
@@ -98,8 +97,6 @@ export function group(
     group: 'ingester',
     sets,
     leaving: new Set(),
-    budgets: unbudgeted,
-    unbuilt: undefined,
     stuckAfter: minutes(30),
     watched: {
       now: monotonic(7_200_000),

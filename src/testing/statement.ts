@@ -164,10 +164,17 @@ export class StatementBook {
     else known.push(statement);
   }
 
+  /**
+   * Compares by when requests left: less than 0 when what `one` states left before what `other` states. Of one millisecond
+   * only the order of the statements tells: the server receives, and ends, what several connections bring in any order.
+   */
+  compare(one: DisruptionStatement, other: DisruptionStatement): number {
+    return one.sentAt - other.sentAt || this.#placeOf(one) - this.#placeOf(other);
+  }
+
   /** Whether what `one` states was sent before what `other` states. */
   isSentBefore(one: DisruptionStatement, other: DisruptionStatement): boolean {
-    if (one.sentAt !== other.sentAt) return one.sentAt < other.sentAt;
-    return (this.#order.get(one) ?? 0) < (this.#order.get(other) ?? 0);
+    return this.compare(one, other) < 0;
   }
 
   /** By how many milliseconds the earliest statement about `podUid` follows `at`; undefined when none does. */
@@ -190,5 +197,9 @@ export class StatementBook {
       if (best === undefined || statement.sentAt >= best.sentAt) best = statement;
     }
     return best;
+  }
+
+  #placeOf(statement: DisruptionStatement): number {
+    return this.#order.get(statement) ?? 0;
   }
 }

@@ -33,6 +33,8 @@ export interface RemovalOptions {
   readonly isEviction?: boolean;
   /** What the client is answered. @default 200 */
   readonly outcome?: Call['outcome'];
+  /** How long after its arrival the request is answered. @default 0 */
+  readonly answeredAfter?: Millis;
   /** Without a grace period: the pod is deleted at once. @default false */
   readonly isFinal?: boolean;
   /** Has no effect, or none yet. @default false; a refusal has none either */
@@ -99,10 +101,11 @@ export function removalCall(
   pod: JsonObject,
   options: RemovalOptions,
   now: Instant,
-): Pick<Call, 'verb' | 'subresource' | 'outcome' | 'startedAt' | 'preconditions'> {
+): Pick<Call, 'verb' | 'subresource' | 'outcome' | 'startedAt' | 'endedAt' | 'preconditions'> {
   return {
     ...wayOf(options),
     startedAt: sentAt(options, now),
+    endedAt: after(now, options.answeredAfter ?? millis(0)),
     ...preconditionsOf(pod, options),
   };
 }

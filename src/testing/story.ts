@@ -117,10 +117,20 @@ export class Story {
     return this.changeSet(name, { spec: { replicas: to } }, operatorUser);
   }
 
-  /** Somebody stores an object of any other type, whole. */
-  put(resource: string, object: JsonObject, user: string): this {
-    this.#store(resource, object, author(user));
+  /** Somebody stores an object of any other type, whole; a call tells how, where that matters. */
+  put(resource: string, object: JsonObject, by: string | (Partial<Call> & { user: string })): this {
+    if (typeof by === 'string') this.#store(resource, object, author(by));
+    else {
+      const name = textAt(object, 'metadata', 'name') ?? '';
+      const callId = this.#call({ verb: 'update', resource, name, ...by });
+      this.#store(resource, object, { user: by.user, callId });
+    }
     return this;
+  }
+
+  /** Somebody deletes an object of any other type. */
+  drop(resource: string, name: string, user: string): this {
+    return this.#end(name, author(user), resource);
   }
 
   /** The operator writes an Event about a set, or writes it again. */
@@ -211,10 +221,10 @@ export class Story {
     return this;
   }
 
-  #end(name: string, by: Author): this {
-    const before = this.pod(name);
-    this.#objects.delete(`pods/${name}`);
-    this.#commit({ verb: 'delete', resource: 'pods', before, ...by });
+  #end(name: string, by: Author, resource = 'pods'): this {
+    const before = this.#stored(resource, name);
+    this.#objects.delete(`${resource}/${name}`);
+    this.#commit({ verb: 'delete', resource, before, ...by });
     return this;
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
 import {
   type Controllers,
   type ControllersOptions,
@@ -20,16 +21,24 @@ export interface EnvironmentOptions {
   readonly controllers?: Partial<ControllersOptions>;
 }
 
-/** Starts what makes an embedded cluster live: its controllers and kubelets, whose logs nobody reads. */
+/** Starts what makes an embedded cluster live: its controllers and kubelets. */
 export function startEnvironment(
   cluster: EmbeddedCluster,
   clock: Clock,
-  { seed = 1, kubelet, controllers }: EnvironmentOptions,
+  {
+    seed = 1,
+    kubelet,
+    controllers,
+    log = unread(clock),
+  }: EnvironmentOptions & {
+    /** @default one that nobody reads */
+    readonly log?: Logger;
+  },
 ): { readonly controllers: Controllers; readonly kubelet: Kubelet } {
   const common = {
     clock,
     seed,
-    log: createLogger({ format: 'json', level: 'error', clock, sink: unbuffered(() => undefined) }),
+    log,
     transportFor: (user: { readonly name: string; readonly groups: readonly string[] }) =>
       cluster.transport({ user, client: user.name }),
   };
@@ -37,4 +46,8 @@ export function startEnvironment(
     controllers: startControllers({ ...common, ...controllers }),
     kubelet: startKubelet({ ...common, ...kubelet }),
   };
+}
+
+function unread(clock: Clock): Logger {
+  return createLogger({ format: 'json', level: 'error', clock, sink: unbuffered(() => undefined) });
 }

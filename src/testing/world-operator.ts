@@ -5,6 +5,7 @@ import type { ClusterTransport } from '#embedded-cluster/cluster.ts';
 import type { EmbeddedCluster, TransportOptions } from '#embedded-cluster/create-cluster.ts';
 import type { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
 import { runOperator } from '#operator.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
@@ -209,6 +210,7 @@ export class WorldOperator implements OperatorRun {
           log,
           identity: client,
           metrics: createOperatorMetrics(this.registry),
+          budgetMetrics: new BudgetMetrics(this.registry),
           readiness: this.readiness,
           transport: new PausableTransport(this.transport, this.#process),
           podHttp: this.#podHttp,

@@ -20,6 +20,10 @@ function carries(...keys: readonly string[]): ReasonPredicate {
     );
 }
 
+/** Somebody asked for what takes pods. */
+const isTakenSomewhere: ReasonPredicate = (zones, said) =>
+  isOutdatedSomewhere(zones, said) || carries(leader, mirrored, forced)(zones, said);
+
 function leaderOf({ set }: ZoneTruth, zones: readonly ZoneTruth[]): ZoneTruth | undefined {
   return zones.find((zone) => zone.set.name === set.keys.get(leader));
 }
@@ -37,9 +41,10 @@ export const worldReasons: Readonly<Record<string, ReasonPredicate>> = {
   StuckPodKept: (zones) => zones.some((zone) => zone.unavailable.length > 0),
   SetTooLarge: (zones) =>
     zones.some(({ set }) => Math.max(set.replicas, set.statusReplicas) > 20_000),
-  AwaitingPredecessor: (zones, said) =>
-    isOutdatedSomewhere(zones, said) || carries(leader, mirrored, forced)(zones, said),
+  AwaitingPredecessor: isTakenSomewhere,
   AwaitingAnswer: isOutdatedSomewhere,
+  BudgetRefused: isTakenSomewhere,
+  BudgetUnclear: isTakenSomewhere,
   LeaderNotFound: (zones) =>
     zones.some((zone) => zone.set.keys.has(leader) && leaderOf(zone, zones) === undefined),
   LeaderNotReady: (zones) =>

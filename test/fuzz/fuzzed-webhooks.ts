@@ -2,14 +2,17 @@ import { ConcurrencyLimit } from '#admission/concurrency-limit.ts';
 import { annotationRecord } from '#admission/downscale-record.ts';
 import { GroupLocks } from '#admission/group-locks.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
-import { podEvictionWithoutBudgets } from '#admission/not-built.ts';
+import { podEviction } from '#admission/pod-eviction.ts';
 import { prepareDownscale } from '#admission/prepare-downscale.ts';
 import { ReplicaClaims } from '#admission/replica-claims.ts';
 import { type Handler, handlersOf, type PostedAnswer } from '#admission/review-handler.ts';
 import { zpdbValidation } from '#admission/zpdb-validation.ts';
 import { millis, seconds } from '#base/units.ts';
 import { createClient } from '#kubernetes/http-client.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
+import { FakeEvictionBudgets } from '#testing/fake-eviction-budgets.ts';
 import { FakePodHttp } from '#testing/fake-pod-http.ts';
 import { FakeTransport } from '#testing/fake-transport.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
@@ -51,7 +54,12 @@ export class FuzzedWebhooks {
         clusterDomain: 'cluster.local.',
         onBackground: () => undefined,
       }),
-      podEvictionWithoutBudgets(client),
+      podEviction({
+        ...ports,
+        budgets: new FakeEvictionBudgets(),
+        metrics: new BudgetMetrics(createMetricsRegistry()),
+        limits: { reads: limit, judgements: limit },
+      }),
       zpdbValidation(),
     ];
     this.#transport = transport;

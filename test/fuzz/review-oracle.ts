@@ -96,10 +96,16 @@ function isReadable(request: Document, name: WebhookName): boolean {
   return (
     (isNothing(dryRun) || typeof dryRun === 'boolean') &&
     Object.entries(texts).every(([path, most]) => hasText(request, path.split('.'), most)) &&
-    (name === 'zpdb-validation'
-      ? isSmall(own(request, 'object'))
-      : hasBoundedNames(own(request, 'object')) && hasBoundedNames(own(request, 'oldObject')))
+    hasReadableObjects(request, name)
   );
+}
+
+function hasReadableObjects(request: Document, name: WebhookName): boolean {
+  const [object, oldObject] = [own(request, 'object'), own(request, 'oldObject')];
+  if (name === 'zpdb-validation') return isSmall(object);
+  if (name !== 'pod-eviction') return hasBoundedNames(object) && hasBoundedNames(oldObject);
+  const dryRun = own(own(object, 'deleteOptions'), 'dryRun');
+  return Buffer.byteLength(JSON.stringify(dryRun) ?? '') <= 1_024;
 }
 
 function hasText(

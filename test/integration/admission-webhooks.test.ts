@@ -11,6 +11,7 @@ import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { runOperator } from '#operator.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -68,6 +69,7 @@ describe('the webhooks of the operator', () => {
           clock,
           log: silentLogger,
           metrics: createOperatorMetrics(registry),
+          budgetMetrics: new BudgetMetrics(registry),
           readiness: createReadiness(),
           transport: cluster.transport(),
           podHttp: new FakePodHttp({ fleet, clock, timeout: seconds(5) }),

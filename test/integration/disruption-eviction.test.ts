@@ -5,12 +5,9 @@ import type { JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import { numberAt, objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { EnvironmentOptions } from '#testing/world-environment.ts';
 import { type Answer, PODS, sendOver } from './protocol-env.ts';
-import {
-  type Environment,
-  type EnvironmentOptions,
-  startEnvironment,
-} from './virtual-environment.ts';
+import { type Environment, startEnvironment } from './virtual-environment.ts';
 
 async function createBudget(env: Environment, spec: JsonObject, name = 'db'): Promise<void> {
   const metadata = { name, namespace: 'demo' };

@@ -42,7 +42,7 @@ test('a budget whose definition is installed in mid-rollout ends it within 10 s'
   const from = world.clock.now();
   await world.clock.advance(minutes(2));
   assert.deepEqual(podsDeletedSince(world, from + 10_000), []);
-  await assertBlockedBy([world, operator], ['CapabilityNotBuilt']);
+  await assertBlockedBy([world, operator], ['BudgetRefused']);
   assert.ok(deletedPods(world).length < 9);
   await world.close();
 });
@@ -57,7 +57,7 @@ test('no rollout begins under a budget whose definition was installed half an ho
   await world.setImage(images.new);
   await world.clock.advance(minutes(2));
   assert.deepEqual(deletedPods(world), []);
-  await assertBlockedBy([world, operator], ['CapabilityNotBuilt']);
+  await assertBlockedBy([world, operator], ['BudgetRefused']);
   await world.close();
 });
 
@@ -72,7 +72,7 @@ test('a budget of a definition that was there all the time ends a rollout at onc
   const from = world.clock.now();
   await world.clock.advance(minutes(2));
   assert.deepEqual(podsDeletedSince(world, from + 1_000), []);
-  await assertBlockedBy([world, operator], ['CapabilityNotBuilt']);
+  await assertBlockedBy([world, operator], ['BudgetRefused']);
   assert.ok(deletedPods(world).length < 9);
   await world.close();
 });
@@ -95,7 +95,7 @@ test('a budget ends a rollout within 10 s although the watch of budgets says not
   assert.deepEqual(podsDeletedSince(world, from + 10_000), []);
   speak();
   await world.clock.advance(seconds(10));
-  await assertBlockedBy([world, operator], ['CapabilityNotBuilt']);
+  await assertBlockedBy([world, operator], ['BudgetRefused']);
   assert.ok(deletedPods(world).length < 9);
   await world.close();
 });

@@ -3,12 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConcurrencyLimit } from '#admission/concurrency-limit.ts';
 import { noDownscale } from '#admission/no-downscale.ts';
-import { podEvictionWithoutBudgets } from '#admission/not-built.ts';
+import { podEviction } from '#admission/pod-eviction.ts';
 import type { Webhook } from '#admission/review.ts';
 import { sharedReads } from '#admission/shared-reads.ts';
 import type { JsonObject } from '#base/json.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
+import { FakeEvictionBudgets } from '#testing/fake-eviction-budgets.ts';
 import { silentLogger } from '#testing/silent-logger.ts';
+import { podView } from '#testing/views.ts';
 import {
   clock,
   connection,
@@ -47,12 +51,13 @@ function scaleReview(seed: number): string {
   );
 }
 
-function evictionReview(seed: number): string {
-  const metadata = { name: 'a-0', namespace: 'test', labels: manyLabels(seed) };
+function evictionReview(seed: number, labels = manyLabels(seed)): string {
+  const name = `a-${seed}`;
+  const metadata = { name, namespace: 'test', labels };
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata };
   return JSON.stringify(
     reviewDocument({
-      name: 'a-0',
+      name,
       kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
       resource: { group: '', version: 'v1', resource: 'pods' },
       subResource: 'eviction',
@@ -71,10 +76,35 @@ interface Held {
   readonly refused: number;
 }
 
-/** Posts 4 reviews on each of 50 connections while the API server is silent; each waits there, or is answered. */
+/** The eviction webhook before an API server. */
+function evictions(api: SlowServer, budgets = new FakeEvictionBudgets()): Webhook {
+  return podEviction({
+    budgets,
+    client: sharedReads(api.client, clock),
+    clock,
+    log: silentLogger,
+    metrics: new BudgetMetrics(createMetricsRegistry()),
+    limits: { reads: new ConcurrencyLimit(100), judgements: new ConcurrencyLimit(2_000) },
+  });
+}
+
+/** Budgets over all pods of {@link evictionReview} that take as long as `api`. */
+function slowBudgets(api: SlowServer, pods: number): FakeEvictionBudgets {
+  const budgets = new FakeEvictionBudgets();
+  for (let at = 0; at < pods; at += 1) budgets.add(podView({ name: `a-${at}` }));
+  budgets.script = () =>
+    new Promise((_, reject) => {
+      api.waiting.push(reject);
+      api.onRequest();
+    });
+  return budgets;
+}
+
+/** Posts 4 reviews on each connection while the API server is silent; each waits there, or is answered. */
 async function heldBy(
   webhookOf: (api: SlowServer) => Webhook,
   bodyOf: (seed: number) => string,
+  connections = 50,
 ): Promise<Held> {
   const api = new SlowServer();
   const webhook = webhookOf(api);
@@ -84,7 +114,7 @@ async function heldBy(
   let progress = Promise.withResolvers<void>();
   api.onRequest = () => progress.resolve();
   const sockets = [];
-  for (let at = 0; at < 50; at += 1) {
+  for (let at = 0; at < connections; at += 1) {
     const socket = await connection(server.port);
     socket.on('data', (chunk: Buffer) => {
       refused += chunk.toString('latin1').split('"code":429').length - 1;
@@ -117,10 +147,17 @@ test('200 reviews of 148 KB that wait for a slow API server hold less than 48 Mi
 });
 
 test('of 200 evictions 100 ask a slow API server, the others are answered 429, and all hold less than 48 MiB [D-30]', async () => {
-  const { bytes, asked, refused } = await heldBy(
-    ({ client }) => podEvictionWithoutBudgets(client),
-    evictionReview,
-  );
+  const { bytes, asked, refused } = await heldBy((api) => evictions(api), evictionReview);
   assert.deepEqual([asked, refused], [100, 100]);
+  assert.ok(bytes < 48 * MiB, `${Math.round(bytes / MiB)} MiB are held`);
+});
+
+test('1,000 evictions that budgets judge at once wait side by side, and hold less than 48 MiB [D-30]', async () => {
+  const { bytes, asked, refused } = await heldBy(
+    (api) => evictions(api, slowBudgets(api, 1_000)),
+    (seed) => evictionReview(seed, {}),
+    250,
+  );
+  assert.deepEqual([asked, refused], [1_000, 0]);
   assert.ok(bytes < 48 * MiB, `${Math.round(bytes / MiB)} MiB are held`);
 });

@@ -1,33 +1,22 @@
 import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
-import {
-  type Controllers,
-  type ControllersOptions,
-  startControllers,
-} from '#embedded-cluster/controllers/start-controllers.ts';
+import type { Controllers } from '#embedded-cluster/controllers/start-controllers.ts';
 import { parseSet } from '#embedded-cluster/controllers/statefulset/parse-views.ts';
 import type { SetStatus } from '#embedded-cluster/controllers/statefulset/views.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-import {
-  type Kubelet,
-  type KubeletOptions,
-  startKubelet,
-} from '#embedded-cluster/kubelet/start-kubelet.ts';
+import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { KeptLog } from '#testing/kept-log.ts';
+import {
+  type EnvironmentOptions,
+  startEnvironment as enliven,
+} from '#testing/world-environment.ts';
 import { tellLie } from '../lies/lies.ts';
-
-/** What differs from the usual environment. */
-export interface EnvironmentOptions {
-  readonly seed?: number;
-  readonly kubelet?: Partial<KubeletOptions>;
-  readonly controllers?: Partial<ControllersOptions>;
-}
 
 /** An embedded cluster in virtual time, with controllers and kubelet stand-in. */
 export interface Environment {
@@ -67,16 +56,12 @@ export function templateOf(image: string): JsonObject {
 /** Starts everything; resolves when caches are filled and the namespace `demo` exists. */
 export async function startEnvironment(options: EnvironmentOptions = {}): Promise<Environment> {
   const clock = new VirtualClock();
-  const seed = options.seed ?? 1;
   const log = new KeptLog();
-  const cluster = await createCluster({ clock, seed });
+  const cluster = await createCluster({ clock, seed: options.seed ?? 1 });
   tellLie(cluster);
-  const transportFor: ControllersOptions['transportFor'] = (user) =>
-    cluster.transport({ user, client: user.name });
   const transport = cluster.transport();
   const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
-  const controllers = startControllers({ transportFor, clock, seed, log, ...options.controllers });
-  const kubelet = startKubelet({ transportFor, clock, seed, log, ...options.kubelet });
+  const { controllers, kubelet } = enliven(cluster, clock, { ...options, log });
   const started = { isDone: false };
   const metadata = { name: 'demo' };
   const body = { apiVersion: 'v1', kind: 'Namespace', metadata };

@@ -132,6 +132,7 @@ export class WebhookStage {
   async unconfigure(): Promise<void> {
     for (const [kind, name] of [
       ['validating', 'no-downscale-test'],
+      ['validating', 'pod-eviction-test'],
       ['validating', 'zpdb-validation-test'],
       ['mutating', 'prepare-downscale-test'],
     ] as const) {

@@ -3,7 +3,7 @@ import { millis } from '#base/units.ts';
 import { ApiError } from '#kubernetes/api-error.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { prepared } from '#testing/admission-requests.ts';
+import { prepared, reviewDocument } from '#testing/admission-requests.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import {
@@ -213,6 +213,8 @@ async function review(
   const client = new WebhookClient(port, await stage.bundle(), { servername });
   for (const path of ['no-downscale', 'prepare-downscale'])
     await client.post(`/admission/${path}`, 'this is no review');
+  const eviction = reviewDocument({ subResource: 'eviction', operation: 'CREATE', name: 'gone-0' });
+  await client.post('/admission/pod-eviction', JSON.stringify(eviction));
   await client.close();
 }
 

@@ -2,9 +2,16 @@
 import { CLAIMS_NAME } from '#admission/claim.ts';
 import type { JsonObject } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
+import { budgetPermissions } from '#disruption-budget/permissions.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { type RoleRule, roleRules, usualNames, webhookPermissions } from '#operator-permissions.ts';
+import {
+  operatorPermissions,
+  type RoleRule,
+  roleRules,
+  usualNames,
+  webhookPermissions,
+} from '#operator-permissions.ts';
 import {
   peerCertificateRules,
   peerClusterRules,
@@ -28,7 +35,7 @@ export const INSTALLED_NAMESPACES = Object.freeze([
 export type RoleName = 'ours' | 'peer';
 
 const rulesOf: Readonly<Record<RoleName, readonly RoleRule[]>> = {
-  ours: roleRules(),
+  ours: roleRules([...operatorPermissions, ...budgetPermissions]),
   peer: peerRules,
 };
 

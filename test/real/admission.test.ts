@@ -2,11 +2,7 @@
 /** The webhooks of the real program, called by a real API server over verified TLS in their shipped form (D-31). */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { webhookConfigurations } from '#admission/webhook-configurations.ts';
-import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
-import { webhookTypes } from '#certificate/webhook-configuration.ts';
-import { objectAt, objectsAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { budgetOver } from '#testing/budgets.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
@@ -19,31 +15,6 @@ import type { Answer } from '../scenarios/env.ts';
 import { setName } from '../scenarios/group.ts';
 import { installBudgets } from '../scenarios/rollouts.ts';
 import { told, WebhookStage } from './webhook-stage.ts';
-
-/** The configuration of the eviction webhook as the peer ships it; this version ships none. */
-function evictionConfiguration(namespace: string, port: number): JsonObject {
-  const [down] = webhookConfigurations({ namespace, port });
-  return {
-    ...down,
-    metadata: { ...objectAt(down, 'metadata'), name: `pod-eviction-${namespace}` },
-    webhooks: objectsAt(down, 'webhooks').map((webhook) => ({
-      ...webhook,
-      name: `pod-eviction-${namespace}.grafana.com`,
-      clientConfig: {
-        service: { name: 'rollout-operator', namespace, path: '/admission/pod-eviction', port },
-      },
-      rules: [
-        {
-          operations: ['CREATE'],
-          apiGroups: [''],
-          apiVersions: ['v1'],
-          resources: ['pods/eviction'],
-          scope: 'Namespaced',
-        },
-      ],
-    })),
-  };
-}
 
 describe('webhooks on a real control plane', () => {
   let lane: RealLane;
@@ -119,11 +90,11 @@ describe('webhooks on a real control plane', () => {
     });
   }
 
-  test('let evictions pass but of pods that a budget selects, until budgets are built (D-13)', {
+  test('let evictions pass but of pods that a budget keeps, and try them out [zpdb 48, 54]', {
     timeout: 240_000,
   }, async () => {
     const stage = await open('peer');
-    const { env, port } = stage;
+    const { env } = stage;
     const { admin, namespace } = env;
     const evict = (pod: string): Promise<Answer> =>
       env.ask('POST', `/api/v1/namespaces/${namespace}/pods/${pod}/eviction`, {
@@ -134,15 +105,13 @@ describe('webhooks on a real control plane', () => {
     await installBudgets(env);
     const operator = await stage.start();
     await stage.configure();
-    const body = evictionConfiguration(namespace, port);
-    await admin.create(webhookTypes.validating, {}, { body });
     await admin.create(
       resourceTypes.zoneAwarePodDisruptionBudgets,
       { namespace },
       { body: budgetOver('a', { name: setName('a') }) },
     );
     const pod = `${setName('a')}-0`;
-    const refusal = `429 admission webhook "pod-eviction-${namespace}.grafana.com" denied the request: eviction of pod ${namespace}/${pod} is not allowed: the ZoneAwarePodDisruptionBudget "a" selects it, and this version of the operator does not have zone-aware pod disruption budgets`;
+    const refusal = `403 admission webhook "pod-eviction-${namespace}.grafana.com" denied the request: max unavailable = 0 (ZoneAwarePodDisruptionBudget a)`;
     const dry = `/api/v1/namespaces/${namespace}/pods/${pod}/eviction?dryRun=All`;
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod } };
     // The API server learns of a configuration a moment after it is written, and calls it once it has a CA.

@@ -157,7 +157,7 @@ describe('the program', { concurrency: 2, skip: isExisting ? NO_INSTALLING : fal
       const flags = [...flagsOf(objects), `-server-tls.port=${port}`];
       const operator = await env.startOperatorWith(flags, { HTTP_PROXY: proxy });
       const configurations = objects.filter(isConfiguration).map((each) => reachable(each, port));
-      assert.equal(configurations.length, 3);
+      assert.equal(configurations.length, 4);
       assert.deepEqual(await applyStrictly(admin, configurations, namespace), []);
       await stage.untilCalled();
       assert.equal(told(await stage.scale('b', 2)), stage.refused('b', 2));

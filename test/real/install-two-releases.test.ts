@@ -71,6 +71,7 @@ describe('two releases of the chart', () => {
       '/api/v1/namespaces/cells/secrets/rollout-operator-self-signed-certificate',
       '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/prepare-downscale-cells',
       '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/no-downscale-cells',
+      '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/pod-eviction-cells',
       '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/zpdb-validation-cells',
     ]);
   });
@@ -81,6 +82,7 @@ describe('two releases of the chart', () => {
     assert.deepEqual(ofCluster.toSorted(), [
       '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/prepare-downscale-cells',
       '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/no-downscale-cells',
+      '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/pod-eviction-cells',
       '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/zpdb-validation-cells',
       '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/rollout-operator-cells-webhook-cert-secret-rolebinding',
       '/apis/rbac.authorization.k8s.io/v1/clusterroles/rollout-operator-cells-webhook-cert-update-role',

@@ -6,7 +6,7 @@ export interface Variant {
   readonly values: JsonObject;
   /** `Kind name` of objects that are added. */
   readonly adds?: readonly string[];
-  /** `Kind` or `Kind name` of objects that are not there. */
+  /** `Kind` or `Kind name`, with or without the namespace at the end, of objects that are not there. */
   readonly lacks?: readonly string[];
 }
 
@@ -22,6 +22,11 @@ const webhookObjects = [
   'ConfigMap',
   'Service',
   'ValidatingWebhookConfiguration',
+];
+
+const budgetRole = [
+  'Role rollout-operator-budget-role',
+  'RoleBinding rollout-operator-budget-role',
 ];
 
 /** What the addresses of a NetworkPolicy look like. */
@@ -40,11 +45,19 @@ export const chartVariants: Readonly<Record<string, Variant>> = {
   },
   "the peer's Role": {
     values: { replicas: 1, rbac: { role: 'peer' } },
-    lacks: ['Role rollout-operator-webhook-role', 'RoleBinding rollout-operator-webhook-role'],
+    lacks: [
+      'Role rollout-operator-webhook-role',
+      'RoleBinding rollout-operator-webhook-role',
+      ...budgetRole,
+    ],
   },
   "the peer's Role without webhooks": {
     values: { replicas: 1, rbac: { role: 'peer' }, webhooks: { enabled: false } },
-    lacks: webhookObjects,
+    lacks: [...webhookObjects, ...budgetRole],
+  },
+  'no disruption budgets': {
+    values: { disruptionBudgets: { enabled: false } },
+    lacks: [...budgetRole, 'ValidatingWebhookConfiguration pod-eviction'],
   },
   'a ServiceMonitor, without webhooks': {
     values: { serviceMonitor: { enabled: true }, webhooks: { enabled: false } },
@@ -123,7 +136,7 @@ export const everyValueOfPeer: JsonObject = {
     failurePolicy: 'Ignore',
     failurePolicies: {
       noDownscale: 'Fail',
-      podEviction: null,
+      podEviction: 'Ignore',
       prepareDownscale: null,
       zpdbValidation: 'Ignore',
     },
@@ -163,9 +176,12 @@ export const refusals: Readonly<
     values: { extraArgs: ['-leader-election.enabled=false'] },
     says: /replicas is 2, but extraArgs switch the leader election off/,
   },
-  'a failure policy of a webhook that is not built': {
-    values: { webhooks: { failurePolicies: { podEviction: 'Fail' } } },
-    says: /webhooks\.failurePolicies\.podEviction is "Fail", but this version has no such webhook/,
+  'a failure policy of a webhook that is not installed': {
+    values: {
+      disruptionBudgets: { enabled: false },
+      webhooks: { failurePolicies: { podEviction: 'Fail' } },
+    },
+    says: /webhooks\.failurePolicies\.podEviction is "Fail", but disruptionBudgets\.enabled is false/,
   },
   'budgets, which are not obeyed': {
     values: { webhooks: { zoneAwarePodDisruptionBudgets: [{ name: 'a' }] } },

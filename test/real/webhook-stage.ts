@@ -14,7 +14,7 @@ import type { Answer, OperatorHandle } from '../scenarios/env.ts';
 import { missing } from '../scenarios/env.ts';
 import { setName } from '../scenarios/group.ts';
 
-const hooks = ['no-downscale', 'prepare-downscale', 'zpdb-validation'] as const;
+const hooks = ['no-downscale', 'prepare-downscale', 'pod-eviction', 'zpdb-validation'] as const;
 
 /** A namespace with a group, webhook configurations and an operator that serves them. */
 export class WebhookStage {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Reference } from './compare-runs.ts';
 import type { Fault } from './fault.ts';
-import { scenarios } from './scenario.ts';
-import { type Reference, sweep, tellReference } from './sweep-engine.ts';
+import { scenarios } from './scenarios.ts';
+import { sweep, tellReference } from './sweep-engine.ts';
 
 /** Kills at Events and reviews of permission are left to `npm run sweep`. */
 function isRoutine(fault: Fault): boolean {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Reference } from './compare-runs.ts';
 import type { Fault } from './fault.ts';
 import {
   limitedClient,
@@ -10,7 +11,7 @@ import {
   slowDeletions,
   twoGroups,
 } from './scenario.ts';
-import { type Reference, sweep, tellReference } from './sweep-engine.ts';
+import { sweep, tellReference } from './sweep-engine.ts';
 
 const told = new Map<Scenario, Promise<Reference>>();
 

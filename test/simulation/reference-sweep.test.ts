@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Reference } from './compare-runs.ts';
 import { isRoutine } from './fault.ts';
 import { faultName } from './fault-name.ts';
 import { reference } from './scenario.ts';
-import { type Reference, sweep, tellReference } from './sweep-engine.ts';
+import { sweep, tellReference } from './sweep-engine.ts';
 
 suite('sweep of a rollout of two zones with two pods', () => {
   const state: { told: Promise<Reference> | undefined } = { told: undefined };

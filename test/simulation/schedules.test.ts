@@ -4,9 +4,10 @@ import { millis, minutes, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { World } from '#testing/world.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
+import { failureText } from './compare-runs.ts';
 import { fuzzed } from './fuzz.ts';
 import { reference } from './scenario.ts';
-import { failureText, tellReference } from './sweep-engine.ts';
+import { tellReference } from './sweep-engine.ts';
 
 test('[T59] the same seed gives byte-identical logs', async () => {
   const [one, other] = [await historyOf(7), await historyOf(7)];

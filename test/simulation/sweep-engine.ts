@@ -1,13 +1,20 @@
 import { instant, minutes, seconds } from '#base/units.ts';
 import { LeaseLostError } from '#kubernetes/leader-election.ts';
 import type { Violation } from '#testing/invariants/invariant.ts';
-import type { Judgement } from '#testing/judge.ts';
 import { type OperatorPodCall, World } from '#testing/world.ts';
 import { GROUP, NAMESPACE } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
 import { worldReasons } from '#testing/world-reasons.ts';
 import { arm } from './arm.ts';
 import type { ArmedFault } from './arm-hostile.ts';
+import {
+  differences,
+  failureText,
+  type Reference,
+  type Run,
+  replayLine,
+  title,
+} from './compare-runs.ts';
 import { endState } from './end-state.ts';
 import { isClaimed } from './exemptions.ts';
 import {
@@ -24,7 +31,6 @@ import {
   podCallPoints,
 } from './fault.ts';
 import { faultEnd } from './fault-end.ts';
-import { faultName } from './fault-name.ts';
 import type { Scenario } from './scenario.ts';
 
 /** How long nothing may be written once a story is over (QUIE-1). */
@@ -33,28 +39,6 @@ const quietFor = minutes(10);
 const settleFor = seconds(5);
 
 const watched: readonly string[] = ['pods', 'statefulsets.apps'];
-
-/** One run of a story. */
-export interface Run {
-  readonly scenario: Scenario;
-  readonly fault: Fault | undefined;
-  readonly world: World;
-  /** Whether the fault struck; a fault that cannot strike tests nothing. */
-  readonly hasStruck: boolean;
-  /** How often we took away each pod, by name. */
-  readonly removals: ReadonlyMap<string, number>;
-  /** What the story ended in, by object. */
-  readonly endState: ReadonlyMap<string, string>;
-  /** What is wrong, one sentence each; empty: all promises were kept. */
-  readonly problems: readonly string[];
-  readonly judgement: Judgement;
-}
-
-/** A story without faults, and all that could go wrong in it. */
-export interface Reference {
-  readonly run: Run;
-  readonly faults: readonly Fault[];
-}
 
 /** Tells the story of `scenario` without faults and numbers what could go wrong (SWEEP-1). */
 export async function tellReference(scenario: Scenario): Promise<Reference> {
@@ -285,67 +269,4 @@ function removalsOf(world: World): ReadonlyMap<string, number> {
     removals.set(name, (removals.get(name) ?? 0) + 1);
   }
   return removals;
-}
-
-/** What the run did otherwise than the story without faults, and where it ended otherwise (SWEEP-2 a, b). */
-function differences(
-  run: Pick<Run, 'removals' | 'endState' | 'fault'>,
-  { run: reference }: Reference,
-): readonly string[] {
-  const isChanged = run.fault?.kind === 'change' || run.fault?.kind === 'slow-read';
-  // What the world does to the wanted state in between, it takes back: only the count of its generations stays.
-  const shown = (text: string): string =>
-    isChanged ? text.replace(/"observedGeneration":\d+,/, '') : text;
-  return [...otherRemovals(run, reference), ...otherEnd(run, reference, shown)];
-}
-
-/** How often each pod may go where the world changes in between: forth, back and forth again; or once. */
-function mostRemovals(fault: Fault | undefined): number | undefined {
-  if (fault?.kind !== 'change' && fault?.kind !== 'slow-read') return undefined;
-  return fault.change === 'rollback' ? 3 : 1;
-}
-
-function otherEnd(
-  run: Pick<Run, 'endState'>,
-  reference: Run,
-  shown: (text: string) => string,
-): readonly string[] {
-  const names = new Set([...run.endState.keys(), ...reference.endState.keys()]);
-  return [...names].flatMap((name) => {
-    const ended = shown(run.endState.get(name) ?? 'not there');
-    const expected = shown(reference.endState.get(name) ?? 'not there');
-    return ended === expected ? [] : [`${name} ended as ${ended}, without faults as ${expected}`];
-  });
-}
-
-function otherRemovals(run: Pick<Run, 'removals' | 'fault'>, reference: Run): readonly string[] {
-  const removals = mostRemovals(run.fault) ?? reference.scenario.removals;
-  const names = new Set([...run.removals.keys(), ...reference.removals.keys()]);
-  return [...names].flatMap((name) => {
-    const count = run.removals.get(name) ?? 0;
-    const expected = reference.removals.get(name) ?? 0;
-    const isFair = removals === 'reference' ? count === expected : count <= removals;
-    if (isFair) return [];
-    const fair = removals === 'reference' ? `${expected} without faults` : `${removals} are fair`;
-    return [`Pod ${name} was taken away ${count} times, ${fair}`];
-  });
-}
-
-/** What a person needs to know of a run that failed, and how to see it again. */
-export function failureText({ scenario, fault, problems, judgement }: Run): string {
-  return [
-    `${title(scenario, fault)}:`,
-    ...problems.map((problem) => `  ${problem}`),
-    replayLine(scenario, fault),
-    ...(judgement.violations.length === 0 ? [] : [judgement.report()]),
-  ].join('\n');
-}
-
-function title({ name }: Scenario, fault: Fault | undefined): string {
-  return `${name}, ${fault === undefined ? 'no fault' : faultName(fault)}`;
-}
-
-function replayLine({ name }: Scenario, fault: Fault | undefined): string {
-  const which = fault === undefined ? '' : ` --fault "${faultName(fault)}"`;
-  return `  npm run sweep -- --scenario ${name}${which}`;
 }

@@ -1,6 +1,6 @@
 /** One thread of `npm run sweep`: takes every n-th fault of one story. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { scenarios } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
 import { sweep, tellReference } from './sweep-engine.ts';
 
 const { name, part, parts } = workerData as {

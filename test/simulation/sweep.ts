@@ -8,10 +8,12 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { errorOf } from '#base/error-of.ts';
 import { seconds } from '#base/units.ts';
+import { failureText } from './compare-runs.ts';
 import { faultName } from './fault-name.ts';
 import { fuzzed } from './fuzz.ts';
-import { type Scenario, scenarios } from './scenario.ts';
-import { failureText, sweep, type Tally, tellReference } from './sweep-engine.ts';
+import type { Scenario } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
+import { sweep, type Tally, tellReference } from './sweep-engine.ts';
 
 const usage = `usage: npm run sweep -- [--scenario NAME] [--fault NAME] [--list] [--seeds N] [--threads N]
 

@@ -5,6 +5,7 @@ import { readConfig } from '#config/read-config.ts';
 import type { Plan } from '#control/decision.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { runOperator } from '#operator.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -41,6 +42,7 @@ export async function runDemoOperator(
   const config = configOf(options);
   const registry = createMetricsRegistry();
   const metrics = createOperatorMetrics(registry);
+  const budgetMetrics = new BudgetMetrics(registry);
   const podPorts = { clock, log, metrics, env: scene.podEnv };
   const podHttp = podHttpOf(config, podPorts);
   const httpMetrics = createHttpServerMetrics(registry);
@@ -52,6 +54,7 @@ export async function runDemoOperator(
         clock,
         log,
         metrics,
+        budgetMetrics,
         podHttp,
         readiness: toldReadiness(options),
         transport,

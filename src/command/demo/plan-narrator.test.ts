@@ -20,7 +20,7 @@ function hold(reason: Reason, message: string): Decision {
 function deletion(name: string): Decision {
   const pod = { namespace: 'demo', name, uid: name, resourceVersion: '1', revision: 'old' };
   const because = { reason: 'PodOutdated', message: `${name} is old` } as const;
-  return { kind: 'delete-pod', set, pod, costs: 'a-slot', because };
+  return { kind: 'delete-pod', set, pod, costs: 'a-slot', maxUnavailable: 2, because };
 }
 
 function deleted(pod: string, by = operatorUser): Fact {

@@ -4,7 +4,8 @@ import type { Removal, ScaleDown } from '../removal.ts';
 
 /**
  * The predicates of reliability §3 that are judged here; `D-7` is the statement of proof itself, `WRITES` is D-16, `RC-…` are rules of
- * spec rollout-groups, `SHOWN` is the second half of D-57, `D-13` holds a group whose budgets are not built yet. */
+ * spec rollout-groups, `SHOWN` is the second half of D-57, `D-36` is about pods whose budgets are unclear.
+ */
 export type InvariantId =
   | 'EXCL-1'
   | 'EXCL-2'
@@ -22,7 +23,11 @@ export type InvariantId =
   | 'SHOWN'
   | 'WRIT-1'
   | 'WRITES'
-  | 'D-13'
+  | 'BUDG-1'
+  | 'BUDG-2'
+  | 'BUDG-4'
+  | 'BUDG-5'
+  | 'D-36'
   | 'D-7'
   | 'RC-23'
   | 'RC-40';

@@ -12,6 +12,8 @@ import {
 import { isOutdated, isWhollyBroken, type Seen, slotsUnderWay, stuckness } from '../stuck.ts';
 import { Findings, type Invariant, type Point, type Violation } from './invariant.ts';
 import type { Receipts } from './proof.ts';
+import { groundsText, type Room, requestText } from './room.ts';
+import { type Sent, sentOf, slotsAskedFor } from './sent.ts';
 
 /** What a client had been shown is judged by. */
 export interface ShownOptions {
@@ -23,13 +25,6 @@ export interface ShownOptions {
   /** What watches delivered; or, where nobody knows that, after how long a commit counts as shown. */
   readonly by: Receipts | Millis;
   readonly stuckAfter?: Millis;
-}
-
-/** A deletion that left a client. */
-interface Sent {
-  readonly call: Call;
-  readonly uid: string;
-  readonly statement: DisruptionStatement;
 }
 
 /** How long a client may take until what it was shown counts in what it sends (D-57). */
@@ -62,7 +57,7 @@ export class ShownState implements Invariant {
   }
 
   onEnd(end: Point): void {
-    const all = this.#allSent();
+    const all = sentOf(this.#calls, this.#options.statements);
     for (const [index, sent] of all.entries()) {
       const complaint = this.#complaint(sent, all.slice(0, index));
       if (complaint === undefined) continue;
@@ -75,23 +70,6 @@ export class ShownState implements Invariant {
       const deed = `We sent ${scale.setName} from ${scale.from} to ${scale.to} replicas`;
       this.#add(scale.sentAt, end, `${deed} although ${this.#since()} ${complaint}`);
     }
-  }
-
-  /** The deletions that were stated, in order of sending; each with its own statement where one instant has several. */
-  #allSent(): readonly Sent[] {
-    const counts = new Map<string, number>();
-    this.#calls.sort((one, other) => one.callId - other.callId);
-    const found = this.#calls.flatMap((call): readonly Sent[] => {
-      const uid = call.preconditions?.uid;
-      if (uid === undefined) return [];
-      const key = `${uid} ${call.startedAt}`;
-      const count = counts.get(key) ?? 0;
-      counts.set(key, count + 1);
-      const stated = this.#options.statements.findAll(uid, call.startedAt);
-      const statement = stated[count] ?? stated.at(-1);
-      return statement === undefined ? [] : [{ call, uid, statement }];
-    });
-    return found.sort((one, other) => one.statement.sentAt - other.statement.sentAt);
   }
 
   #add(at: Instant, end: Point, message: string): void {
@@ -172,28 +150,27 @@ export class ShownState implements Invariant {
     const isStuck = stuckness(pod, seen) !== undefined;
     if (isStuck && isWhollyBroken(set, seen)) return undefined;
     const open = at.earlier.filter((each) => this.#isOpen(each, sent, view));
-    const slots = new Set(isStuck ? slotsUnderWay(set, seen) : history.unavailableSlots(set, view));
-    for (const each of [...open, sent]) {
-      const ordinal = ordinalIn(each.call.name, set.name);
-      if (ordinal !== undefined) slots.add(ordinal);
-    }
-    const elsewhere = isStuck ? undefined : this.#otherZone(set, view, open);
+    const room: Room = { history, sent, view, open };
+    const elsewhere = isStuck ? undefined : this.#otherZone(set, room);
     if (elsewhere !== undefined) return elsewhere;
+    const spent = isStuck ? slotsUnderWay(set, seen) : history.unavailableSlots(set, view);
+    const slots = new Set([...spent, ...slotsAskedFor(set, [...open, sent])]);
     if (slots.size <= set.limit) return undefined;
-    return `that there was no room: with it ${slots.size} slots of ${set.name} are unavailable or going, its limit is ${set.limit}`;
+    return `that there was no room: with it ${slots.size} slots of ${set.name} are unavailable or going, its limit is ${set.limit}${groundsText(set, slots, room)}`;
   }
 
-  #otherZone(set: SetFacts, view: View, open: readonly Sent[]): string | undefined {
+  #otherZone(set: SetFacts, room: Room): string | undefined {
     const { history } = this.#options;
+    const { view, open } = room;
     for (const other of history.members(domainOf(set), view)) {
       if (other.uid === set.uid) continue;
       const missing = history.unavailableSlots(other, view);
       if (missing.length > 0) {
-        return `that slots ${missing.join(', ')} of ${other.name} were unavailable`;
+        return `that slots ${missing.join(', ')} of ${other.name} were unavailable${groundsText(other, missing, room)}`;
       }
       const going = open.find(({ call }) => ordinalIn(call.name, other.name) !== undefined);
       if (going !== undefined)
-        return `nothing yet that ended our request for pod ${going.call.name}`;
+        return `nothing yet that ended our request for pod ${going.call.name}: ${requestText(going, room)}`;
     }
     return undefined;
   }

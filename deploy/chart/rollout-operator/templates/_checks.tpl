@@ -23,8 +23,10 @@
 {{- if eq (toString .Values.enabled) "false" }}
 - enabled is false, which is for a chart that has this one as a dependency with this condition: alone, do not install it
 {{- end }}
+{{- if not .Values.disruptionBudgets.enabled }}
 {{- with (.Values.webhooks.failurePolicies).podEviction }}
-- webhooks.failurePolicies.podEviction is "{{ . }}", but this version has no such webhook, as ZoneAwarePodDisruptionBudgets are not obeyed yet: leave the value out
+- webhooks.failurePolicies.podEviction is "{{ . }}", but disruptionBudgets.enabled is false, so that no eviction is reviewed: leave the value out
+{{- end }}
 {{- end }}
 {{- if .Values.webhooks.zoneAwarePodDisruptionBudgets }}
 - webhooks.zoneAwarePodDisruptionBudgets has {{ len .Values.webhooks.zoneAwarePodDisruptionBudgets }}, but ZoneAwarePodDisruptionBudgets are not obeyed yet: leave the value out

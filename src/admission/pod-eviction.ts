@@ -1,0 +1,187 @@
+import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
+import { isJsonArray, isJsonObject, jsonIn } from '#base/json.ts';
+import type { Logger } from '#base/logger.ts';
+import { SparseLog } from '#base/sparse-log.ts';
+import type { EvictionBudgets } from '#disruption-budget/eviction-budgets.ts';
+import { isNotFound } from '#kubernetes/api-error.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
+import { parsePod } from '#statefulset/parse-pod.ts';
+import type { PodView } from '#statefulset/view.ts';
+import type { BudgetMetrics, RequestOutcome } from '#telemetry/budget-metrics.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
+import { callOf, type Deadline } from './deadline.ts';
+import { failureKind } from './dependency.ts';
+import {
+  answerOf,
+  type EvictionAnswer,
+  failed,
+  notAnEviction,
+  notReady,
+  notSeenYet,
+  overloaded,
+  passed,
+} from './eviction-answer.ts';
+import type { AdmissionRequest, ReviewContext, Webhook } from './review.ts';
+import { webhookPaths } from './webhook-paths.ts';
+
+/** What {@link podEviction} works with. */
+export interface PodEvictionOptions {
+  readonly budgets: EvictionBudgets;
+  /** Its own, so that no other webhook can starve it (D5), with equal reads shared. */
+  readonly client: Client;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Logger;
+  readonly metrics: BudgetMetrics;
+  readonly limits: {
+    /** Of reviews that read a pod. */
+    readonly reads: ConcurrencyLimit;
+    /** Of reviews that the budgets judge: those that are denied call nobody, and only take room. */
+    readonly judgements: ConcurrencyLimit;
+  };
+}
+
+/**
+ * Lets pods be evicted as far as disruption budgets allow (§5). They judge by caches, so that a denial costs no request; the
+ * pod is read only where it would be let go unjudged. A dry run is judged, and nothing is stored for it. Every denial has a
+ * code and a cause, and the code is 429 wherever the answer may be another one later (HOOK-1).
+ */
+export function podEviction(options: PodEvictionOptions): Webhook {
+  const { metrics, log, clock } = options;
+  const ports = { ...options, failures: new SparseLog(log, clock) };
+  return {
+    path: webhookPaths.podEviction,
+    patience: undefined,
+    objects: 'eviction',
+    judge: async (request, context) => {
+      const end = metrics.beginRequest();
+      let outcome: RequestOutcome = { reason: 'not-determined', status: 429 };
+      try {
+        const answer = await evictionAnswer({ request, context }, ports);
+        ({ outcome } = answer);
+        return answer.decision;
+      } finally {
+        end(outcome);
+      }
+    },
+  };
+}
+
+interface Ports extends Omit<PodEvictionOptions, 'log' | 'metrics' | 'clock'> {
+  /** Anybody may bring failures about, by evictions of what the Role does not permit to read. */
+  readonly failures: SparseLog;
+}
+
+interface Case {
+  readonly request: AdmissionRequest;
+  readonly context: ReviewContext;
+}
+
+function evictionAnswer(review: Case, ports: Ports): EvictionAnswer | Promise<EvictionAnswer> {
+  const { request } = review;
+  const problem = problemOf(request);
+  if (problem !== undefined) return notAnEviction(problem);
+  const { namespace, name } = request;
+  const pod = ports.budgets.pod(namespace, name);
+  const passes = pod !== undefined && isUncounted(pod);
+  if (!ports.budgets.mayGovern(namespace)) return passes ? notReady : passed('pod-not-in-scope');
+  const demanded = demandedUid(request);
+  const isAnother = pod !== undefined && demanded !== undefined && demanded !== pod.uid;
+  // Its successor of the same name may serve already, and be what the API server would evict.
+  return pod === undefined || passes || isAnother
+    ? byReading(review, ports)
+    : byJudging(pod, review, ports);
+}
+
+/** Why a request is no eviction, in the words of the peer; undefined where it is one (E1…E3). */
+function problemOf({
+  operation,
+  subResource,
+  namespace,
+  name,
+}: AdmissionRequest): string | undefined {
+  if (operation !== 'CREATE') return `request operation is not create, got: ${operation}`;
+  if (subResource !== 'eviction') {
+    return `request SubResource is not eviction, got: ${subResource}`;
+  }
+  const isNamed = namespace !== '' && name !== '';
+  return isNamed ? undefined : 'request did not include both a namespace and a name';
+}
+
+/** Whether no budget counts on a pod, so that the peer lets it go whatever governs it (E5). */
+function isUncounted({ phase, isTerminating }: PodView): boolean {
+  return isTerminating || phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending';
+}
+
+/** Whether a pod that may go without being judged is there, and as the cache has it. */
+async function byReading({ request, context }: Case, ports: Ports): Promise<EvictionAnswer> {
+  const { namespace, name } = request;
+  const leave = ports.limits.reads.acquire();
+  if (leave === undefined) return overloaded(request);
+  const deadline = context.deadline();
+  try {
+    const key = { namespace, name };
+    const live = await ports.client.get(resourceTypes.pods, key, callOf(deadline));
+    const demanded = demandedUid(request);
+    // The API server evicts no other pod than that, and says so with its 409.
+    if (demanded !== undefined && demanded !== live.metadata.uid) return passed('pod-not-found');
+    return isUncounted(parsePod(live)) ? notReady : notSeenYet(request);
+  } catch (thrown) {
+    // There is nothing to evict, as the API server will say, which drainers take for done.
+    if (isNotFound(thrown)) return passed('pod-not-found');
+    const error = failureOf(thrown, deadline);
+    const fields = { namespace, name, err: errorOf(error) };
+    ports.failures.warn(`pod ${failureKind(error)}`, 'a pod to evict cannot be read', fields);
+    return failed(request, { what: 'pod', error });
+  } finally {
+    leave();
+  }
+}
+
+async function byJudging(
+  pod: PodView,
+  { request, context }: Case,
+  { budgets, limits, failures }: Ports,
+): Promise<EvictionAnswer> {
+  const leave = limits.judgements.acquire();
+  if (leave === undefined) return overloaded(request);
+  const { signal } = context.deadline();
+  try {
+    return answerOf(
+      request,
+      await budgets.judgeEviction(pod, { isDryRun: isDryRun(request) }, signal),
+    );
+  } catch (thrown) {
+    const error = failureOf(thrown, { signal });
+    const { namespace, name } = request;
+    const fields = { namespace, name, err: errorOf(error) };
+    failures.warn(`budgets ${failureKind(error)}`, 'an eviction cannot be judged', fields);
+    return failed(request, { what: 'budgets', error });
+  } finally {
+    leave();
+  }
+}
+
+/** What failed; that the time was over, where that ended it. */
+function failureOf(error: unknown, { signal }: Pick<Deadline, 'signal'>): unknown {
+  return signal.aborted ? signal.reason : error;
+}
+
+/** The uid without which nothing is evicted; undefined where the Eviction demands none. */
+function demandedUid({ object }: AdmissionRequest): string | undefined {
+  const options = isJsonObject(object) ? objectAt(object, 'deleteOptions') : {};
+  return stringAt(objectAt(options, 'preconditions'), 'uid');
+}
+
+/**
+ * Whether nothing is evicted in the end. kubectl says so in the Eviction itself, of which the API server tells webhooks
+ * nothing: a reservation for it would keep other pods for nothing.
+ */
+function isDryRun({ isDryRun: isAnnounced, object }: AdmissionRequest): boolean {
+  if (isAnnounced) return true;
+  const options = isJsonObject(object) ? objectAt(object, 'deleteOptions') : {};
+  const asked = jsonIn(stringAt(options, 'dryRun') ?? '');
+  return isJsonArray(asked) && asked.includes('All');
+}

@@ -1,0 +1,59 @@
+import type { Instant, Monotonic } from '#base/units.ts';
+import type { Answer, DisruptionRequest } from '#disruption/decide.ts';
+import type { Ledger } from '#disruption/ledger.ts';
+
+/** What the ledger of a budget says to a request. */
+export type LedgerAnswer =
+  | Answer
+  /** Nothing stands against it as far as is seen, and the view is not proven to be fresh: prove it, and ask again. */
+  | {
+      readonly kind: 'unproven';
+      /** When the proof must have been asked for; undefined: lately. */
+      readonly since: Monotonic | undefined;
+    }
+  /** Whoever asked does not ask this any more: the budgets over the pod have changed. */
+  | { readonly kind: 'outdated' }
+  /** Nobody knows what is given away: `until` then, or until somebody mends it. */
+  | { readonly kind: 'unclear'; readonly why: string; readonly until: Instant | undefined };
+
+/** What is asked of the one order in which a ledger is written. */
+export type Asked =
+  | {
+      readonly kind: 'disruption';
+      readonly request: DisruptionRequest;
+      readonly isAsked: () => boolean;
+    }
+  /** Stores what has ended since. */
+  | { readonly kind: 'store' }
+  /** Finds out what stands there; makes the ledger of a budget that was made a moment ago. */
+  | { readonly kind: 'look' };
+
+/** Pods of which `next` has fewer claims than `before`. */
+export function droppedBy(before: Ledger, next: Ledger): ReadonlySet<string> {
+  const dropped = [...before.reservations.values()].filter(
+    ({ uid, claims }) => (next.reservations.get(uid)?.claims.length ?? 0) < claims.length,
+  );
+  return new Set(dropped.map(({ uid }) => uid));
+}
+
+/** What is asked of a budget that still has to be asked for it. */
+export function requestsOf(asked: readonly Asked[]): readonly DisruptionRequest[] {
+  return asked.flatMap((each) =>
+    each.kind === 'disruption' && each.isAsked() ? each.request : [],
+  );
+}
+
+/** The answers to those of `asked` that ask for something; what asks for nothing gets none that says anything. */
+export function inOrder(
+  asked: readonly Asked[],
+  answers: readonly LedgerAnswer[],
+): readonly LedgerAnswer[] {
+  const next = answers.values();
+  return asked.map((each) => {
+    if (each.kind !== 'disruption') return noAnswer;
+    return each.isAsked() ? (next.next().value ?? noAnswer) : { kind: 'outdated' };
+  });
+}
+
+/** Answers what asked for no permission. */
+const noAnswer: LedgerAnswer = { kind: 'unclear', why: 'nothing was asked for', until: undefined };

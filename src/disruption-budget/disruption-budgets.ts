@@ -1,0 +1,266 @@
+import { assertNever } from '#base/assert-never.ts';
+import type { Clock } from '#base/clock.ts';
+import { getOrAdd } from '#base/get-or-add.ts';
+import type { Logger } from '#base/logger.ts';
+import type { Instant, Monotonic } from '#base/units.ts';
+import type { BudgetProof } from '#control/budget-sight.ts';
+import type {
+  DisruptionsUnderWay,
+  GroupBudgets,
+  WantedDisruption,
+} from '#control/group-budgets.ts';
+import { type Budget, rolloutOverride } from '#disruption/budget.ts';
+import type { Begun, DisruptionRequest } from '#disruption/decide.ts';
+import { permissionsOn, type Wanted } from '#disruption/governance.ts';
+import type { Permission } from '#disruption/permission.ts';
+import type { Leader } from '#disruption/release.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import { parseGroupKey } from '#statefulset/group.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { RequestOutcome } from '#telemetry/budget-metrics.ts';
+import { ambiguityText } from './ambiguity.ts';
+import { askLedger } from './ask-ledger.ts';
+import { BudgetLedgers } from './budget-ledgers.ts';
+import type { BudgetsInView } from './budgets-in-view.ts';
+import { CreatedLedgers } from './created-ledgers.ts';
+import type { EvictionBudgets } from './eviction-budgets.ts';
+import type { GovernedSets } from './governed-sets.ts';
+import { JudgedEvictions } from './judged-evictions.ts';
+import type { Governing } from './known-budgets.ts';
+import { allowedOutcome, outcomeOfDenial } from './request-outcome.ts';
+import type { Standings } from './standings.ts';
+
+/** The term in which this process leads. */
+export interface LeadingTerm {
+  readonly term: string;
+  /** From when on nothing that an earlier term sent can arrive any more (D-50). */
+  readonly predecessorsOverAt: Monotonic;
+}
+
+/** What {@link DisruptionBudgets} go through; for as long as the process lives. */
+export interface DisruptionBudgetPorts {
+  readonly client: Client;
+  /** The namespace that this process looks at; empty for all. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly pods: Pick<Informer<PodView>, 'lister'>;
+  readonly statefulSets: Pick<Informer<StatefulSetView>, 'lister'>;
+  readonly inView: BudgetsInView;
+  readonly sets: GovernedSets;
+  readonly standings: Standings;
+  /** Counts an answer to a rollout or a scale-down as one to an eviction (M1). */
+  count(outcome: RequestOutcome): void;
+}
+
+/**
+ * The one authority for voluntary disruption (architecture rule 3): rollouts, scale-downs and evictions ask it, and it
+ * gives away what the ledgers of the budgets have stored.
+ */
+export class DisruptionBudgets implements GroupBudgets {
+  /** The same for evictions. */
+  readonly evictions: EvictionBudgets;
+  /** Those that were asked. */
+  readonly ledgers: Pick<BudgetLedgers, 'trouble'>;
+  readonly #ports: DisruptionBudgetPorts;
+  readonly #ledgers: BudgetLedgers;
+  readonly #created: CreatedLedgers;
+  /** Pods that the last plan of each group wants away, by key; by uid. */
+  readonly #wanted = new Map<string, ReadonlySet<string>>();
+  #leading: LeadingTerm | undefined;
+  #underWay: DisruptionsUnderWay = nothingUnderWay;
+
+  constructor(ports: DisruptionBudgetPorts) {
+    const { client, clock, log, inView, sets, standings } = ports;
+    this.#ports = ports;
+    this.#ledgers = new BudgetLedgers({
+      client,
+      clock,
+      log,
+      standings,
+      sawCreation: (uid, now) => inView.sawCreation(uid, now),
+      prove: (scope, signal, since) => sets.prove(scope, signal, since),
+      leader: (viewProvenAt) => this.#leader(viewProvenAt),
+      begun: () => this.#begun(),
+    });
+    this.#created = new CreatedLedgers({
+      clock,
+      log,
+      sawCreation: (uid) => inView.sawCreation(uid, clock.monotonic()),
+    });
+    this.ledgers = this.#ledgers;
+    this.evictions = new JudgedEvictions({ ...ports, ledgers: this.#ledgers });
+    inView.onChange(() => this.#budgetsChanged());
+  }
+
+  /** This process leads from now on, until {@link resign}. */
+  lead(term: LeadingTerm): void {
+    this.#leading = term;
+    this.#budgetsChanged();
+  }
+
+  /** This process does not lead any more: it wants nothing, and ends no intent. */
+  resign(): void {
+    this.#leading = undefined;
+    this.#created.retain(new Set());
+    this.#wanted.clear();
+    this.#underWay = nothingUnderWay;
+  }
+
+  /** Nothing is written any more that nobody asks for. */
+  close(): void {
+    this.#created.close();
+    this.#ledgers.close();
+  }
+
+  proof(key: string): BudgetProof {
+    return this.#ports.inView.proof(parseGroupKey(key).namespace);
+  }
+
+  async look(key: string, signal: AbortSignal): Promise<void> {
+    await this.#ports.inView.look(parseGroupKey(key).namespace, signal);
+  }
+
+  judge(wanted: readonly WantedDisruption[], now: Instant): readonly Permission[] {
+    const judged = new Map<WantedDisruption, Permission>();
+    for (const { governing, asked } of this.#byBudget(wanted)) {
+      const permissions = this.#permissions(governing, asked, now);
+      for (const [index, one] of asked.entries()) {
+        judged.set(one, permissions[index] ?? ungoverned);
+      }
+    }
+    return wanted.map((one) => judged.get(one) ?? ungoverned);
+  }
+
+  async ask(wanted: readonly WantedDisruption[], signal: AbortSignal): Promise<void> {
+    const term = this.#leading?.term;
+    if (term === undefined) return;
+    await Promise.all(
+      this.#byBudget(wanted).map(async ({ governing, asked }) => {
+        if (governing.kind !== 'one') return;
+        const ledger = this.#ledgers.of(governing.budget, governing.spec);
+        const requests = asked.map(
+          ({ by, ...one }): DisruptionRequest => ({
+            pod: one.pod,
+            asking: { by, term },
+            override: overrideOf(ledger.budget, { by, ...one }),
+          }),
+        );
+        const { sets } = this.#ports;
+        for (const answer of await askLedger(ledger, requests, { sets, signal })) {
+          if (answer.kind === 'allowed') this.#ports.count(allowedOutcome);
+          if (answer.kind === 'denied') this.#ports.count(outcomeOfDenial(answer.denial));
+        }
+      }),
+    );
+  }
+
+  wants(key: string, uids: ReadonlySet<string>): void {
+    if (uids.size === 0) this.#wanted.delete(key);
+    else this.#wanted.set(key, uids);
+  }
+
+  follow(underWay: DisruptionsUnderWay): void {
+    this.#underWay = underWay;
+  }
+
+  #permissions(
+    governing: Governing,
+    asked: readonly WantedDisruption[],
+    now: Instant,
+  ): readonly Permission[] {
+    if (governing.kind === 'none') return asked.map(() => ungoverned);
+    if (governing.kind === 'unclear') {
+      const message = ambiguityText(governing);
+      return asked.map(() => ({ kind: 'unclear', message, until: undefined }));
+    }
+    const { budget, ledger } = this.#ledgers.of(governing.budget, governing.spec);
+    const questions = asked.map(
+      (one): Wanted => ({
+        pod: one.pod,
+        by: one.by,
+        override: overrideOf(budget, one),
+      }),
+    );
+    return permissionsOn(ledger.moment(now), questions);
+  }
+
+  /** Each pod with what governs it; those of one budget together, in their order. */
+  #byBudget(wanted: readonly WantedDisruption[]): readonly {
+    readonly governing: Governing;
+    readonly asked: readonly WantedDisruption[];
+  }[] {
+    const found = new Map<string, { governing: Governing; asked: WantedDisruption[] }>();
+    for (const one of wanted) {
+      const governing = this.#ports.inView.governing(one.pod);
+      const key = keyOf(governing);
+      getOrAdd(found, key, () => ({ governing, asked: [] })).asked.push(one);
+    }
+    return [...found.values()];
+  }
+
+  #leader(viewProvenAt: Monotonic | undefined): Leader | undefined {
+    const leading = this.#leading;
+    if (leading === undefined) return undefined;
+    const { term, predecessorsOverAt } = leading;
+    return {
+      term,
+      arePredecessorsOver: viewProvenAt !== undefined && viewProvenAt >= predecessorsOverAt,
+      isIntended: (uid) => this.#isWanted(uid) || this.#underWay.isUnderWay(uid),
+    };
+  }
+
+  #isWanted(uid: string): boolean {
+    return [...this.#wanted.values()].some((uids) => uids.has(uid));
+  }
+
+  #begun(): readonly Begun[] {
+    const term = this.#leading?.term;
+    if (term === undefined) return [];
+    return this.#underWay.begun().map(({ pod, by }) => ({ pod, asking: { by, term } }));
+  }
+
+  /** Budgets came, changed or went: ledgers of those that are gone are closed, and whoever leads begins new ones. */
+  #budgetsChanged(): void {
+    const budgets = this.#ports.inView.list();
+    for (const scope of this.#ledgers.retain(new Set(budgets.map(({ uid }) => uid)))) {
+      this.#ports.sets.forget(scope);
+    }
+    this.#created.retain(new Set(this.#leading === undefined ? [] : budgets.map(({ uid }) => uid)));
+    if (this.#leading === undefined) return;
+    for (const known of budgets) {
+      const { spec } = known;
+      if (spec === undefined) continue;
+      this.#created.look(known, async (signal) => {
+        const { ledger, scope } = this.#ledgers.of(known, spec);
+        const isNew = this.#ports.inView.sawCreation(known.uid, this.#ports.clock.monotonic());
+        // Only a ledger that is begun is written.
+        if (isNew) await this.#ports.sets.prove(scope, signal);
+        await ledger.look(signal);
+      });
+    }
+  }
+}
+
+const ungoverned: Permission = { kind: 'ungoverned' };
+
+const nothingUnderWay: DisruptionsUnderWay = { isUnderWay: () => false, begun: () => [] };
+
+function overrideOf({ mode }: Budget, { by, maxUnavailable }: WantedDisruption): number {
+  // How many go at once is the down-scale's own to say: it only keeps out of the way of other zones.
+  return by === 'scale-down' ? 1 : rolloutOverride(mode, maxUnavailable);
+}
+
+function keyOf(governing: Governing): string {
+  switch (governing.kind) {
+    case 'none':
+      return '';
+    case 'one':
+      return governing.budget.uid;
+    case 'unclear':
+      return ambiguityText(governing);
+    default:
+      return assertNever(governing);
+  }
+}

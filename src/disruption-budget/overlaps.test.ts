@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { PodView } from '#statefulset/view.ts';
+import { selecting } from '#testing/budget-server.ts';
+import { podView } from '#testing/views.ts';
+import { compilePattern } from './compile-pattern.ts';
+import { KnownBudgets } from './known-budgets.ts';
+import { overlapsOf } from './overlaps.ts';
+
+function budget(name: string, matchLabels: JsonValue, namespace = 'test'): JsonObject {
+  return {
+    kind: 'ZoneAwarePodDisruptionBudget',
+    metadata: { namespace, name, uid: `${namespace}-${name}`, generation: 1 },
+    spec: selecting(matchLabels),
+  };
+}
+
+const group = { 'rollout-group': 'ingester' };
+const zone = { ...group, zone: 'a' };
+const zoneA = podView({ name: 'ingester-zone-a-0', labels: zone });
+const zoneB = podView({ name: 'ingester-zone-b-0', labels: group });
+
+/** Names of the budgets that overlap, and of the pod. */
+function overlaps(budgets: readonly JsonObject[], pods: readonly PodView[]): readonly string[] {
+  const known = new KnownBudgets(compilePattern);
+  for (const each of budgets) known.put(each);
+  return overlapsOf(known.list(), pods).map(
+    ({ budgets: found, pod }) => `${found.map(({ name }) => name).join(', ')}: ${pod.name}`,
+  );
+}
+
+const cases: Record<
+  string,
+  readonly [budgets: readonly JsonObject[], pods: readonly PodView[], overlaps: readonly string[]]
+> = {
+  'nothing of budgets that select different pods': [
+    [budget('a', zone), budget('b', { 'rollout-group': 'other' })],
+    [zoneA, zoneB],
+    [],
+  ],
+  'budgets that select one pod': [
+    [budget('b', group), budget('a', zone)],
+    [zoneB, zoneA],
+    ['a, b: ingester-zone-a-0'],
+  ],
+  'nothing where the pod that both could select does not exist': [
+    [budget('a', zone), budget('b', group)],
+    [zoneB],
+    [],
+  ],
+  'the same budgets once, with the first pod by name': [
+    [budget('a', group), budget('b', group)],
+    [zoneB, zoneA],
+    ['a, b: ingester-zone-a-0'],
+  ],
+  'different budgets over different pods each': [
+    [budget('a', group), budget('b', group), budget('c', zone)],
+    [zoneA, zoneB],
+    ['a, b, c: ingester-zone-a-0', 'a, b: ingester-zone-b-0'],
+  ],
+  'nothing of budgets of different namespaces': [
+    [budget('a', group), budget('b', group, 'other')],
+    [zoneA],
+    [],
+  ],
+  'nothing of a budget of which it cannot be told what it selects': [
+    [budget('a', group), budget('b', 'all')],
+    [zoneA],
+    [],
+  ],
+};
+
+for (const [what, [budgets, pods, found]] of Object.entries(cases)) {
+  test(`overlapsOf() names ${what} (W8)`, () => {
+    assert.deepEqual(overlaps(budgets, pods), found);
+  });
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { after, minutes, seconds } from '#base/units.ts';
+import { BudgetServer } from '#testing/budget-server.ts';
+import { BudgetsInView } from './budgets-in-view.ts';
+import { compilePattern } from './compile-pattern.ts';
+
+interface World {
+  readonly server: BudgetServer;
+  readonly budgets: BudgetsInView;
+}
+
+function world(): World {
+  const server = new BudgetServer();
+  const { client, clock, informer } = server;
+  const rest = { isPermitted: () => true, compile: compilePattern };
+  return { server, budgets: new BudgetsInView({ client, clock, informer, ...rest }) };
+}
+
+const { signal } = new AbortController();
+
+/** What happens, and whether the creation of the budget counts as seen then. */
+const cases: Record<
+  string,
+  readonly [happens: (world: World) => void | Promise<void>, isSeen: boolean]
+> = {
+  'a budget that the watch showed as it was made': [
+    ({ server }) => {
+      server.put();
+      server.show();
+    },
+    true,
+  ],
+  'a budget that was changed since': [
+    ({ server }) => {
+      server.put();
+      server.put({ generation: 2 });
+      server.show();
+    },
+    true,
+  ],
+  'a budget that a list of ours showed first': [
+    async ({ server, budgets }) => {
+      server.put();
+      await budgets.look('test', signal);
+      server.show();
+    },
+    true,
+  ],
+  'a budget that was made again': [
+    ({ server }) => {
+      server.put({ uid: 'before', createdAt: after(server.clock.now(), minutes(-60)) });
+      server.drop();
+      server.put();
+      server.show();
+    },
+    true,
+  ],
+  'a budget that was made exactly 10 s ago': [
+    async ({ server }) => {
+      server.put();
+      server.show();
+      await server.clock.advance(seconds(10));
+    },
+    true,
+  ],
+  'a budget that was made more than 10 s ago, whatever the wall clock says': [
+    async ({ server }) => {
+      server.put();
+      server.show();
+      server.clock.setWallClock(seconds(-5));
+      await server.clock.advance(seconds(10) + 1);
+    },
+    false,
+  ],
+  'a budget that nobody showed': [() => undefined, false],
+  'a budget that only a list of ours has shown': [
+    async ({ server, budgets }) => {
+      server.put();
+      await budgets.look('test', signal);
+    },
+    false,
+  ],
+  'a budget that the first list of the cache showed': [
+    ({ server }) => {
+      server.informer.hasSynced = false;
+      server.put();
+      server.relist();
+      server.informer.hasSynced = true;
+    },
+    false,
+  ],
+  'a budget that a further list of the cache showed': [
+    ({ server }) => {
+      server.put();
+      server.relist();
+    },
+    false,
+  ],
+  'a budget that was shown before and is shown by a list again': [
+    ({ server }) => {
+      server.put({ createdAt: after(server.clock.now(), minutes(-60)) });
+      server.show();
+      server.relist();
+    },
+    false,
+  ],
+  'a budget that the watch shows late, as one does that resumes': [
+    async ({ server }) => {
+      server.put();
+      await server.clock.advance(seconds(11));
+      server.show();
+    },
+    false,
+  ],
+  'a budget dated by a clock that is an hour behind ours': [
+    ({ server }) => {
+      server.put({ createdAt: after(server.clock.now(), minutes(-60)) });
+      server.show();
+    },
+    false,
+  ],
+  'a budget dated by a clock that is an hour ahead of ours': [
+    ({ server }) => {
+      server.put({ createdAt: after(server.clock.now(), minutes(60)) });
+      server.show();
+    },
+    false,
+  ],
+  'another budget of that name': [
+    ({ server }) => {
+      server.put({ uid: 'another' });
+      server.show();
+    },
+    false,
+  ],
+};
+
+for (const [what, [happens, isSeen]] of Object.entries(cases)) {
+  test(`sawCreation() is ${isSeen} for ${what} (D-34)`, async () => {
+    const made = world();
+    await happens(made);
+    const { server, budgets } = made;
+    assert.equal(budgets.sawCreation('ingester-uid', server.clock.monotonic()), isSeen);
+  });
+}
+
+test('sawCreation() is true of each of many budgets while they are new', async () => {
+  const { server, budgets } = world();
+  for (const name of ['a', 'b', 'c']) {
+    server.put({ name });
+    server.show();
+    await server.clock.advance(seconds(4));
+  }
+  const seen = ['a', 'b', 'c'].map((name) =>
+    budgets.sawCreation(`${name}-uid`, server.clock.monotonic()),
+  );
+  assert.deepEqual(seen, [false, true, true]);
+});

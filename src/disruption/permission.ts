@@ -1,0 +1,23 @@
+import type { Instant } from '#base/units.ts';
+import type { BudgetRef } from './budget.ts';
+
+/** Whether a pod may be disturbed right now, as far as all budgets and their ledgers are known. */
+export type Permission =
+  /** No budget governs the pod. */
+  | { readonly kind: 'ungoverned' }
+  /** Its reservation is stored, and nothing stands against it now. */
+  | { readonly kind: 'given' }
+  /** Nothing that is known stands against it: the ledgers of these budgets have to be asked. */
+  | { readonly kind: 'to-ask'; readonly budgets: readonly BudgetRef[] }
+  /** A budget does not allow it now; `until` then if nothing else changes. */
+  | {
+      readonly kind: 'refused';
+      readonly message: string;
+      readonly until: Instant | undefined;
+    }
+  /** It cannot be told; nothing may be disturbed. `until` as above. */
+  | {
+      readonly kind: 'unclear';
+      readonly message: string;
+      readonly until: Instant | undefined;
+    };

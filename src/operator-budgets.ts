@@ -1,0 +1,82 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { WatchedPods } from '#control/watched-pods.ts';
+import { watchBudgets } from '#disruption-budget/budget-watch.ts';
+import { BudgetsInView } from '#disruption-budget/budgets-in-view.ts';
+import { compilePattern } from '#disruption-budget/compile-pattern.ts';
+import { DisruptionBudgets } from '#disruption-budget/disruption-budgets.ts';
+import { GovernedSets } from '#disruption-budget/governed-sets.ts';
+import { Standings } from '#disruption-budget/standings.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import type { Caches } from '#operator-caches.ts';
+import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
+
+/** What disruption budgets take besides the caches. */
+export interface BudgetSettings {
+  readonly client: Client;
+  /** The namespace that this process looks at; empty for all. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly caches: Caches;
+  readonly metrics: BudgetMetrics;
+}
+
+/** The disruption budgets of one run of the operator. */
+export interface RunningBudgets {
+  readonly authority: DisruptionBudgets;
+  /** The Role does not permit to list budgets: they are no part of the view (D-51). */
+  deny(): void;
+  /** Calls `wake` when what is known of budgets has changed. */
+  onChange(wake: () => void): void;
+  /** Tells what is wrong with budgets, until the answer's `close` is called. */
+  watch(events: EventRecorder): { close(): void };
+}
+
+/** Opens the authority that rollouts, scale-downs and evictions ask; it lives as long as the process. */
+export function openBudgets({
+  client,
+  namespace,
+  clock,
+  log,
+  caches,
+  metrics,
+}: BudgetSettings): RunningBudgets {
+  const { pods, statefulSets } = caches;
+  const state = { isPermitted: true };
+  const inView = new BudgetsInView({
+    client,
+    clock,
+    informer: caches.budgets,
+    isPermitted: () => state.isPermitted,
+    compile: compilePattern,
+    onObserved: (observation) => metrics.countObserved(observation),
+  });
+  const sets = new GovernedSets({ client, clock, pods, statefulSets });
+  const standings = new Standings({ clock, sets, watched: new WatchedPods(pods, clock) });
+  const authority = new DisruptionBudgets({
+    client,
+    namespace,
+    clock,
+    log,
+    pods,
+    statefulSets,
+    inView,
+    sets,
+    standings,
+    count: (outcome) => metrics.countRequest(outcome),
+  });
+  return {
+    authority,
+    deny: () => {
+      state.isPermitted = false;
+    },
+    onChange: (wake) => inView.onChange(wake),
+    watch: (events) => {
+      const { ledgers } = authority;
+      const told = { clock, log, events, metrics };
+      return watchBudgets({ ...told, pods, statefulSets, inView, sets, ledgers });
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import { seconds } from '#base/units.ts';
+import { defaultedFields, type PhasedRolloutSpec, parsePhasedRollout } from './api.ts';
+
+const query = { expr: 'up', url: 'http://prometheus:9090' };
+
+/** A valid object, with these members of `spec.check`, `spec` and `spec.check.query` in place of its own. */
+function phasedRollout(
+  check: Readonly<Record<string, JsonValue>> = {},
+  spec: Readonly<Record<string, JsonValue>> = {},
+  asked: Readonly<Record<string, JsonValue>> = {},
+): JsonObject {
+  return {
+    spec: { targetRef: 'web', check: { query: { ...query, ...asked }, ...check }, ...spec },
+  };
+}
+
+const usual: PhasedRolloutSpec = {
+  targetRef: 'web',
+  standardRollingUpdate: false,
+  initialDelay: seconds(60),
+  period: seconds(60),
+  successThreshold: 3,
+  query: { ...query, insecureSkipVerify: false, secretRef: undefined },
+};
+
+describe('parsePhasedRollout()', () => {
+  const cases: Record<string, { object: JsonObject; want: Partial<PhasedRolloutSpec> | string }> = {
+    'puts defaults where nothing is written': { object: phasedRollout(), want: {} },
+    'reads what is written': {
+      object: phasedRollout(
+        { initialDelaySeconds: 10, periodSeconds: 5, successThreshold: 2 },
+        { standardRollingUpdate: true },
+        { insecureSkipVerify: true, secretRef: 'creds' },
+      ),
+      want: {
+        standardRollingUpdate: true,
+        initialDelay: seconds(10),
+        period: seconds(5),
+        successThreshold: 2,
+        query: { ...query, insecureSkipVerify: true, secretRef: 'creds' },
+      },
+    },
+    'reads a delay of 0 as none': {
+      object: phasedRollout({ initialDelaySeconds: 0 }),
+      want: { initialDelay: seconds(0) },
+    },
+    'asks neither without a pause nor without need': {
+      object: phasedRollout({ periodSeconds: 0, successThreshold: 0 }),
+      want: {},
+    },
+    'takes the empty name of a Secret for none': {
+      object: phasedRollout({}, {}, { secretRef: '' }),
+      want: {},
+    },
+    'takes null for not written': {
+      object: phasedRollout({ periodSeconds: null }, { standardRollingUpdate: null }),
+      want: {},
+    },
+    'refuses an object without a spec': {
+      object: {},
+      want: 'spec.targetRef must be a text that is not empty: got nothing',
+    },
+    'refuses an empty name of a StatefulSet': {
+      object: phasedRollout({}, { targetRef: '' }),
+      want: 'spec.targetRef must be a text that is not empty: got ""',
+    },
+    'refuses to ask nothing': {
+      object: phasedRollout({ query: {} }),
+      want: 'spec.check.query.expr must be a text that is not empty: got nothing',
+    },
+    'refuses a URL that is no text': {
+      object: phasedRollout({}, {}, { url: 5 }),
+      want: 'spec.check.query.url must be a text that is not empty: got 5',
+    },
+    'refuses a flag that is a text': {
+      object: phasedRollout({}, {}, { insecureSkipVerify: 'true' }),
+      want: 'spec.check.query.insecureSkipVerify must be true or false: got "true"',
+    },
+    'refuses a negative delay': {
+      object: phasedRollout({ initialDelaySeconds: -1 }),
+      want: 'spec.check.initialDelaySeconds must be an integer from 0 to 2147483647: got -1',
+    },
+    'refuses half a second': {
+      object: phasedRollout({ periodSeconds: 0.5 }),
+      want: 'spec.check.periodSeconds must be an integer from 0 to 2147483647: got 0.5',
+    },
+    'refuses more passes than the field can hold': {
+      object: phasedRollout({ successThreshold: 2_147_483_648 }),
+      want: 'spec.check.successThreshold must be an integer from 0 to 2147483647: got 2147483648',
+    },
+  };
+  for (const [fact, { object, want }] of Object.entries(cases)) {
+    test(`parsePhasedRollout() ${fact}`, () => {
+      const parsed = parsePhasedRollout(object);
+      if (typeof want === 'string') {
+        assert.ok(parsed.kind === 'invalid');
+        assert.equal(`${parsed.problem.path} ${parsed.problem.message}`, want);
+      } else assert.deepEqual(parsed, { kind: 'valid', value: { ...usual, ...want } });
+    });
+  }
+});
+
+describe('defaultedFields()', () => {
+  const all = { initialDelaySeconds: 60, periodSeconds: 60, successThreshold: 3 };
+  const cases: Record<string, { object: JsonObject; want: JsonObject }> = {
+    'adds what is missing': { object: phasedRollout(), want: all },
+    'changes a written 0, as the peer does': {
+      object: phasedRollout({ initialDelaySeconds: 0, periodSeconds: 0, successThreshold: 0 }),
+      want: all,
+    },
+    'leaves what is written': {
+      object: phasedRollout({ initialDelaySeconds: 1, periodSeconds: 2 }),
+      want: { successThreshold: 3 },
+    },
+    'adds to an object without a spec': { object: {}, want: all },
+  };
+  for (const [fact, { object, want }] of Object.entries(cases)) {
+    test(`defaultedFields() ${fact}`, () => assert.deepEqual(defaultedFields(object), want));
+  }
+});

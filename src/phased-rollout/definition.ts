@@ -1,0 +1,147 @@
+import type { JsonObject } from '#base/json.ts';
+import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+
+/** An integer as the peer's schema has it. */
+function int32(minimum: number, description: string): JsonObject {
+  return { type: 'integer', format: 'int32', minimum, description };
+}
+
+const time = { type: 'string', format: 'date-time' } as const;
+
+const query: JsonObject = {
+  type: 'object',
+  description: 'What is asked of Prometheus. An answer with data is a success.',
+  required: ['expr', 'url'],
+  properties: {
+    expr: { type: 'string', minLength: 1, description: 'A PromQL expression.' },
+    url: {
+      type: 'string',
+      minLength: 1,
+      description: 'Base URL of the Prometheus server, without /api/v1/query.',
+    },
+    insecureSkipVerify: {
+      type: 'boolean',
+      description: 'Whether any certificate of the server is accepted.',
+    },
+    secretRef: {
+      type: 'string',
+      description:
+        'Name of a Secret in the same namespace with the key token, or with username and password.',
+    },
+  },
+};
+
+const check: JsonObject = {
+  type: 'object',
+  description: 'What must hold before the next pod is updated.',
+  required: ['query'],
+  properties: {
+    initialDelaySeconds: int32(0, 'How long all pods must be available before the first query.'),
+    periodSeconds: int32(0, 'Time from one check to the next.'),
+    successThreshold: int32(1, 'Successes on end that release the next pod.'),
+    query,
+  },
+};
+
+/** None of the defaults stands here: they are the webhook's (C2), and the program's own where that is off. */
+const spec: JsonObject = {
+  type: 'object',
+  required: ['check', 'targetRef'],
+  properties: {
+    targetRef: { type: 'string', description: 'Name of the StatefulSet, in the same namespace.' },
+    standardRollingUpdate: {
+      type: 'boolean',
+      description: 'Whether updates roll without any check.',
+    },
+    check,
+  },
+};
+
+/** As of `metav1.Condition`. */
+const condition: JsonObject = {
+  type: 'object',
+  required: ['lastTransitionTime', 'message', 'reason', 'status', 'type'],
+  properties: {
+    type: {
+      type: 'string',
+      maxLength: 316,
+      pattern:
+        '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
+    },
+    status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+    observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
+    lastTransitionTime: time,
+    reason: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1_024,
+      pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+    },
+    message: { type: 'string', maxLength: 32_768 },
+  },
+};
+
+const counter = { type: 'integer', format: 'int32' } as const;
+
+const rollingPodStatus: JsonObject = {
+  type: 'object',
+  description: 'The step that the rollout is at.',
+  required: [
+    'consecutiveFailedChecks',
+    'consecutiveSuccessfulChecks',
+    'partition',
+    'totalFailedChecks',
+  ],
+  properties: {
+    status: { type: 'string' },
+    partition: counter,
+    // Misspelt by the peer, and therefore here.
+    analisysStartTime: time,
+    lastCheckTime: time,
+    consecutiveSuccessfulChecks: counter,
+    consecutiveFailedChecks: counter,
+    totalFailedChecks: counter,
+  },
+};
+
+const status: JsonObject = {
+  type: 'object',
+  properties: {
+    phase: { type: 'string' },
+    updateRevision: { type: 'string' },
+    rolloutStartTime: time,
+    rolloutEndTime: time,
+    conditions: { type: 'array', items: condition },
+    rollingPodStatus,
+  },
+};
+
+/** The definition of PhasedRollout, with the names, types and limits of the peer's (C1…C5). */
+export const phasedRolloutDefinition: JsonObject = definitionOf({
+  type: resourceTypes.phasedRollouts,
+  columns: [
+    {
+      name: 'target-ref',
+      type: 'string',
+      description: 'The StatefulSet that is rolled out in phases.',
+      jsonPath: '.spec.targetRef',
+    },
+    { name: 'phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'partition', type: 'string', jsonPath: '.status.rollingPodStatus.partition' },
+    { name: 'rolling-pod-status', type: 'string', jsonPath: '.status.rollingPodStatus.status' },
+    { name: 'rollout-start-time', type: 'date', jsonPath: '.status.rolloutStartTime' },
+    { name: 'rollout-end-time', type: 'date', jsonPath: '.status.rolloutEndTime' },
+    { name: 'age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+  schema: {
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      spec,
+      status,
+    },
+  },
+});

@@ -1,0 +1,157 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { parseTimestamp } from '#base/timestamp.ts';
+import { type Instant, instant } from '#base/units.ts';
+import type { CheckState } from '#check/check-state.ts';
+
+/** What `status.phase` may be; empty while nobody has looked at the object. */
+export type Phase =
+  | ''
+  | 'ErrorSTSNotFound'
+  | 'ErrorCannotManage'
+  | 'Suspended'
+  | 'Rolling'
+  | 'Updated';
+
+/** What a step waits for. */
+export type StepStatus =
+  | 'WaitForPodToBeUpdated'
+  | 'WaitForAllPodsToBeAvailable'
+  | 'WaitForInitialDelay'
+  | 'WaitForChecks'
+  | 'PrometheusError';
+
+/** One step of a rollout: `status.rollingPodStatus`. Times are of whole seconds. */
+export interface Step {
+  readonly status: StepStatus;
+  /** Partition that was acted on last. */
+  readonly partition: number;
+  /** When all pods were seen available; the initial delay counts from then. */
+  readonly analysisStart: Instant | undefined;
+  /** When the last answer came that was no error. */
+  readonly lastCheck: Instant | undefined;
+  readonly consecutiveSuccesses: number;
+  readonly consecutiveFailures: number;
+  readonly totalFailures: number;
+}
+
+/** What the program keeps in `status`, but for conditions. */
+export interface RolloutStatus {
+  readonly phase: Phase;
+  /** What the last rollout was for, or is. */
+  readonly updateRevision: string | undefined;
+  readonly rolloutStart: Instant | undefined;
+  readonly rolloutEnd: Instant | undefined;
+  readonly step: Step | undefined;
+}
+
+const phases: readonly Phase[] = [
+  'ErrorSTSNotFound',
+  'ErrorCannotManage',
+  'Suspended',
+  'Rolling',
+  'Updated',
+];
+
+const stepStatuses: readonly StepStatus[] = [
+  'WaitForPodToBeUpdated',
+  'WaitForAllPodsToBeAvailable',
+  'WaitForInitialDelay',
+  'WaitForChecks',
+  'PrometheusError',
+];
+
+/**
+ * Reads the status of a stored PhasedRollout, which anybody may have edited. What cannot be read is taken for not written: no
+ * count is made of it, and a step that nobody can tell begins anew.
+ */
+export function parseStatus({ status }: JsonObject): RolloutStatus {
+  const written = isJsonObject(status) ? status : {};
+  const { phase, updateRevision, rollingPodStatus } = written;
+  return {
+    phase: phases.find((each) => each === phase) ?? '',
+    updateRevision: typeof updateRevision === 'string' ? updateRevision : undefined,
+    rolloutStart: timeOf(written['rolloutStartTime']),
+    rolloutEnd: timeOf(written['rolloutEndTime']),
+    step: isJsonObject(rollingPodStatus) ? stepOf(rollingPodStatus) : undefined,
+  };
+}
+
+function stepOf(written: JsonObject): Step | undefined {
+  const status = stepStatuses.find((each) => each === written['status']);
+  const partition = countOf(written['partition']);
+  if (status === undefined || partition === undefined) return undefined;
+  return {
+    status,
+    partition,
+    analysisStart: timeOf(written['analisysStartTime']),
+    lastCheck: timeOf(written['lastCheckTime']),
+    consecutiveSuccesses: countOf(written['consecutiveSuccessfulChecks']) ?? 0,
+    consecutiveFailures: countOf(written['consecutiveFailedChecks']) ?? 0,
+    totalFailures: countOf(written['totalFailedChecks']) ?? 0,
+  };
+}
+
+function countOf(value: JsonValue | undefined): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+}
+
+function timeOf(value: JsonValue | undefined): Instant | undefined {
+  const parsed = typeof value === 'string' ? parseTimestamp(value, '') : undefined;
+  return parsed?.kind === 'valid' ? parsed.value : undefined;
+}
+
+/** Returns `status` as it is stored: times of whole seconds, and nothing for what is not set (C5). */
+export function formatStatus(status: RolloutStatus): JsonObject {
+  const { phase, updateRevision, rolloutStart, rolloutEnd, step } = status;
+  return {
+    phase,
+    ...(updateRevision !== undefined && { updateRevision }),
+    ...timeField('rolloutStartTime', rolloutStart),
+    ...timeField('rolloutEndTime', rolloutEnd),
+    ...(step !== undefined && { rollingPodStatus: formatStep(step) }),
+  };
+}
+
+function formatStep(step: Step): JsonObject {
+  return {
+    status: step.status,
+    partition: step.partition,
+    ...timeField('analisysStartTime', step.analysisStart),
+    ...timeField('lastCheckTime', step.lastCheck),
+    consecutiveSuccessfulChecks: step.consecutiveSuccesses,
+    consecutiveFailedChecks: step.consecutiveFailures,
+    totalFailedChecks: step.totalFailures,
+  };
+}
+
+function timeField(name: string, at: Instant | undefined): JsonObject {
+  if (at === undefined) return {};
+  return { [name]: new Date(wholeSeconds(at)).toISOString().replace('.000Z', 'Z') };
+}
+
+/** What is left of `at` when it is stored (C5). */
+function wholeSeconds(at: Instant): Instant {
+  return instant(Math.floor(at / 1_000) * 1_000);
+}
+
+const asking: readonly StepStatus[] = ['WaitForInitialDelay', 'WaitForChecks', 'PrometheusError'];
+
+/**
+ * Returns how far the answers of `step` have come; undefined while nothing is to be asked in it. Errors are stored nowhere: a
+ * process that has just started asks at once.
+ *
+ * @param owner names the set and its revision: what was counted for another is none of this step's
+ */
+export function checkStateOf(step: Step, owner: string): CheckState | undefined {
+  const { analysisStart, lastCheck, partition } = step;
+  if (analysisStart === undefined || !asking.includes(step.status)) return undefined;
+  return {
+    subject: `${owner}/${partition}/${wholeSeconds(analysisStart)}`,
+    began: analysisStart,
+    passes: step.consecutiveSuccesses,
+    failures: step.consecutiveFailures,
+    totalFailures: step.totalFailures,
+    errors: 0,
+    ...(lastCheck !== undefined && { lastAnswer: lastCheck }),
+  };
+}

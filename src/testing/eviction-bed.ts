@@ -1,0 +1,114 @@
+import { ConcurrencyLimit } from '#admission/concurrency-limit.ts';
+import { type RunningDeadline, startDeadline } from '#admission/deadline.ts';
+import { podEviction } from '#admission/pod-eviction.ts';
+import type { AdmissionRequest, Decision, Webhook } from '#admission/review.ts';
+import { sharedReads } from '#admission/shared-reads.ts';
+import { type Millis, millis, seconds } from '#base/units.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
+import { updateRequest } from './admission-requests.ts';
+import { FakeClock } from './fake-clock.ts';
+import { FakeEvictionBudgets } from './fake-eviction-budgets.ts';
+import { type FakeAnswer, FakeTransport } from './fake-transport.ts';
+import { silentLogger } from './silent-logger.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+/** Settings of an {@link EvictionBed}. */
+export interface EvictionBedOptions {
+  /** Reviews that read a pod at once. @default 100 */
+  readonly reads?: number;
+  /** Reviews that budgets judge at once. @default 2,000 */
+  readonly judgements?: number;
+  /** How long a review may take. @default 5 s */
+  readonly deadline?: Millis;
+}
+
+/** The request to evict `ingester-zone-<slot>`, such as `a-0`, as the API server has it reviewed. */
+function evictionRequest(slot: string, rest: Partial<AdmissionRequest> = {}): AdmissionRequest {
+  return updateRequest(undefined, undefined, {
+    kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+    resourceGroup: '',
+    resource: 'pods',
+    subResource: 'eviction',
+    name: `ingester-zone-${slot}`,
+    operation: 'CREATE',
+    ...rest,
+  });
+}
+
+/** The eviction webhook in front of budgets that are judged as they are, and of an API server that counts. */
+export class EvictionBed {
+  readonly clock = new FakeClock();
+  readonly budgets = new FakeEvictionBudgets();
+  readonly webhook: Webhook;
+  /** What the API server answers. @default it has no such pod */
+  answer: () => FakeAnswer | Promise<FakeAnswer> = () => ({
+    status: 404,
+    body: { kind: 'Status', message: 'pods not found', code: 404 },
+  });
+  readonly #registry = createMetricsRegistry();
+  readonly #transport = new FakeTransport(({ signal }) =>
+    unlessAborted(Promise.resolve(this.answer()), signal),
+  );
+  readonly #deadline: Millis;
+
+  constructor({ reads = 100, judgements = 2_000, deadline = seconds(5) }: EvictionBedOptions = {}) {
+    const { clock, budgets } = this;
+    this.#deadline = deadline;
+    const transport = this.#transport;
+    const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
+    this.webhook = podEviction({
+      budgets,
+      client: sharedReads(client, clock),
+      clock,
+      log: silentLogger,
+      metrics: new BudgetMetrics(this.#registry),
+      limits: {
+        reads: new ConcurrencyLimit(reads),
+        judgements: new ConcurrencyLimit(judgements),
+      },
+    });
+  }
+
+  /** Requests that the API server got, without their queries, such as `GET /api/v1/namespaces/test/pods/x`. */
+  get requests(): readonly string[] {
+    return this.#transport.requests.map(
+      ({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`,
+    );
+  }
+
+  /** What is said to the eviction of `ingester-zone-<slot>`. */
+  async evict(slot: string, rest: Partial<AdmissionRequest> = {}): Promise<Decision> {
+    return this.review(evictionRequest(slot, rest));
+  }
+
+  /** What is said to `request`. */
+  async review(request: AdmissionRequest): Promise<Decision> {
+    const { clock } = this;
+    let deadline: RunningDeadline | undefined;
+    const running = (): RunningDeadline =>
+      (deadline ??= startDeadline(clock, clock.monotonic(), this.#deadline));
+    try {
+      return await this.webhook.judge(request, { deadline: running });
+    } finally {
+      deadline?.release();
+    }
+  }
+
+  /** How reviews were counted, such as `denied 429`, with how often. */
+  async counted(): Promise<Readonly<Record<string, number>>> {
+    const pattern =
+      /^rollout_operator_zpdb_eviction_requests_total\{reason="(.*)",status="(\d+)"\} (\d+)$/gm;
+    const found = [...(await this.#registry.expose()).matchAll(pattern)];
+    return Object.fromEntries(
+      found.map(([, reason, status, count]) => [`${reason} ${status}`, Number(count)]),
+    );
+  }
+
+  /** Reviews under way, as the gauge has them. */
+  async underWay(): Promise<number> {
+    const pattern = /^rollout_operator_zpdb_inflight_eviction_requests (\d+)$/m;
+    return Number(pattern.exec(await this.#registry.expose())?.[1] ?? 0);
+  }
+}

@@ -1,0 +1,23 @@
+import { otherStories } from './other-stories.ts';
+import {
+  limitedClient,
+  mirroredBesideAnother,
+  mirroredRollout,
+  reference,
+  type Scenario,
+  slowDeletions,
+  threeZones,
+  twoGroups,
+} from './scenario.ts';
+
+/** The stories of `npm run sweep`; {@link reference} is the one of `npm test`. */
+export const scenarios: readonly Scenario[] = [
+  reference,
+  threeZones,
+  slowDeletions,
+  limitedClient,
+  twoGroups,
+  mirroredRollout,
+  mirroredBesideAnother,
+  ...otherStories(),
+];
