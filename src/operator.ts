@@ -228,7 +228,11 @@ async function reconcile(
     ...(onPlan !== undefined && { onPlan }),
     ...(tracing !== undefined && { tracing }),
   };
-  budgets.lead({ term: term.term ?? identity, predecessorsOverAt: predecessor.overAt });
+  budgets.lead({
+    term: term.term ?? identity,
+    predecessorsOverAt: predecessor.overAt,
+    mayBeginAt: predecessor.ownOverAt,
+  });
   const problems = parts.budgets.watch(events);
   try {
     const { isSettled } = await runGroups({ ...ports, resync, onOtherChange, ...told }, signal);

@@ -275,3 +275,14 @@ test('BatchedSwaps of two processes grant what there is room for, however their 
     { numRuns: 300 },
   );
 });
+
+test('whoever asks is told when another writes each time, and is not raced for ever', async () => {
+  const counter = new Counter();
+  counter.stored.before = (call) => {
+    if (call !== 'read') counter.stored.change('another', String(counter.stored.version));
+  };
+  const asked = assert.rejects(counter.ask('one'), { status: 409 });
+  await counter.clock.advance(60_000);
+  await asked;
+  assert.ok(counter.stored.calls.filter((call) => call !== 'read').length <= 16);
+});
