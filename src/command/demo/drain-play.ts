@@ -74,16 +74,17 @@ export class DrainPlay {
     await stage.changeImage(this.#image);
     const pods = stage.observer.podCount;
     await this.#until('the second zone is being rolled', () => isInTheMiddle(stage.observer.zones));
-    const drainedAt = await this.#drain();
-    const rolledAt = await this.#until('the rollout is done', () =>
-      stage.observer.areAll(isRolled),
-    );
+    const [drain, rolledAt] = await Promise.all([
+      this.#drain(),
+      this.#until('the rollout is done', () => stage.observer.areAll(isRolled)),
+    ]);
+    await this.#until('every pod is back', () => stage.observer.areAll(isRolled));
     await this.#until('every status says so', () => stage.observer.areAll(isSettled));
     await this.#until('the ledger is empty', () => this.#given.isEmpty);
     onPhase(`${this.#image} runs everywhere, and the nodes are empty`, undefined);
     return summarizeDrain({
       rollout: millis(rolledAt - startedAt),
-      drain: drainedAt,
+      drain,
       allowed: this.#allowed,
       proof: stage.observer.proof,
       drainers: this.#drainers.map(({ record }) => record),

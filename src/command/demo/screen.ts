@@ -34,7 +34,7 @@ export interface ScreenSize {
 const shownFacts = 6;
 const shownReasonLines = 2;
 /** Of each line of the scenario's own. */
-const shownPanelLines = 2;
+const shownPanelLines = 3;
 
 /** The lines that show `state`, none longer than `size.columns` and no more than `size.rows`. */
 export function screenLines(state: ScreenState, size: ScreenSize): readonly StyledLine[] {
