@@ -22,7 +22,12 @@ import { operatorFiring, operatorSilent } from './operator-cases.ts';
 import { webhookFiring, webhookSilent } from './webhook-cases.ts';
 
 /** One for each alert at least. */
-export const firing: readonly FiringCase[] = [...operatorFiring, ...groupFiring, ...webhookFiring, ...budgetFiring];
+export const firing: readonly FiringCase[] = [
+  ...operatorFiring,
+  ...groupFiring,
+  ...webhookFiring,
+  ...budgetFiring,
+];
 
 /** An installation of two replicas that is well while a rollout goes on for a day. */
 export const healthy: Series = {
