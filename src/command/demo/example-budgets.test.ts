@@ -29,8 +29,8 @@ async function sets(): Promise<readonly JsonObject[]> {
 }
 
 function labelsAt(object: JsonObject, ...path: readonly string[]): Record<string, string> {
-  const entries = Object.entries(objectAt(object, ...path));
-  return Object.fromEntries(entries.map(([key, value]) => [key, String(value)]));
+  const labels = objectAt(object, ...path);
+  return Object.fromEntries(Object.keys(labels).map((key) => [key, textAt(labels, key)]));
 }
 
 describe('the budgets of examples/ingester-disruption-budget/', () => {

@@ -1,7 +1,7 @@
 import type { ApiError } from '#kubernetes/api-error.ts';
 
 /** What the API server says in `error`, without what our client adds. */
-export function serverText({ message, status }: ApiError): string {
+function serverText({ message, status }: ApiError): string {
   const whole = message.slice(message.indexOf(': ') + 2);
   return whole.slice(0, whole.lastIndexOf(` (${status}`));
 }
