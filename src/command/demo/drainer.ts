@@ -6,6 +6,8 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { demoNamespace } from './demo-namespace.ts';
 import { denialText } from './kubectl-text.ts';
 
+const { kind } = resourceTypes.zoneAwarePodDisruptionBudgets;
+
 /** What a {@link Drainer} is given. */
 export interface DrainerOptions {
   readonly name: string;
@@ -48,7 +50,7 @@ export class Drainer {
     return { name, node, evicted: this.#evicted, denied: this.#denied };
   }
 
-  /** `drainer-1 (node-a-2) waits with ingester-zone-a-0: 1 pod not ready in …` */
+  /** `drainer-1 (node-a-2) waits with ingester-zone-a-0: 1 pod not ready in …`; short, so that a picture has room for until when. */
   get line(): string {
     const { name, node } = this.#options;
     const [wait] = this.#waits;
@@ -56,7 +58,7 @@ export class Drainer {
     if (this.#isDone) return `${who} has evicted all that was there`;
     if (wait === undefined) return `${who} waits until its pods are gone`;
     const [pod, why] = wait;
-    return `${who} waits with ${pod}: ${why}`;
+    return `${who} waits with ${pod}: ${why.replace(kind, 'zpdb')}`;
   }
 
   /**
