@@ -281,14 +281,17 @@ export class DisruptionLedger {
     const at = this.#reading();
     const trust = this.#trust(at);
     if (trust.kind !== 'trusted') return false;
-    // As if the view were proven now: it will be, before anything is taken out.
+    // A look that is not proven since may be all that is missing: before anything is stored it is.
     const view = { ...this.#view(at), provenAt: at.monotonic };
     return this.#decided([], { ledger: trust.ledger, at, view }).change !== 'none';
   }
 
   #saw(sight: SwapSight): void {
     this.#dropping = new Set();
-    this.#seen.saw(sight, this.#options.clock.monotonic());
+    const at = this.#reading();
+    this.#seen.saw(sight, at.monotonic);
+    // A pod that is evicted may be gone before anybody asks again: what follows it is known by its having been here.
+    this.#view(at);
     this.#tidy.arm();
   }
 }

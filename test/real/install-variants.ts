@@ -185,7 +185,7 @@ export const refusals: Readonly<
   },
   'budgets, which are not obeyed': {
     values: { webhooks: { zoneAwarePodDisruptionBudgets: [{ name: 'a' }] } },
-    says: /webhooks\.zoneAwarePodDisruptionBudgets has 1, but ZoneAwarePodDisruptionBudgets are not obeyed yet/,
+    says: /webhooks\.zoneAwarePodDisruptionBudgets has 1, but this chart makes no ZoneAwarePodDisruptionBudgets/,
   },
   'an object selector, which no Scale matches': {
     values: { webhooks: { objectSelector: { matchLabels: { app: 'loki' } } } },

@@ -29,7 +29,7 @@
 {{- end }}
 {{- end }}
 {{- if .Values.webhooks.zoneAwarePodDisruptionBudgets }}
-- webhooks.zoneAwarePodDisruptionBudgets has {{ len .Values.webhooks.zoneAwarePodDisruptionBudgets }}, but ZoneAwarePodDisruptionBudgets are not obeyed yet: leave the value out
+- webhooks.zoneAwarePodDisruptionBudgets has {{ len .Values.webhooks.zoneAwarePodDisruptionBudgets }}, but this chart makes no ZoneAwarePodDisruptionBudgets: apply them as manifests of their own, and leave the value out
 {{- end }}
 {{- if .Values.webhooks.objectSelector }}
 - webhooks.objectSelector is set, but a Scale has no labels to select by, so that "kubectl scale" and autoscalers would pass unseen, or unasked sets be refused: leave the value out; only sets with the labels of the webhooks are refused anything
