@@ -27,18 +27,13 @@ import {
   droppedBy,
   inOrder,
   type LedgerAnswer,
+  type LedgerMoment,
+  type ProvenStanding,
   requestsOf,
 } from './ledger-questions.ts';
 import { LedgerTidy } from './ledger-tidy.ts';
 import type { Trust } from './ledger-trust.ts';
 import { endOf, SeenLedger, strangeFor } from './seen-ledger.ts';
-
-/** How all pods under a budget stand, and since when that is proven. */
-export interface ProvenStanding {
-  readonly standing: Standing;
-  /** When the request was sent that proves it; undefined while nothing does. */
-  readonly provenAt: Monotonic | undefined;
-}
 
 /** What {@link DisruptionLedger} works with. */
 export interface DisruptionLedgerOptions {
@@ -294,10 +289,4 @@ export class DisruptionLedger {
     this.#view(at);
     this.#tidy.arm();
   }
-}
-
-interface LedgerMoment {
-  readonly ledger: Ledger;
-  readonly at: Reading;
-  readonly view: ProvenStanding;
 }

@@ -2,7 +2,7 @@ import type { BudgetRef } from '#disruption/budget.ts';
 
 import { parseLedger } from '#disruption/parse-ledger.ts';
 import type { Asker, Reservation } from '#disruption/reservation.ts';
-import { LEDGER_PREFIX } from '#disruption-budget/api.ts';
+import { ledgerName } from '#disruption-budget/api.ts';
 import { objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -62,7 +62,7 @@ export class GivenAway {
     if (resource === `${plural}.${group}` && name === this.#name && after !== undefined) {
       this.#budget = { kind: 'ZoneAwarePodDisruptionBudget', namespace, name, uid };
     }
-    if (resource !== 'configmaps' || name !== `${LEDGER_PREFIX}${this.#name}`) return [];
+    if (resource !== 'configmaps' || name !== ledgerName(this.#name)) return [];
     const before = new Set(gifts(this.#reservations ?? []).map(giftText));
     this.#reservations = this.#budget && reservationsIn(after, this.#budget);
     return gifts(this.#reservations ?? []).filter((gift) => !before.has(giftText(gift)));
