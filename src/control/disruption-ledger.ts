@@ -11,9 +11,7 @@ import {
 } from '#disruption/decide.ts';
 import { formatLedger } from '#disruption/format-ledger.ts';
 import type { BudgetMoment } from '#disruption/governance.ts';
-import type { Ledger } from '#disruption/ledger.ts';
 import type { Leader } from '#disruption/release.ts';
-import type { Standing } from '#disruption/standing.ts';
 import { maxDecisionAge } from './basis.ts';
 import {
   type BatchedSwapOptions,
