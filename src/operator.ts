@@ -228,20 +228,12 @@ async function reconcile(
     ...(onPlan !== undefined && { onPlan }),
     ...(tracing !== undefined && { tracing }),
   };
-  budgets.lead({
-    term: term.term ?? identity,
-    predecessorsOverAt: predecessor.overAt,
-    mayBeginAt: predecessor.ownOverAt,
-  });
-  const problems = parts.budgets.watch(events);
-  try {
+  const led = { term: term.term ?? identity, predecessor, events };
+  return parts.budgets.lead(led, async () => {
     const { isSettled } = await runGroups({ ...ports, resync, onOtherChange, ...told }, signal);
     await references.ended();
     return isSettled;
-  } finally {
-    problems.close();
-    budgets.resign();
-  }
+  });
 }
 
 function recorder(
