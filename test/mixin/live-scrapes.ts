@@ -134,7 +134,7 @@ async function makeUnreadableBudget(stage: WebhookStage): Promise<void> {
   const spec = { selector, podNamePartitionRegex: 'no-group' };
   const body = { ...budgetOver('unreadable', {}), spec };
   const type = resourceTypes.zoneAwarePodDisruptionBudgets;
-  await stage.admin.create(type, { namespace }, { body });
+  await served(() => stage.admin.create(type, { namespace }, { body }));
 }
 
 /** A Lease of another name, which somebody holds for the namespace of the operator. */
@@ -199,12 +199,15 @@ async function makeSets(stage: WebhookStage): Promise<void> {
 }
 
 /** Does `write` again while the server does not serve the type yet. */
-async function served(write: () => Promise<void>): Promise<void> {
+async function served(write: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
-      return await write();
+      await write();
+      return;
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      // The server is in this process, and would have no turn otherwise.
+      await clock.sleep(millis(20));
     }
   }
 }
