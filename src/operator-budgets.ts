@@ -26,6 +26,8 @@ export interface RunningBudgets {
   readonly authority: DisruptionBudgets;
   /** The Role does not permit to list budgets: they are no part of the view (D-51). */
   deny(): void;
+  /** Whether any is in view. */
+  hasAny(): boolean;
   /** Calls `wake` when what is known of budgets has changed. */
   onChange(wake: () => void): void;
   /** Tells what is wrong with budgets, until the answer's `close` is called. */
@@ -68,6 +70,7 @@ export function openBudgets({
     deny: () => {
       state.isPermitted = false;
     },
+    hasAny: () => inView.list().length > 0,
     onChange: (wake) => inView.onChange(wake),
     watch: (events) => {
       const { ledgers } = authority;
