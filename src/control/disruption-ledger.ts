@@ -138,6 +138,7 @@ export class DisruptionLedger {
       standing: view.standing,
       ledger: this.#seen.known(at, this.#sawCreation),
       isFresh: isYoung(this.#seen.provenAt) && isYoung(view.provenAt),
+      isLedgerFresh: isYoung(this.#seen.provenAt),
       release: this.#releaseMoment(at, view.provenAt),
       dropping: this.#dropping,
     };

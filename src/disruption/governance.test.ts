@@ -17,6 +17,7 @@ function momentOf(bed: BudgetBed, overrides: Partial<BudgetMoment> = {}): Budget
     standing: bed.standing(),
     ledger: { kind: 'known', ledger: bed.ledger },
     isFresh: true,
+    isLedgerFresh: true,
     release: {
       now: bed.now,
       leader: { term, arePredecessorsOver: true, isIntended: () => true },
@@ -114,7 +115,16 @@ test('permissionsOn() knows nothing of a ledger that was not read, and refuses b
 test('permissionsOn() asks again where only what others were given a while ago stands against it', () => {
   const bed = given('b-0');
   assert.match(told(momentOf(bed), 'a-0')[0] ?? '', new RegExp(`^${notReady}`));
-  assert.deepEqual(told(momentOf(bed, { isFresh: false }), 'a-0'), ['to-ask']);
+  const old = { isFresh: false, isLedgerFresh: false };
+  assert.deepEqual(told(momentOf(bed, old), 'a-0'), ['to-ask']);
+});
+
+test('permissionsOn() believes a ledger that was just asked, though nothing proves the view', () => {
+  const bed = given('b-0');
+  assert.match(
+    told(momentOf(bed, { isFresh: false }), 'a-0')[0] ?? '',
+    new RegExp(`^${notReady}`),
+  );
 });
 
 test('permissionsOn() tells why nobody knows what is given away, and until when', () => {

@@ -25,6 +25,8 @@ export interface BudgetMoment {
   readonly ledger: KnownLedger;
   /** Whether the ledger, and the view of the pods, are young enough for what is given to be used. */
   readonly isFresh: boolean;
+  /** Whether the ledger alone is: it denies on a view that nothing proves, and so is believed when it has just been asked. */
+  readonly isLedgerFresh: boolean;
   readonly release: ReleaseMoment;
   /** uids of pods whose reservation a write under way may take out. */
   readonly dropping: ReadonlySet<string>;
@@ -63,7 +65,7 @@ export function permissionsOn(
       return { kind: 'to-ask', budgets: [ref] };
     }
     // What others were given may have ended since the ledger was read.
-    const mayHaveEnded = !moment.isFresh && denialOf(question, bare) === undefined;
+    const mayHaveEnded = !moment.isLedgerFresh && denialOf(question, bare) === undefined;
     if (mayHaveEnded) return { kind: 'to-ask', budgets: [ref] };
     const until = denial.kind === 'disturbed' ? denial.until : undefined;
     return { kind: 'refused', message: explain(denial, ref), until };
