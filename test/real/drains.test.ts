@@ -105,17 +105,16 @@ async function evictAll(env: RealEnv, pods: readonly string[]): Promise<Heard> {
   return heard;
 }
 
-/** Drains one node after the other, each of which takes pods again once it is empty. */
-async function drainNodes(tool: KubectlEnv, env: RealEnv): Promise<void> {
-  for (const node of env.kubelet.nodeNames) {
-    const flags = ['--pod-selector=app=ingester', '--ignore-daemonsets', '--timeout=80s'];
-    for (;;) {
-      const { code, stderr } = await tool.run(['drain', node, ...flags]);
-      if (code === 0) break;
-      assert.match(stderr, /failed calling webhook .*(?:EOF|connection re)/);
-    }
-    await tool.kubectl(['uncordon', node]);
+/** Drains the first node, which has pods of several zones, as people do: again after a review that died. */
+async function drainNode(tool: KubectlEnv, env: RealEnv): Promise<void> {
+  const [node = ''] = env.kubelet.nodeNames;
+  const flags = ['--pod-selector=app=ingester', '--ignore-daemonsets', '--timeout=180s'];
+  for (;;) {
+    const { code, stderr } = await tool.run(['drain', node, ...flags]);
+    if (code === 0) break;
+    assert.match(stderr, /failed calling webhook .*(?:EOF|connection re)/);
   }
+  await tool.kubectl(['uncordon', node]);
 }
 
 function ledgerOf(env: RealEnv): string | undefined {
@@ -142,7 +141,7 @@ describe('drains on a real control plane', () => {
     const { own } = lane;
     if (own === undefined) return context.skip(features.disturbance);
     const env = await lane.env({
-      replicas: 2,
+      replicas: 3,
       maxUnavailable: 1,
       hasWebhooks: true,
       latenessSeed: 84,
@@ -161,17 +160,17 @@ describe('drains on a real control plane', () => {
     await makeBudget(env);
     const since = env.history().length;
 
-    const pods = env.zones.flatMap((zone) => [0, 1].map((each) => `${setName(zone)}-${each}`));
+    const pods = env.zones.flatMap((zone) => [0, 1, 2].map((each) => `${setName(zone)}-${each}`));
     await setImage(env, images.new);
     await env.until('a pod is new', () => podsOn(env, images.new) >= 1, limit);
     const tool = kubectlMissing() === false ? await pointed(own.adminKubeconfig, env) : undefined;
     const drains = Promise.all([
       evictAll(env, pods),
       evictAll(env, pods.toReversed()),
-      tool === undefined ? undefined : drainNodes(tool, env),
+      tool === undefined ? undefined : drainNode(tool, env),
     ]);
     drains.catch(() => undefined);
-    for (const how of ['kill', 'stop', 'kill'] as const) await replicas.replaceLeader(how);
+    for (const how of ['kill', 'stop'] as const) await replicas.replaceLeader(how);
     const [one, other] = await drains;
     await env.until('the rollout is complete', () => isComplete(env, images.new), limit);
     await env.until('the ledger is empty', () => ledgerOf(env) === '[]', limit);
@@ -180,7 +179,7 @@ describe('drains on a real control plane', () => {
     const { zones, most, removed } = disruption(env, since);
     context.diagnostic(`${removed} pods went`);
     assert.deepEqual({ zones, most }, { zones: 1, most: 1 });
-    assert.ok(removed >= 12, `${removed} pods went`);
+    assert.ok(removed >= 18, `${removed} pods went`);
     const judgement = await env.judge();
     assert.equal(judgement.violations.length, 0, judgement.report());
     await replicas.stop();
