@@ -121,10 +121,7 @@ test('permissionsOn() asks again where only what others were given a while ago s
 
 test('permissionsOn() believes a ledger that was just asked, though nothing proves the view', () => {
   const bed = given('b-0');
-  assert.match(
-    told(momentOf(bed, { isFresh: false }), 'a-0')[0] ?? '',
-    new RegExp(`^${notReady}`),
-  );
+  assert.match(told(momentOf(bed, { isFresh: false }), 'a-0')[0] ?? '', new RegExp(`^${notReady}`));
 });
 
 test('permissionsOn() tells why nobody knows what is given away, and until when', () => {
