@@ -29,6 +29,8 @@ export interface RunningBudgets {
   readonly authority: DisruptionBudgets;
   /** The Role does not permit to list budgets: they are no part of the view (D-51). */
   deny(): void;
+  /** Whether any is in view. */
+  hasAny(): boolean;
   /** Calls `wake` when what is known of budgets has changed. */
   onChange(wake: () => void): void;
   /** Leads while `work` lasts, and tells what is wrong with budgets. @returns what `work` returns */
@@ -80,6 +82,7 @@ export function openBudgets({
     deny: () => {
       state.isPermitted = false;
     },
+    hasAny: () => inView.list().length > 0,
     onChange: (wake) => inView.onChange(wake),
     lead: (term, work) => {
       const { ledgers } = authority;

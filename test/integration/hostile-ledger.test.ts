@@ -202,7 +202,7 @@ for (const [what, fault] of Object.entries({
   });
 }
 
-test('a deletion that is refused for ever does not write the ledger again and again', async () => {
+test('a deletion that is refused for ever stays reserved, is told, and does not write the ledger again and again [zpdb 117]', async () => {
   const { world, operator } = await atRest();
   world.cluster.faults.add({
     match: { client: operator.client, verb: 'delete', resource: 'pods' },
@@ -212,6 +212,7 @@ test('a deletion that is refused for ever does not write the ledger again and ag
   const from = world.clock.now();
   await world.clock.advance(minutes(10));
   assert.deepEqual(givenAway(world), ['ingester-zone-a-0']);
+  assert.equal(await blockedBy(world, operator), 'RequestRefused');
   assert.ok(callsWithin(world, ['update', 'configmaps'], [from, minutes(10)]) <= 2);
   await world.close();
 });
