@@ -95,13 +95,11 @@ export const scenarioLists: readonly ScenarioList[] = [
       [1, 97],
       [104, 118],
     ],
-    open: {
-      ...Object.fromEntries(
-        [98, 99, 100, 101, 102, 103].map((each) => [
-          each,
-          'no annotation is written to pods: the Ready condition tells since when they are ready',
-        ]),
-      ),
-    },
+    open: Object.fromEntries(
+      [98, 99, 100, 101, 102, 103].map((each) => [
+        each,
+        'no annotation is written to pods: the Ready condition tells since when they are ready',
+      ]),
+    ),
   },
 ];

@@ -149,7 +149,7 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
   const election = electionOf(options, leaseClient);
   const closed = new AbortController();
   const electing = runElection(election, options, { client: leaseClient, signal: closed.signal });
-  const { hasAny: hasBudgets } = parts.budgets;
+  const hasBudgets = (): boolean => parts.budgets.hasAny();
   const lacking = { client, permitted, hasBudgets, election };
   const telling = tellMissingRules(options, lacking, closed.signal);
   try {

@@ -239,7 +239,8 @@ export class DisruptionLedger {
     const at = this.#reading();
     const trust = this.#trust(at);
     if (trust.kind !== 'trusted') return false;
-    const view = this.#view(at);
+    // As it would be proven by then: else nobody would prove it, as a denial takes no proof, and nothing would ever end.
+    const view = { ...this.#view(at), provenAt: at.monotonic };
     return this.#decided([], { ledger: trust.ledger, at, view }).change !== 'none';
   }
 

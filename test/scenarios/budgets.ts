@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Answer, Env } from './env.ts';
+import type { Env } from './env.ts';
 import { images, isComplete, setImage, setName } from './group.ts';
 import { installBudgets, type Scenario } from './rollouts.ts';
 
@@ -37,8 +37,9 @@ async function evict(env: Env, slot: string): Promise<string> {
   const name = `ingester-zone-${slot}`;
   const path = `/api/v1/namespaces/${env.namespace}/pods/${name}/eviction`;
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } };
-  const { status, body }: Answer = await env.run(env.ask('POST', path, eviction));
-  const { message = '' } = body as { readonly message?: string };
+  const answer = await env.run(env.ask('POST', path, eviction));
+  const { status } = answer;
+  const { message = '' } = answer.body as { readonly message?: string };
   const [, told = ''] = /denied the request: (.*?) \(ZoneAware/.exec(message) ?? [];
   return told === '' ? `${status}` : `${status} ${told}`;
 }
