@@ -240,6 +240,17 @@ test('what has ended is taken out although the view was proven long ago: it is p
   assert.equal(replica.proofs, 1);
 });
 
+test('what was replaced before anybody looked at it is taken out although nobody else proves the view', async () => {
+  const replica = new Replica();
+  replica.provenAt = replica.clock.monotonic();
+  await replica.clock.advance(1_000);
+  await replica.ask('a-0');
+  replica.snapshot = zones({ a: { pods: { 0: { uid: 'its-successor' } } } });
+  await replica.clock.advance(3_000);
+  assert.deepEqual(pods(replica.stored), []);
+  assert.equal(replica.proofs, 1);
+});
+
 test('an empty ledger is not looked at', async () => {
   const replica = new Replica();
   await replica.ask('a-0', rollout);
