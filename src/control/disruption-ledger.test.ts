@@ -262,6 +262,17 @@ test('an eviction that another replica allowed, and whose pod this one saw last 
   assert.equal(await other.ask('b-0'), 'allowed');
 });
 
+test('what was replaced before anybody looked at it is taken out although nobody else proves the view', async () => {
+  const replica = new Replica();
+  replica.provenAt = replica.clock.monotonic();
+  await replica.clock.advance(1_000);
+  await replica.ask('a-0');
+  replica.snapshot = zones({ a: { pods: { 0: { uid: 'its-successor' } } } });
+  await replica.clock.advance(3_000);
+  assert.deepEqual(pods(replica.stored), []);
+  assert.equal(replica.proofs, 1);
+});
+
 test('an empty ledger is not looked at', async () => {
   const replica = new Replica();
   await replica.ask('a-0', rollout);

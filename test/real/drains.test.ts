@@ -108,11 +108,12 @@ async function evictAll(env: RealEnv, pods: readonly string[]): Promise<Heard> {
 /** Drains the first node, which has pods of several zones, as people do: again after a review that died. */
 async function drainNode(tool: KubectlEnv, env: RealEnv): Promise<void> {
   const [node = ''] = env.kubelet.nodeNames;
-  const flags = ['--pod-selector=app=ingester', '--ignore-daemonsets', '--timeout=180s'];
+  const flags = ['--pod-selector=app=ingester', '--ignore-daemonsets', '--timeout=90s'];
   for (;;) {
     const { code, stderr } = await tool.run(['drain', node, ...flags]);
     if (code === 0) break;
-    assert.match(stderr, /failed calling webhook .*(?:EOF|connection re)/);
+    const [why = ''] = stderr.trim().split('\n').slice(-1);
+    assert.match(why, /failed calling webhook .*(?:EOF|connection re)/, stderr.slice(-1_500));
   }
   await tool.kubectl(['uncordon', node]);
 }

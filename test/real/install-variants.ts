@@ -146,7 +146,7 @@ export const everyValueOfPeer: JsonObject = {
       {
         name: 'by-partition',
         labels: { k: 'l' },
-        annotations: { m: 'n' },
+        annotations: { m: 'p' },
         matchLabels: { app: 'ingester' },
         maxUnavailable: 2,
         podNamePartitionRegex: '[a-z]+-([0-9]+)',
