@@ -11,14 +11,20 @@ class OnePod extends ScriptedClient {
   readonly #kind: string;
 
   constructor(kind: string) {
-    super();
+    super({});
     this.#kind = kind;
   }
 
   override get(): ReturnType<Client['get']> {
     this.reads += 1;
     const owner = { apiVersion: 'apps/v1', kind: this.#kind, name: 'owner', uid: 'o' };
-    const metadata = { name: 'pod', namespace: 'test', uid: 'p', ownerReferences: [owner] };
+    const metadata = {
+      name: 'pod',
+      namespace: 'test',
+      uid: 'p',
+      resourceVersion: '1',
+      ownerReferences: [owner],
+    };
     return Promise.resolve({ apiVersion: 'v1', kind: 'Pod', metadata });
   }
 }

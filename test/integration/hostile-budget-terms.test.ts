@@ -1,7 +1,7 @@
 /** What a hostile review of disruption budgets tried: what a process does for a ledger before, and after, it leads. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { after, minutes, seconds } from '#base/units.ts';
+import { minutes, monotonic, seconds } from '#base/units.ts';
 import { NAMESPACE } from '#testing/world-group.ts';
 import { budgetedWorld, givenAway, makeBudget } from './budget-stage.ts';
 import { EvictionReplica, endAll, replicasUnderBudget, threeByThree } from './eviction-replica.ts';
@@ -28,7 +28,7 @@ test('a leader does not void the intents of an earlier term before that is waite
   await world.run(authority.ask(wanted, new AbortController().signal));
   assert.deepEqual(givenAway(world), ['ingester-zone-a-0']);
   authority.resign();
-  const predecessorsOverAt = after(two.clock.monotonic(), minutes(2));
+  const predecessorsOverAt = monotonic(two.clock.monotonic() + minutes(2));
   two.budgets.authority.lead({ term: 'the next', predecessorsOverAt });
   await world.clock.advance(seconds(30));
   assert.match(await two.evict('b-0'), /^429 /);
