@@ -11,7 +11,7 @@ class OnePod extends ScriptedClient {
   readonly #kind: string;
 
   constructor(kind: string) {
-    super({});
+    super({ list: () => assert.fail('nothing is listed'), watch: () => undefined });
     this.#kind = kind;
   }
 

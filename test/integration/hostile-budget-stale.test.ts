@@ -26,7 +26,7 @@ async function patchBudget(world: World, spec: JsonObject): Promise<void> {
 /** Lets nothing of `resource` reach the watches that the second replica has now. */
 function silenceSecond(world: World, resource: string): void {
   for (const each of world.cluster.faults.watches({ client: 'two' })) {
-    if (each.options.resource?.startsWith(resource) === true) each.pause();
+    if (each.options.resource?.startsWith(resource)) each.pause();
   }
 }
 
