@@ -102,7 +102,11 @@ export class EvictionReplica {
   /** It leads from now on; whoever led before it has long ended. */
   lead(): void {
     const term = `term-of-${this.#client}`;
-    this.budgets.authority.lead({ term, predecessorsOverAt: monotonic(0) });
+    this.budgets.authority.lead({
+      term,
+      predecessorsOverAt: monotonic(0),
+      mayBeginAt: monotonic(0),
+    });
   }
 
   /** Sends a review, as an API server would; does not move time. */

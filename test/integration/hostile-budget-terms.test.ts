@@ -29,7 +29,11 @@ test('a leader does not void the intents of an earlier term before that is waite
   assert.deepEqual(givenAway(world), ['ingester-zone-a-0']);
   authority.resign();
   const predecessorsOverAt = monotonic(two.clock.monotonic() + minutes(2));
-  two.budgets.authority.lead({ term: 'the next', predecessorsOverAt });
+  two.budgets.authority.lead({
+    term: 'the next',
+    predecessorsOverAt,
+    mayBeginAt: predecessorsOverAt,
+  });
   await world.clock.advance(seconds(30));
   assert.match(await two.evict('b-0'), /^429 /);
   assert.deepEqual(givenAway(world), ['ingester-zone-a-0']);
