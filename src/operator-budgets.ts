@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
+import type { PredecessorWait } from '#control/predecessor-wait.ts';
 import { WatchedPods } from '#control/watched-pods.ts';
 import { watchBudgets } from '#disruption-budget/budget-watch.ts';
 import { BudgetsInView } from '#disruption-budget/budgets-in-view.ts';
@@ -28,10 +29,19 @@ export interface RunningBudgets {
   readonly authority: DisruptionBudgets;
   /** The Role does not permit to list budgets: they are no part of the view (D-51). */
   deny(): void;
+  /** Whether any is in view. */
+  hasAny(): boolean;
   /** Calls `wake` when what is known of budgets has changed. */
   onChange(wake: () => void): void;
-  /** Tells what is wrong with budgets, until the answer's `close` is called. */
-  watch(events: EventRecorder): { close(): void };
+  /** Leads while `work` lasts, and tells what is wrong with budgets. @returns what `work` returns */
+  lead<T>(term: BudgetTerm, work: () => Promise<T>): Promise<T>;
+}
+
+/** A term in which this process leads. */
+export interface BudgetTerm {
+  readonly term: string;
+  readonly predecessor: PredecessorWait;
+  readonly events: EventRecorder;
 }
 
 /** Opens the authority that rollouts, scale-downs and evictions ask; it lives as long as the process. */
@@ -72,11 +82,35 @@ export function openBudgets({
     deny: () => {
       state.isPermitted = false;
     },
+    hasAny: () => inView.list().length > 0,
     onChange: (wake) => inView.onChange(wake),
-    watch: (events) => {
+    lead: (term, work) => {
       const { ledgers } = authority;
-      const told = { clock, log, events, metrics };
-      return watchBudgets({ ...told, pods, statefulSets, inView, sets, ledgers });
+      const watch = (events: EventRecorder): { close(): void } =>
+        watchBudgets({ clock, log, events, metrics, pods, statefulSets, inView, sets, ledgers });
+      return leading({ authority, watch }, term, work);
     },
   };
+}
+
+async function leading<T>(
+  {
+    authority,
+    watch,
+  }: {
+    readonly authority: DisruptionBudgets;
+    readonly watch: (events: EventRecorder) => { close(): void };
+  },
+  { term, predecessor, events }: BudgetTerm,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { overAt: predecessorsOverAt, ownOverAt: mayBeginAt } = predecessor;
+  authority.lead({ term, predecessorsOverAt, mayBeginAt });
+  const problems = watch(events);
+  try {
+    return await work();
+  } finally {
+    problems.close();
+    authority.resign();
+  }
 }

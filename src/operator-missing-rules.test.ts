@@ -10,7 +10,7 @@ import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
 import { ManualClock } from '#testing/manual-clock.ts';
 import { type MissingRules, missingRules, yamlLists } from './operator-missing-rules.ts';
-import type { RoleRule } from './operator-permissions.ts';
+import { permissionsOf, type RoleRule } from './operator-permissions.ts';
 
 function configOf(...flags: readonly string[]): Config {
   const outcome = readConfig(['-kubernetes.namespace=demo', ...flags]);
@@ -39,7 +39,8 @@ async function missingWhere(
   });
   const clock = new ManualClock();
   const client = createClient({ transport, clock, timeout: seconds(0), userAgent: 'test/1' });
-  return missingRules(client, config, new AbortController().signal);
+  const permissions = permissionsOf(config, { hasBudgets: true });
+  return missingRules(client, { config, permissions }, new AbortController().signal);
 }
 
 describe('missingRules()', () => {

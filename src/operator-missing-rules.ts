@@ -1,7 +1,8 @@
 import type { Config } from '#config/config.ts';
 import { canI } from '#kubernetes/access-review.ts';
 import type { Client } from '#kubernetes/client.ts';
-import { permissionsOf, type RoleRule, roleRules } from '#operator-permissions.ts';
+import type { Permission } from '#kubernetes/permission.ts';
+import { type RoleRule, roleRules } from '#operator-permissions.ts';
 import { longestValue } from '#telemetry/logfmt.ts';
 
 /** Rules that are missing, as lists in YAML; more than one where a log would cut a longer one. */
@@ -11,13 +12,12 @@ export interface MissingRules {
   readonly inCluster: readonly string[];
 }
 
-/** Asks the API server for each verb that an operator with `config` uses whether our Role permits it. @throws never */
+/** Asks the API server for each verb of `permissions` whether our Role permits it in the namespace of `config`. @throws never */
 export async function missingRules(
   client: Client,
-  config: Config,
+  { config, permissions }: { readonly config: Config; readonly permissions: readonly Permission[] },
   signal: AbortSignal,
 ): Promise<MissingRules> {
-  const permissions = permissionsOf(config);
   const isForCluster = ({ isClusterScoped = false }): boolean => isClusterScoped;
   const { namespace } = config.kubernetes;
   const inside = roleRules(permissions.filter((each) => !isForCluster(each)));

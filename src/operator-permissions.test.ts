@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readConfig } from '#config/read-config.ts';
+import { budgetPermissions } from '#disruption-budget/permissions.ts';
 import {
   operatorPermissions,
   permissionsOf,
@@ -137,9 +138,16 @@ describe('roleRules()', () => {
 describe('permissionsOf()', () => {
   /** The rules that flags take, as one word each. */
   function rulesWith(...flags: readonly string[]): readonly string[] {
+    return words(permissionsWith({ hasBudgets: false }, flags));
+  }
+
+  function permissionsWith(
+    governed: Parameters<typeof permissionsOf>[1],
+    flags: readonly string[] = [],
+  ): ReturnType<typeof permissionsOf> {
     const outcome = readConfig(['-kubernetes.namespace=cells', ...flags]);
     assert.ok(outcome.kind === 'run');
-    return words(permissionsOf(outcome.config));
+    return permissionsOf(outcome.config, governed);
   }
 
   function words(permissions: Parameters<typeof roleRules>[0]): readonly string[] {
@@ -154,6 +162,13 @@ describe('permissionsOf()', () => {
     assert.deepEqual(
       rulesWith('-server-tls.enabled=true', '-use-zone-tracker=true'),
       words([...operatorPermissions, ...webhooks, ...certificate, ...cluster]),
+    );
+  });
+
+  test('takes where there are budgets what the shipped Role for them grants, too', () => {
+    assert.deepEqual(
+      words(permissionsWith({ hasBudgets: true })),
+      words([...operatorPermissions, ...budgetPermissions]),
     );
   });
 

@@ -2,6 +2,7 @@ import { admissionClusterPermissions, admissionPermissions } from '#admission/pe
 import { webhookConfigurationNames } from '#admission/webhook-configurations.ts';
 import { certificatePermissions } from '#certificate/permissions.ts';
 import type { Config } from '#config/config.ts';
+import { budgetPermissions } from '#disruption-budget/permissions.ts';
 import { leasePermissions } from '#kubernetes/lease-permissions.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import {
@@ -45,11 +46,18 @@ export function webhookPermissions(namespace: string): WebhookPermissions {
   };
 }
 
+/** What a namespace has that takes more than flags tell. */
+export interface Governed {
+  /** Whether there are budgets to obey: without them nobody has to grant that ConfigMaps are made, whatever their names. */
+  readonly hasBudgets: boolean;
+}
+
 /** All that an operator with the flags of `config` takes; what is for the cluster says so itself. */
-export function permissionsOf(config: Config): readonly Permission[] {
+export function permissionsOf(config: Config, { hasBudgets }: Governed): readonly Permission[] {
   const { leaderElection, zoneTracker } = config;
   return [
     ...rolloutGroupPermissions,
+    ...(hasBudgets ? budgetPermissions : []),
     ...replicaCoordinationPermissions,
     ...(leaderElection.isEnabled ? leasePermissions(leaderElection.resourceName) : []),
     ...(zoneTracker.isEnabled ? zoneTrackerPermissions(zoneTracker.configMapName) : []),

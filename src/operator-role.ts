@@ -1,36 +1,50 @@
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
 import type { Permissions } from '#control/optional-permissions.ts';
+import { budgetPermissions } from '#disruption-budget/permissions.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { LeaderElection } from '#kubernetes/leader-election.ts';
+import type { Permission } from '#kubernetes/permission.ts';
+import { permissionsOf } from '#operator-permissions.ts';
 
 /** What {@link tellMissingRules} goes by. */
 export interface RoleParts {
   readonly client: Client;
   readonly permitted: Permissions;
+  /** Whether there are budgets in view, which a Role must permit to obey. */
+  readonly hasBudgets: () => boolean;
   readonly election: Pick<LeaderElection, 'state' | 'onChange'>;
 }
 
 /**
  * Tells once which rules the Role lacks, each line with YAML that can be pasted as it stands; ends with `signal`. A Role
- * that permits Events, budgets and the Lease is taken for whole, so that nothing is asked under it: a peer's lacks one.
+ * that permits Events, budgets and the Lease is taken for whole, so that nothing is asked under it but what obeying budgets
+ * takes where there are any, which is in a Role of its own: a peer's lacks one of the three.
  */
 export async function tellMissingRules(
   { config, log }: { readonly config: Config; readonly log: Logger },
-  { client, permitted, election }: RoleParts,
+  { client, permitted, hasBudgets, election }: RoleParts,
   signal: AbortSignal,
 ): Promise<void> {
+  const tell = async (permissions: readonly Permission[]): Promise<void> => {
+    if (signal.aborted || permissions.length === 0) return;
+    // Loaded here only: most starts need none of it.
+    const { missingRules } = await import('#operator-missing-rules.ts');
+    const asked = { config, permissions };
+    const { inNamespace, inCluster } = await missingRules(client, asked, signal);
+    if (signal.aborted) return;
+    const { namespace } = config.kubernetes;
+    for (const rules of inNamespace) log.warn('the Role lacks rules', { namespace, rules });
+    for (const rules of inCluster) log.warn('the ClusterRole lacks rules', { rules });
+  };
   const isLacking = !permitted.canCreateEvents || !permitted.canListBudgets;
-  if (!isLacking && !config.leaderElection.isEnabled) return;
-  if (!isLacking) await untilWithoutLease(election, signal);
-  if (signal.aborted) return;
-  // Loaded here only: most starts need none of it.
-  const { missingRules } = await import('#operator-missing-rules.ts');
-  const { inNamespace, inCluster } = await missingRules(client, config, signal);
-  if (signal.aborted) return;
-  const { namespace } = config.kubernetes;
-  for (const rules of inNamespace) log.warn('the Role lacks rules', { namespace, rules });
-  for (const rules of inCluster) log.warn('the ClusterRole lacks rules', { rules });
+  if (!isLacking) {
+    await tell(hasBudgets() ? budgetPermissions : []);
+    if (!config.leaderElection.isEnabled) return;
+    await untilWithoutLease(election, signal);
+  }
+  // What was told above is not told again.
+  await tell(permissionsOf(config, { hasBudgets: isLacking && hasBudgets() }));
 }
 
 /** Resolves when this process leads without a Lease, as its Role denies one, or when `signal` aborts. */

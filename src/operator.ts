@@ -8,6 +8,7 @@ import { askPermissions, type Permissions } from '#control/optional-permissions.
 import { PredecessorWait } from '#control/predecessor-wait.ts';
 import { runGroups } from '#control/run-groups.ts';
 import { ScaleWrites } from '#control/scale-writes.ts';
+import type { EvictionBudgets } from '#disruption-budget/eviction-budgets.ts';
 import { boundedClient } from '#kubernetes/bounded-client.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
@@ -51,6 +52,8 @@ export interface OperatorOptions {
   readonly admission?: AdmissionSettings;
   /** Absent while nothing is traced. */
   readonly tracing?: Tracing;
+  /** Given what evictions ask, which it is to be the same for as long as the operator runs. */
+  readonly onEvictionBudgets?: (budgets: EvictionBudgets) => void;
   /** Told the plan of every pass over a group. */
   readonly onPlan?: (key: string, plan: Plan) => void;
 }
@@ -88,6 +91,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     log,
     metrics: options.budgetMetrics,
   });
+  options.onEvictionBudgets?.(budgets.authority.evictions);
   const unreadable = new AbortController();
   const admission = startAdmission(
     { ...options, evictionBudgets: budgets.authority.evictions },
@@ -152,7 +156,9 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
   const election = electionOf(options, leaseClient);
   const closed = new AbortController();
   const electing = runElection(election, options, { client: leaseClient, signal: closed.signal });
-  const telling = tellMissingRules(options, { client, permitted, election }, closed.signal);
+  const hasBudgets = (): boolean => parts.budgets.hasAny();
+  const lacking = { client, permitted, hasBudgets, election };
+  const telling = tellMissingRules(options, lacking, closed.signal);
   try {
     await lead(options, { ...parts, client, events, permitted, election }, signal);
   } finally {
@@ -228,16 +234,12 @@ async function reconcile(
     ...(onPlan !== undefined && { onPlan }),
     ...(tracing !== undefined && { tracing }),
   };
-  budgets.lead({ term: term.term ?? identity, predecessorsOverAt: predecessor.overAt });
-  const problems = parts.budgets.watch(events);
-  try {
+  const led = { term: term.term ?? identity, predecessor, events };
+  return parts.budgets.lead(led, async () => {
     const { isSettled } = await runGroups({ ...ports, resync, onOtherChange, ...told }, signal);
     await references.ended();
     return isSettled;
-  } finally {
-    problems.close();
-    budgets.resign();
-  }
+  });
 }
 
 function recorder(

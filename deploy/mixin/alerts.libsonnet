@@ -251,6 +251,56 @@
         ],
       },
       {
+        name: 'rollout-operator-budgets',
+        rules: [
+          alert(
+            'RolloutOperatorBudgetInvalid',
+            'warning',
+            '0m',
+            // A series is there from its first count on: that one is no increase of anything.
+            |||
+              sum %(by)s (increase(rollout_operator_zpdb_configurations_observed_total{%(selector)s, result="invalid"}[15m])) > 0
+              or
+              sum %(by)s (rollout_operator_zpdb_configurations_observed_total{%(selector)s, result="invalid"} unless rollout_operator_zpdb_configurations_observed_total{%(selector)s, result="invalid"} offset 15m) > 0
+            ||| % (terms { by: by() }),
+            'A ZoneAwarePodDisruptionBudget that cannot be read was stored.',
+            'A budget in {{ $labels.namespace }} says nothing that can be kept; the last version of it that did stays in force, and where there was none what it selects is not disrupted at all.'
+          ),
+          alert(
+            'RolloutOperatorBudgetProblem',
+            'warning',
+            '15m',
+            'max %s (rollout_operator_disruption_budget_problem{%s}) > 0' % [by(['budget', 'problem']), config.selector],
+            'Something is wrong with a disruption budget.',
+            'ZoneAwarePodDisruptionBudget {{ $labels.budget }} in {{ $labels.namespace }}: {{ $labels.problem }}. Drains, rollouts and scale-downs of what it selects may stand.'
+          ),
+          alert(
+            'RolloutOperatorBudgetExhausted',
+            'warning',
+            '30m',
+            |||
+              sum %(by)s (increase(rollout_operator_zpdb_eviction_requests_total{%(selector)s, status="429"}[30m])) > 0
+              unless
+              (
+                sum %(by)s (increase(rollout_operator_zpdb_eviction_requests_total{%(selector)s, reason="allowed"}[30m])) > 0
+                or
+                sum %(by)s (rollout_operator_zpdb_eviction_requests_total{%(selector)s, reason="allowed"} unless rollout_operator_zpdb_eviction_requests_total{%(selector)s, reason="allowed"} offset 30m) > 0
+              )
+            ||| % (terms { by: by() }),
+            'Disruption budgets have let nothing go for long.',
+            'For half an hour and more the budgets of {{ $labels.namespace }} have denied all that drains, rollouts and scale-downs asked for.'
+          ),
+          alert(
+            'RolloutOperatorEvictionsPiledUp',
+            'warning',
+            '5m',
+            'sum %s (avg_over_time(rollout_operator_zpdb_inflight_eviction_requests{%s}[5m])) > 10' % [by(), config.selector],
+            'Evictions wait for an answer of rollout-operator.',
+            '{{ $value | humanize }} evictions at once are being judged in {{ $labels.namespace }}; the API server waits 10 s for each.'
+          ),
+        ],
+      },
+      {
         name: 'rollout-operator-certificates',
         rules: [
           alert(

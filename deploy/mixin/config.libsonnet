@@ -20,7 +20,6 @@
         'AwaitingOwnWrite',
         'AwaitingRequest',
         'BudgetUnclear',
-        'CapabilityNotBuilt',
         'MultipleZonesUnavailable',
         'PausedZoneUnavailable',
         'RequestRefused',

@@ -16,6 +16,7 @@ export const handWritten: readonly string[] = [
   'templates/NOTES.txt',
   'templates/_checks.tpl',
   'templates/_helpers.tpl',
+  'templates/zone-aware-pod-disruption-budgets.yaml',
 ];
 
 const note = header.replace('generate-deploy', 'generate-install');

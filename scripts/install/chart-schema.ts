@@ -29,6 +29,22 @@ function only(
 const objects = listOf({ type: 'object' });
 const secretNames = listOf(only({ name: string }));
 
+/** A budget as the peer's chart has it, and its delay. */
+const budget = only(
+  {
+    name: { type: 'string', minLength: 1 },
+    labels: words,
+    annotations: words,
+    matchLabels: { type: 'object', additionalProperties: { type: 'string' } },
+    maxUnavailable: { type: ['integer', 'null'], minimum: 0 },
+    maxUnavailablePercentage: { type: ['integer', 'null'], minimum: 0, maximum: 100 },
+    podNamePartitionRegex: stringOrNull,
+    podNameRegexGroup: { type: ['integer', 'null'], minimum: 1 },
+    crossZoneEvictionDelay: stringOrNull,
+  },
+  ['name', 'matchLabels'],
+);
+
 const ofPods: Readonly<Record<string, Schema>> = {
   podAnnotations: words,
   podLabels: words,
@@ -64,7 +80,7 @@ const ofWebhooks = only(
     },
     selfSignedCertSecretName: { type: 'string', minLength: 1 },
     objectSelector: anyObject,
-    zoneAwarePodDisruptionBudgets: listOf({}),
+    zoneAwarePodDisruptionBudgets: listOf(budget),
   },
   ['enabled', 'selfSignedCertSecretName'],
 );

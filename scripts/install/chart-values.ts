@@ -148,6 +148,10 @@ webhooks:
     zpdbValidation: null
   # The Secret of the certificate, which the operator makes and renews.
   selfSignedCertSecretName: ${usualNames.secret}
+  # ZoneAwarePodDisruptionBudgets that are made, each with name and matchLabels, and maybe labels, annotations,
+  # maxUnavailable or maxUnavailablePercentage, podNamePartitionRegex, podNameRegexGroup and crossZoneEvictionDelay. They
+  # are reviewed: with failurePolicy Fail they cannot be made by the first installation, whose operator does not run yet.
+  zoneAwarePodDisruptionBudgets: []
 
 zoneTracker:
   # Whether the times of down-scales are kept in one ConfigMap, with webhooks; otherwise in annotations of the sets.

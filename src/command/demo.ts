@@ -156,8 +156,16 @@ class Demo {
 
 /** The folder of `examples/` that `scenario` plays on. */
 function exampleOf(scenario: Scenario): string {
-  if (scenario === 'no-downscale') return 'ingester-webhooks';
-  return scenario === 'delayed-downscale' ? 'ingester-delayed-downscale' : 'ingester';
+  switch (scenario) {
+    case 'no-downscale':
+      return 'ingester-webhooks';
+    case 'delayed-downscale':
+      return 'ingester-delayed-downscale';
+    case 'drain':
+      return 'ingester-disruption-budget';
+    default:
+      return 'ingester';
+  }
 }
 
 function commandsToTry(kubeconfig: string): readonly string[] {

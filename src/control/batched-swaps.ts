@@ -74,6 +74,8 @@ const atOnce = 3;
 const pauses = { first: millis(20), longest: millis(640) };
 /** Failures in a row of the API server after which whoever asks is told. */
 const mostFailures = 4;
+/** Losses in a row after which the same: somebody else writes each time, and is not to be raced for ever. */
+const mostLosses = 16;
 
 /** What was decided is not what would be decided now: decide anew. */
 class OutdatedSwapError extends Error {
@@ -127,23 +129,24 @@ export class BatchedSwaps<Asked, Answer> {
   }
 
   async #run(): Promise<void> {
-    let [lost, failures] = [0, 0];
+    let [tries, losses, failures] = [0, 0, 0];
     this.#isRunning = true;
     // Whoever asks in the same instant is heard before anything is decided.
     await Promise.resolve();
     while (this.#waiting.size > 0) {
       try {
         await this.#round();
-        [lost, failures] = [0, 0];
+        [tries, losses, failures] = [0, 0, 0];
       } catch (error) {
         const setback = setbackOf(error);
         if (setback !== 'outdated') this.#seen = undefined;
         if (setback === 'failed') failures += 1;
-        lost += 1;
-        if (setback === 'refused' || failures >= mostFailures) {
+        if (setback === 'lost') losses += 1;
+        tries += 1;
+        if (setback === 'refused' || failures >= mostFailures || losses >= mostLosses) {
           this.#refuseAll(error);
-          [lost, failures] = [0, 0];
-        } else await this.#pause(lost);
+          [tries, losses, failures] = [0, 0, 0];
+        } else await this.#pause(tries);
       }
     }
     this.#isRunning = false;

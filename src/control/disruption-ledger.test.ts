@@ -240,6 +240,39 @@ test('what has ended is taken out although the view was proven long ago: it is p
   assert.equal(replica.proofs, 1);
 });
 
+test('an eviction whose pod goes before anybody asks again ends once its successor is up, without a newer proof', async () => {
+  const replica = new Replica();
+  replica.provenAt = replica.clock.monotonic();
+  await replica.clock.advance(1);
+  await replica.ask('a-0');
+  replica.snapshot = zones({ a: { pods: { 0: { uid: 'successor' } } } });
+  assert.equal(await replica.ask('b-0'), 'allowed');
+});
+
+test('an eviction that another replica allowed, and whose pod this one saw last before that, ends by a proof of its own', async () => {
+  const first = new Replica();
+  const other = first.another();
+  other.provenAt = first.clock.monotonic();
+  await first.clock.advance(1);
+  await first.ask('a-0');
+  other.snapshot = zones({ a: { pods: { 0: { uid: 'successor' } } } });
+  assert.equal(await other.ask('b-0'), 'unproven');
+  await first.clock.advance(3_000);
+  assert.equal(other.proofs, 1);
+  assert.equal(await other.ask('b-0'), 'allowed');
+});
+
+test('what was replaced before anybody looked at it is taken out although nobody else proves the view', async () => {
+  const replica = new Replica();
+  replica.provenAt = replica.clock.monotonic();
+  await replica.clock.advance(1_000);
+  await replica.ask('a-0');
+  replica.snapshot = zones({ a: { pods: { 0: { uid: 'its-successor' } } } });
+  await replica.clock.advance(3_000);
+  assert.deepEqual(pods(replica.stored), []);
+  assert.equal(replica.proofs, 1);
+});
+
 test('an empty ledger is not looked at', async () => {
   const replica = new Replica();
   await replica.ask('a-0', rollout);

@@ -11,9 +11,7 @@ import {
 } from '#disruption/decide.ts';
 import { formatLedger } from '#disruption/format-ledger.ts';
 import type { BudgetMoment } from '#disruption/governance.ts';
-import type { Ledger } from '#disruption/ledger.ts';
 import type { Leader } from '#disruption/release.ts';
-import type { Standing } from '#disruption/standing.ts';
 import { maxDecisionAge } from './basis.ts';
 import {
   type BatchedSwapOptions,
@@ -27,18 +25,13 @@ import {
   droppedBy,
   inOrder,
   type LedgerAnswer,
+  type LedgerMoment,
+  type ProvenStanding,
   requestsOf,
 } from './ledger-questions.ts';
 import { LedgerTidy } from './ledger-tidy.ts';
 import type { Trust } from './ledger-trust.ts';
 import { endOf, SeenLedger, strangeFor } from './seen-ledger.ts';
-
-/** How all pods under a budget stand, and since when that is proven. */
-export interface ProvenStanding {
-  readonly standing: Standing;
-  /** When the request was sent that proves it; undefined while nothing does. */
-  readonly provenAt: Monotonic | undefined;
-}
 
 /** What {@link DisruptionLedger} works with. */
 export interface DisruptionLedgerOptions {
@@ -281,20 +274,17 @@ export class DisruptionLedger {
     const at = this.#reading();
     const trust = this.#trust(at);
     if (trust.kind !== 'trusted') return false;
-    // As if the view were proven now: it will be, before anything is taken out.
+    // A look that is not proven since may be all that is missing: before anything is stored it is.
     const view = { ...this.#view(at), provenAt: at.monotonic };
     return this.#decided([], { ledger: trust.ledger, at, view }).change !== 'none';
   }
 
   #saw(sight: SwapSight): void {
     this.#dropping = new Set();
-    this.#seen.saw(sight, this.#options.clock.monotonic());
+    const at = this.#reading();
+    this.#seen.saw(sight, at.monotonic);
+    // A pod that is evicted may be gone before anybody asks again: what follows it is known by its having been here.
+    this.#view(at);
     this.#tidy.arm();
   }
-}
-
-interface LedgerMoment {
-  readonly ledger: Ledger;
-  readonly at: Reading;
-  readonly view: ProvenStanding;
 }

@@ -1,6 +1,22 @@
 import type { Instant, Monotonic } from '#base/units.ts';
 import type { Answer, DisruptionRequest } from '#disruption/decide.ts';
 import type { Ledger } from '#disruption/ledger.ts';
+import type { Standing } from '#disruption/standing.ts';
+import type { Reading } from './batched-swaps.ts';
+
+/** How all pods under a budget stand, and since when that is proven. */
+export interface ProvenStanding {
+  readonly standing: Standing;
+  /** When the request was sent that proves it; undefined while nothing does. */
+  readonly provenAt: Monotonic | undefined;
+}
+
+/** All that a round is decided on. */
+export interface LedgerMoment {
+  readonly ledger: Ledger;
+  readonly at: Reading;
+  readonly view: ProvenStanding;
+}
 
 /** What the ledger of a budget says to a request. */
 export type LedgerAnswer =

@@ -73,6 +73,14 @@ export class PredecessorWait {
     return monotonic(from + horizon);
   }
 
+  /**
+   * From when on nothing that an earlier process of ours sent can arrive any more: where there was no Lease, none of ours
+   * ran. What another program sent shows in no ledger anyway.
+   */
+  get ownOverAt(): Monotonic {
+    return this.#options.predecessor.kind === 'none' ? this.#options.startedAt : this.overAt;
+  }
+
   /** Whether one of the groups `keys` may still have to wait, so that this process has not outlived its predecessor yet. */
   isPending(keys: Iterable<string>): boolean {
     const { clock, predecessor, horizon, startedAt } = this.#options;

@@ -97,8 +97,8 @@ export const reasonCatalogue = {
     'Look at the budget that the message names.',
   ),
   BudgetUnclear: hold(
-    'It cannot be told which disruption budget governs a pod.',
-    'Let exactly one ZoneAwarePodDisruptionBudget select the pod.',
+    'It cannot be told which disruption budget governs a pod, or what that has given away.',
+    'Let exactly one ZoneAwarePodDisruptionBudget select the pod, and correct one that cannot be read; where the message says until when, wait.',
   ),
   DownscaleDelayed: hold(
     'The pod with the highest ordinal is prepared to go, but not yet for rollout-delayed-downscale.',

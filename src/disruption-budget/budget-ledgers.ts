@@ -3,7 +3,7 @@ import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Instant, Monotonic } from '#base/units.ts';
 import { DisruptionLedger, type DisruptionLedgerOptions } from '#control/disruption-ledger.ts';
-import type { SetScope } from '#control/group-sets.ts';
+import { type SetScope, selectorOf } from '#control/group-sets.ts';
 import type { Budget } from '#disruption/budget.ts';
 import type { Begun } from '#disruption/decide.ts';
 import type { Leader } from '#disruption/release.ts';
@@ -25,6 +25,8 @@ export interface BudgetLedgerPorts {
   sawCreation(uid: string, now: Monotonic): boolean;
   /** Has the view of the sets of `scope` proven anew. */
   prove(scope: SetScope, signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
+  /** Nobody looks at the sets of `scope` any more. */
+  forget(scope: SetScope): void;
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   begun(): readonly Begun[];
 }
@@ -56,7 +58,11 @@ export class BudgetLedgers {
     const budget = judgedBudget(known, spec);
     const scope = { namespace: known.namespace, matchLabels: spec.matchLabels };
     const kept = this.#byUid.get(known.uid) ?? this.#opened({ budget, scope });
-    if (kept.current.budget !== budget) kept.current = { budget, scope };
+    if (kept.current.budget !== budget) {
+      if (selectorOf(kept.current.scope) !== selectorOf(scope))
+        this.#ports.forget(kept.current.scope);
+      kept.current = { budget, scope };
+    }
     return { ...kept.current, ledger: kept.ledger };
   }
 

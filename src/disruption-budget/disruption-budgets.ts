@@ -36,6 +36,8 @@ export interface LeadingTerm {
   readonly term: string;
   /** From when on nothing that an earlier term sent can arrive any more (D-50). */
   readonly predecessorsOverAt: Monotonic;
+  /** From when on the ledger of a new budget may be begun: what it does not have, nobody has under way. */
+  readonly mayBeginAt: Monotonic;
 }
 
 /** What {@link DisruptionBudgets} go through; for as long as the process lives. */
@@ -79,7 +81,8 @@ export class DisruptionBudgets implements GroupBudgets {
       clock,
       log,
       standings,
-      sawCreation: (uid, now) => inView.sawCreation(uid, now),
+      sawCreation: (uid, now) => this.#mayBegin(now) && inView.sawCreation(uid, now),
+      forget: (scope) => sets.forget(scope),
       prove: (scope, signal, since) => sets.prove(scope, signal, since),
       leader: (viewProvenAt) => this.#leader(viewProvenAt),
       begun: () => this.#begun(),
@@ -209,6 +212,10 @@ export class DisruptionBudgets implements GroupBudgets {
       arePredecessorsOver: viewProvenAt !== undefined && viewProvenAt >= predecessorsOverAt,
       isIntended: (uid) => this.#isWanted(uid) || this.#underWay.isUnderWay(uid),
     };
+  }
+
+  #mayBegin(now: Monotonic): boolean {
+    return this.#leading !== undefined && now >= this.#leading.mayBeginAt;
   }
 
   #isWanted(uid: string): boolean {

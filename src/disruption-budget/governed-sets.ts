@@ -135,7 +135,7 @@ export class GovernedSets {
     const known = this.#views.get(key);
     if (known?.stamp.every((part, index) => part === stamp[index]) === true) return known;
     const { sets, proof } = this.#reads.over(scope, this.#listers);
-    const kept = { stamp, proof, view: { sets, provenAt: provenAtOf(proof) } };
+    const kept = { stamp, proof, view: { sets, provenAt: provenAtOf(proof, sets) } };
     this.#views.set(key, kept);
     return kept;
   }
@@ -195,7 +195,12 @@ export class GovernedSets {
   }
 }
 
-function provenAtOf({ pods, statefulSets }: SetProof): Monotonic | undefined {
+function provenAtOf(
+  { pods, statefulSets }: SetProof,
+  sets: readonly SetSnapshot[],
+): Monotonic | undefined {
+  // Where there is no set, no pod has to be seen.
+  if (sets.length === 0) return statefulSets?.provenAt;
   if (pods === undefined || statefulSets === undefined) return undefined;
   return monotonic(Math.min(pods.provenAt, statefulSets.provenAt));
 }

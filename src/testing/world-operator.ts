@@ -1,6 +1,7 @@
 import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import { readConfig } from '#config/read-config.ts';
 import type { Plan } from '#control/decision.ts';
+import type { WebhookHandler } from '#embedded-cluster/admission/webhook-hosts.ts';
 import type { ClusterTransport } from '#embedded-cluster/cluster.ts';
 import type { EmbeddedCluster, TransportOptions } from '#embedded-cluster/create-cluster.ts';
 import type { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
@@ -15,6 +16,7 @@ import { PausableClock } from './pausable-clock.ts';
 import { PausableTransport } from './pausable-transport.ts';
 import type { PodFleet } from './pod-fleet.ts';
 import { SkewedClock } from './skewed-clock.ts';
+import { evictionReviewer } from './world-evictions.ts';
 import { NAMESPACE } from './world-group.ts';
 import { EntryLog, type LogEntry } from './world-log.ts';
 
@@ -54,6 +56,8 @@ export interface OperatorRun {
   stepWallClock(span: Millis): void;
   /** As SIGTERM; resolves when it has ended, or is killed. */
   stop(): Promise<void>;
+  /** Answers what the API server posts to `/admission/pod-eviction`. */
+  readonly reviewEviction: WebhookHandler;
 }
 
 /** How a process ends. */
@@ -125,6 +129,7 @@ export class WorldOperator implements OperatorRun {
   readonly #clock: MortalClock;
   readonly #stop = new AbortController();
   #podHttp: FakePodHttp | undefined;
+  #reviewer: WebhookHandler | undefined;
   readonly #run: Promise<void>;
   readonly #killed = Promise.withResolvers<void>();
   #isKilled = false;
@@ -156,6 +161,13 @@ export class WorldOperator implements OperatorRun {
   get isAlive(): boolean {
     return !this.#isKilled && this.#ended === undefined;
   }
+
+  readonly reviewEviction: WebhookHandler = async (call) => {
+    if (this.#reviewer === undefined) throw new Error('connection refused');
+    const reply = await Promise.race([this.#reviewer(call), this.#killed.promise]);
+    if (reply === undefined) throw new Error('EOF');
+    return reply;
+  };
 
   kill({ late }: KillOptions = {}): void {
     this.#isKilled = true;
@@ -202,6 +214,8 @@ export class WorldOperator implements OperatorRun {
       onCall: podCalled,
       ...(clientTimeout !== undefined && { timeout: clientTimeout }),
     });
+    const transport = new PausableTransport(this.transport, this.#process);
+    const metrics = new BudgetMetrics(this.registry);
     try {
       await runOperator(
         {
@@ -210,9 +224,12 @@ export class WorldOperator implements OperatorRun {
           log,
           identity: client,
           metrics: createOperatorMetrics(this.registry),
-          budgetMetrics: new BudgetMetrics(this.registry),
+          budgetMetrics: metrics,
           readiness: this.readiness,
-          transport: new PausableTransport(this.transport, this.#process),
+          transport,
+          onEvictionBudgets: (budgets) => {
+            this.#reviewer = evictionReviewer({ budgets, clock, transport, metrics });
+          },
           podHttp: this.#podHttp,
           onPlan: (key, plan) => {
             const passed = { at: truth.now(), key, plan };

@@ -222,6 +222,44 @@ describe('the demo as a process', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
+  test('demo shows three drainers and a rollout that wait for one another, and nothing beyond the budget', async () => {
+    const scenario = ['--scenario=drain', '--speed=10'];
+    const demo = new Program(['demo', '--once', ...scenario], folder);
+    const output = (): string => demo.lines.join('\n');
+    assert.equal(await demo.exitCode(), 0, output());
+    const [time = '', ...rest] = demo.lines.slice(-6);
+    const nodes = '(?:node-a-[1-6](?:, )?){3}';
+    assert.match(
+      time,
+      new RegExp(`^the rollout took ${seconds}, the drain of ${nodes} in it ${seconds}$`),
+    );
+    assert.deepEqual(rest.slice(0, 4), [
+      '0 pods beyond the budget: at most 1 of a zone was unavailable at any time, 1 allowed',
+      neverTwo,
+      'the rollout replaced 9 pods, the drainers moved 3',
+      'each of them stood in the ledger before it went, and at the end the ledger is empty',
+    ]);
+    const told = (number: number): string =>
+      `drainer-${number} evicted 1 pod, was told 429 \\d+ times`;
+    assert.match(rest[4] ?? '', new RegExp(`^${told(1)}; ${told(2)}; ${told(3)}$`));
+    const budget = /not ready in ingester-zone-[abc] \(ZoneAwarePodDisruptionBudget ingester\): /;
+    const denials = demo.lines.filter((line) => line.includes(' yet (429): '));
+    assert.ok(
+      denials.every((line) => budget.test(line)),
+      output(),
+    );
+    const settling =
+      / ingester-zone-[abc]-\d is ready, but not for minReadySeconds, until \S+Z if nothing changes; at most 0 may be$/;
+    assert.ok(
+      denials.some((line) => settling.test(line)),
+      output(),
+    );
+    assert.match(output(), /zone-a {2}waits: 1 pod not ready in .* \(BudgetRefused\)\n/);
+    assert.match(output(), /zone-b {2}the ledger: ingester-zone-b-0 is given to the rollout\n/);
+    assert.match(output(), /zone-a {2}the ledger: ingester-zone-a-\d is given to a drainer\n/);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
   test('demo of a down-scale ends with 130 after SIGINT and leaves nothing behind', async () => {
     const scenario = ['--scenario=delayed-downscale', '--speed=10', '--pods=2'];
     const demo = new Program(['demo', ...scenario], folder);

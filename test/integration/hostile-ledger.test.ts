@@ -157,7 +157,7 @@ for (const [what, damage] of Object.entries(lost)) {
     );
     assert.match(
       told?.message ?? '',
-      /^nobody knows what the ZoneAwarePodDisruptionBudget ingester/,
+      / may not go: nobody knows what the ZoneAwarePodDisruptionBudget ingester/,
     );
     await world.untilRolled(images.new);
     await assertAtRest(world);
@@ -202,7 +202,7 @@ for (const [what, fault] of Object.entries({
   });
 }
 
-test('a deletion that is refused for ever does not write the ledger again and again', async () => {
+test('a deletion that is refused for ever stays reserved, is told, and does not write the ledger again and again [zpdb 117]', async () => {
   const { world, operator } = await atRest();
   world.cluster.faults.add({
     match: { client: operator.client, verb: 'delete', resource: 'pods' },
@@ -212,6 +212,39 @@ test('a deletion that is refused for ever does not write the ledger again and ag
   const from = world.clock.now();
   await world.clock.advance(minutes(10));
   assert.deepEqual(givenAway(world), ['ingester-zone-a-0']);
+  assert.equal(await blockedBy(world, operator), 'RequestRefused');
   assert.ok(callsWithin(world, ['update', 'configmaps'], [from, minutes(10)]) <= 2);
+  await world.close();
+});
+
+test('a budget that is made before its sets has its ledger at once', async () => {
+  const world = await budgetedWorld(group);
+  await world.readyOperator();
+  await world.clock.advance(minutes(3));
+  await makeBudget(world, { selector: { matchLabels: { app: 'store' } } }, 'store');
+  await world.clock.advance(seconds(2));
+  assert.deepEqual(givenAway(world, 'store'), []);
+  await world.close();
+});
+
+test('while the deletion of a killed predecessor may still arrive, no ledger of a new budget is begun', async () => {
+  const world = await budgetedWorld(group);
+  const first = await world.readyOperator();
+  await world.clock.advance(minutes(3));
+  world.cluster.faults.add({
+    match: { client: first.client, verb: 'delete', resource: 'pods' },
+    action: { kind: 'delay', delay: seconds(3) },
+    count: 1,
+  });
+  await world.setImage(images.new);
+  await world.clock.advance(seconds(1));
+  first.kill({ late: seconds(100) });
+  await world.readyOperator();
+  await makeBudget(world);
+  await world.clock.advance(seconds(30));
+  assert.equal(givenAway(world), undefined);
+  await world.untilRolled(images.new);
+  await assertAtRest(world);
+  assert.deepEqual(givenAway(world), []);
   await world.close();
 });

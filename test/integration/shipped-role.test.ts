@@ -13,17 +13,18 @@ import type { Call } from '#embedded-cluster/event-log.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { prepared } from '#testing/admission-requests.ts';
-import { budgetOver } from '#testing/budgets.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import { unusedGrants } from '#testing/role-usage.ts';
 import { mirrorAnnotations } from '#testing/scaling.ts';
 import { World } from '#testing/world.ts';
+import { evict, reviewEvictions } from '#testing/world-evictions.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
 import { deployFiles, programVersion } from '../../scripts/generate-deploy.ts';
 import { builtImage } from '../../scripts/install/deployment.ts';
-import { small } from './rollout-stage.ts';
+import { budgetedWorld, makeBudget } from './budget-stage.ts';
+import { blockedBy, deletedPods, small } from './rollout-stage.ts';
 import {
   annotateSet,
   autoscale,
@@ -89,16 +90,59 @@ test('the Role without webhooks permits all that is done, and nothing besides (#
   await world.clock.advance(seconds(10));
   assert.equal(reportedBy(world, 'ingester'), 3);
   // What lasts is told again, in the same Event.
-  await world.admin.create(
-    resourceTypes.zoneAwarePodDisruptionBudgets,
-    { namespace: NAMESPACE },
-    { body: budgetOver('ingester', { app: 'ingester' }) },
-  );
+  await world.patchSet('a', { spec: { updateStrategy: { type: 'RollingUpdate' } } });
   await world.setImage(images.old);
   await world.clock.advance(minutes(25));
   const calls = callsOf(world.cluster, OPERATOR_USER);
   assert.deepEqual(refused(calls), []);
   assert.deepEqual(unusedGrants(rules, calls), []);
+  await world.close();
+});
+
+/** A world under `roles`, with a budget over its group. */
+async function budgetedUnder(...roles: readonly string[]): Promise<World> {
+  const world = await budgetedWorld(small);
+  await makeBudget(world);
+  world.cluster.authorizer.restrict([
+    { user: OPERATOR_USER, namespace: NAMESPACE, rules: rulesOf(...roles) },
+  ]);
+  return world;
+}
+
+test('the Role for budgets permits all that obeying them takes, and nothing besides', async () => {
+  const world = await budgetedUnder('role.yaml', 'budget-role.yaml');
+  await world.readyOperator();
+  await world.clock.advance(minutes(3));
+  await world.setImage(images.new);
+  await world.untilRolled(images.new);
+  // A pod that serves nobody is read before it is let go.
+  world.kubelet.behaviours.add({
+    behave: 'imagePullBackOff',
+    match: { name: 'ingester-zone-a-0' },
+  });
+  await world.deletePod('ingester-zone-a-0');
+  await world.clock.advance(seconds(20));
+  await reviewEvictions(world);
+  assert.equal(await evict(world, 'ingester-zone-a-0'), '201');
+  const calls = callsOf(world.cluster, OPERATOR_USER);
+  assert.deepEqual(refused(calls), []);
+  assert.deepEqual(unusedGrants(rulesOf('budget-role.yaml'), calls), []);
+  await world.close();
+});
+
+test('without the Role for budgets what it grants is told where there is a budget, and nothing is disrupted', async () => {
+  const world = await budgetedUnder('role.yaml');
+  const operator = await world.readyOperator();
+  await world.clock.advance(minutes(3));
+  await world.setImage(images.new);
+  await world.clock.advance(minutes(1));
+  assert.deepEqual(deletedPods(world), []);
+  assert.equal(await blockedBy(world, operator), 'RequestRefused');
+  const told = world.record.log.filter(({ message }) => message === 'the Role lacks rules');
+  assert.deepEqual(
+    told.map(({ fields }) => parse(String(fields['rules'])) as unknown),
+    [rulesOf('budget-role.yaml')],
+  );
   await world.close();
 });
 

@@ -16,12 +16,18 @@ import {
   type SilentCase,
   zone,
 } from './alert-series.ts';
+import { budgetFiring, budgetSilent } from './budget-cases.ts';
 import { groupFiring, groupSilent } from './group-cases.ts';
 import { operatorFiring, operatorSilent } from './operator-cases.ts';
 import { webhookFiring, webhookSilent } from './webhook-cases.ts';
 
 /** One for each alert at least. */
-export const firing: readonly FiringCase[] = [...operatorFiring, ...groupFiring, ...webhookFiring];
+export const firing: readonly FiringCase[] = [
+  ...operatorFiring,
+  ...groupFiring,
+  ...webhookFiring,
+  ...budgetFiring,
+];
 
 /** An installation of two replicas that is well while a rollout goes on for a day. */
 export const healthy: Series = {
@@ -61,4 +67,5 @@ export const silent: Readonly<Record<string, SilentCase>> = {
   ...operatorSilent,
   ...groupSilent,
   ...webhookSilent,
+  ...budgetSilent,
 };

@@ -4,6 +4,7 @@ import { ApiError } from '#kubernetes/api-error.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { prepared, reviewDocument } from '#testing/admission-requests.ts';
+import { budgetOver } from '#testing/budgets.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import {
@@ -52,6 +53,7 @@ export async function liveScrapes(signal: AbortSignal): Promise<readonly string[
     stage.cluster.authorizer.restrict([{ user: user.name, rules }]);
     const env = { HTTP_PROXY: (await proxy.listen()).href };
     await installReplicaTemplates(stage.admin);
+    await makeUnreadableBudget(stage);
     const body = { metadata: { name: elsewhere } };
     await stage.admin.create(resourceTypes.namespaces, {}, { body });
     await holdAnotherLease(stage);
@@ -80,6 +82,8 @@ const shownByLeader = [
   /^rollout_operator_refused_permissions\{/m,
   /path="rollout-operator.grafana.com\/v1\/replicatemplates object scale subresource"/,
   /^rollout_operator_client_invalid_cluster_validation_label_requests_total\{/m,
+  /^rollout_operator_zpdb_configurations_observed_total\{result="invalid"\} [1-9]/m,
+  /^rollout_operator_disruption_budget_problem\{.*problem="unreadable"\} 1$/m,
 ];
 
 const shownByLimited = [
@@ -121,6 +125,16 @@ async function scrapeWith(
     if (signal.aborted) throw new Error(`The scrape of ${plain} lacks ${missing.join(', ')}`);
     await clock.sleep(millis(100), { signal, owner: 'scrape' }).catch(() => undefined);
   }
+}
+
+/** A budget that nobody has reviewed, over pods that there are none of. */
+async function makeUnreadableBudget(stage: WebhookStage): Promise<void> {
+  await stage.installBudgets();
+  const selector = { matchLabels: { app: 'nobody' } };
+  const spec = { selector, podNamePartitionRegex: 'no-group' };
+  const body = { ...budgetOver('unreadable', {}), spec };
+  const type = resourceTypes.zoneAwarePodDisruptionBudgets;
+  await served(() => stage.admin.create(type, { namespace }, { body }));
 }
 
 /** A Lease of another name, which somebody holds for the namespace of the operator. */
@@ -185,12 +199,15 @@ async function makeSets(stage: WebhookStage): Promise<void> {
 }
 
 /** Does `write` again while the server does not serve the type yet. */
-async function served(write: () => Promise<void>): Promise<void> {
+async function served(write: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
-      return await write();
+      await write();
+      return;
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      // The server is in this process, and would have no turn otherwise.
+      await clock.sleep(millis(20));
     }
   }
 }

@@ -43,8 +43,8 @@ export async function readAudit(path: string): Promise<readonly AuditEntry[]> {
 }
 
 /**
- * What was refused with 403, as `verb URI`. Whether there may be a Lease by now is tried again and again where the Role is
- * the peer's, which `mayLackLeases` leaves out.
+ * What no Role permitted, as `verb URI`; what a webhook denied with 403 is something else. Whether there may be a Lease by
+ * now is tried again and again where the Role is the peer's, which `mayLackLeases` leaves out.
  */
 export function refusedCalls(
   entries: readonly AuditEntry[],
@@ -52,8 +52,13 @@ export function refusedCalls(
 ): readonly string[] {
   return entries
     .filter(({ responseStatus }) => responseStatus?.code === 403)
+    .filter(({ responseStatus }) => !isDenial(responseStatus?.message))
     .filter(({ objectRef }) => !mayLackLeases || objectRef?.resource !== 'leases')
     .map(({ verb, requestURI }) => `${verb} ${requestURI}`);
+}
+
+function isDenial(message = ''): boolean {
+  return /^admission webhook "[^"]*" denied the request: /.test(message);
 }
 
 /** One request, as the audit log shows it. */

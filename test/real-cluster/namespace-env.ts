@@ -12,7 +12,7 @@ import type { Judgement } from '#testing/judge.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { ask } from '../scenarios/ask.ts';
 import type { Answer, Change, Feature, OperatorHandle } from '../scenarios/env.ts';
-import { images, isComplete, setBody } from '../scenarios/group.ts';
+import { images, isComplete, setBody, setName } from '../scenarios/group.ts';
 import { removedBy } from './ascription.ts';
 import { type AuditEntry, readAudit } from './audit.ts';
 import type { CommitLog, StoredCommit } from './commit-log.ts';
@@ -22,6 +22,7 @@ import type { LateWrite } from './late-proxy.ts';
 import type { OperatorAccount, RoleName } from './operator-account.ts';
 import { OperatorRuns, type RealOperator } from './operator-runs.ts';
 import type { RealEnv, RealEnvOptions } from './real-env.ts';
+import { startReviewing } from './reviewed-evictions.ts';
 
 /** What an environment is made of. */
 export interface Parts {
@@ -204,6 +205,11 @@ export class NamespaceEnv implements RealEnv {
 
   startOperator(): Promise<OperatorHandle> {
     return this.startOperatorWith([]);
+  }
+
+  startReviewingOperator(): Promise<OperatorHandle> {
+    const [zone = ''] = this.zones;
+    return startReviewing(this, `${setName(zone)}-0`);
   }
 
   async startOperatorWith(

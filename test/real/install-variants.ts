@@ -142,6 +142,19 @@ export const everyValueOfPeer: JsonObject = {
     },
     selfSignedCertSecretName: 'certificate',
     objectSelector: {},
+    zoneAwarePodDisruptionBudgets: [
+      {
+        name: 'by-partition',
+        labels: { k: 'l' },
+        annotations: { m: 'p' },
+        matchLabels: { app: 'ingester' },
+        maxUnavailable: 2,
+        podNamePartitionRegex: '[a-z]+-([0-9]+)',
+        podNameRegexGroup: 1,
+      },
+      { name: 'by-percent', matchLabels: { app: 'store' }, maxUnavailablePercentage: 20 },
+      { name: 'none', matchLabels: { app: 'other' }, maxUnavailable: 0 },
+    ],
   },
   namespaceSelector: {
     matchExpressions: [{ key: 'team', operator: 'NotIn', values: ['other'] }],
@@ -183,9 +196,26 @@ export const refusals: Readonly<
     },
     says: /webhooks\.failurePolicies\.podEviction is "Fail", but disruptionBudgets\.enabled is false/,
   },
-  'budgets, which are not obeyed': {
+  'budgets that the Role does not permit to obey': {
+    values: {
+      disruptionBudgets: { enabled: false },
+      webhooks: { zoneAwarePodDisruptionBudgets: [{ name: 'a', matchLabels: { app: 'a' } }] },
+    },
+    says: /webhooks\.zoneAwarePodDisruptionBudgets has 1, but disruptionBudgets\.enabled is false/,
+  },
+  'a budget with two limits': {
+    values: {
+      webhooks: {
+        zoneAwarePodDisruptionBudgets: [
+          { name: 'a', matchLabels: {}, maxUnavailable: 0, maxUnavailablePercentage: 5 },
+        ],
+      },
+    },
+    says: /has "a" with both maxUnavailable and maxUnavailablePercentage: leave one out/,
+  },
+  'a budget that selects nothing': {
     values: { webhooks: { zoneAwarePodDisruptionBudgets: [{ name: 'a' }] } },
-    says: /webhooks\.zoneAwarePodDisruptionBudgets has 1, but ZoneAwarePodDisruptionBudgets are not obeyed yet/,
+    says: /matchLabels/,
   },
   'an object selector, which no Scale matches': {
     values: { webhooks: { objectSelector: { matchLabels: { app: 'loki' } } } },

@@ -108,6 +108,19 @@ describe('what is installed', { skip: isExisting ? NO_INSTALLING : false }, () =
         objects.filter(({ kind }) => kind !== 'CustomResourceDefinition').length,
       );
       named(objects, 'Secret', 'certificate');
+      const specs = ['by-partition', 'by-percent', 'none'].map(
+        (name) => named(objects, 'ZoneAwarePodDisruptionBudget', name)['spec'],
+      );
+      assert.deepEqual(specs, [
+        {
+          selector: { matchLabels: { app: 'ingester' } },
+          maxUnavailable: 2,
+          podNamePartitionRegex: '[a-z]+-([0-9]+)',
+          podNameRegexGroup: 1,
+        },
+        { selector: { matchLabels: { app: 'store' } }, maxUnavailablePercentage: 20 },
+        { selector: { matchLabels: { app: 'other' } }, maxUnavailable: 0 },
+      ]);
     });
 
     for (const [name, { values, says }] of Object.entries(refusals)) {

@@ -6,6 +6,7 @@ import type { Method } from '#kubernetes/transport.ts';
 import type { Judgement } from '#testing/judge.ts';
 import type { PodFleet } from '#testing/pod-fleet.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
+import { reviewEvictions } from '#testing/world-evictions.ts';
 import { NAMESPACE } from '#testing/world-group.ts';
 import { ask } from './ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from './env.ts';
@@ -116,6 +117,12 @@ class EmbeddedEnv implements Env {
       },
       stop: () => this.#world.run(run.stop()),
     };
+  }
+
+  async startReviewingOperator(): Promise<OperatorHandle> {
+    const operator = await this.startOperator();
+    await reviewEvictions(this.#world);
+    return operator;
   }
 
   async judge(quiet?: Millis): Promise<Judgement> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { budgets } from './budgets.ts';
 import { embeddedEnv } from './embedded-env.ts';
 import { missing } from './env.ts';
 import { ofTheServer } from './of-the-server.ts';
@@ -7,7 +8,7 @@ import { rollouts } from './rollouts.ts';
 import { limitedUpdates } from './statefulsets.ts';
 
 describe('on the embedded cluster', () => {
-  for (const [name, { needs, options, act }] of Object.entries(rollouts)) {
+  for (const [name, { needs, options, act }] of Object.entries({ ...rollouts, ...budgets })) {
     test(name, async (context) => {
       const env = await embeddedEnv(options);
       const reason = missing(env, needs);

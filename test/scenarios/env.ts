@@ -93,6 +93,8 @@ export interface Env {
   pass(span: Millis): Promise<void>;
   /** Starts the operator program; resolves when it is ready. */
   startOperator(): Promise<OperatorHandle>;
+  /** The same, and the API server has evictions reviewed by it, as shipped, when it resolves. */
+  startReviewingOperator(): Promise<OperatorHandle>;
   /**
    * Judges all that has happened in the namespace; throws where there is no history. With `quiet`, so much time passes
    * first in which nothing may be written, nor a pod be called (QUIE-1).

@@ -20,6 +20,12 @@ export const downscaleFolder: string = join(examples, 'ingester-delayed-downscal
 /** The manifests of a group whose scale-downs are reviewed. */
 export const webhookFolder: string = join(examples, 'ingester-webhooks');
 
+/** The manifests of a group under a disruption budget. */
+export const drainFolder: string = join(examples, 'ingester-disruption-budget');
+
+/** The manifests of its budget, under which all of a zone is one. */
+export const budgetFolder: string = join(drainFolder, 'zone-mode');
+
 /** All objects of the `.yaml` files of `folder`, in the order in which to create them. @throws {Error} naming what is wrong */
 export async function readManifests(folder: string): Promise<readonly JsonObject[]> {
   const names = (await readdir(folder)).filter((name) => /\.ya?ml$/.test(name)).toSorted();

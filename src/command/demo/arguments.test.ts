@@ -25,6 +25,10 @@ const demoCases: Record<string, { args: readonly string[]; want: object }> = {
     args: ['--scenario=delayed-downscale', '--pods=2', '--speed=4'],
     want: { ...usual, scenario: 'delayed-downscale', pods: 2, speed: 4 },
   },
+  'drains and rolls as many pods': {
+    args: ['--scenario=drain', '--pods=4', '--max-unavailable=3'],
+    want: { ...usual, scenario: 'drain', pods: 4, maxUnavailable: 3 },
+  },
   'lets the last of two win': { args: ['--pods=1', '--pods=2'], want: { ...usual, pods: 2 } },
 };
 
@@ -51,7 +55,7 @@ const refusals: Record<string, { args: readonly string[]; text: string }> = {
   'an option without its value': { args: ['--pods'], text: '--pods needs a value\n' },
   'an unknown scenario': {
     args: ['--scenario=fire'],
-    text: '--scenario must be rollout, broken-image, hiccup, hand-over, delayed-downscale or no-downscale: got "fire"\n',
+    text: '--scenario must be rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale or drain: got "fire"\n',
   },
   'a limit where no pod is replaced': {
     args: ['--scenario=delayed-downscale', '--max-unavailable=2'],

@@ -7,7 +7,8 @@ export type Scenario =
   | 'hiccup'
   | 'hand-over'
   | 'delayed-downscale'
-  | 'no-downscale';
+  | 'no-downscale'
+  | 'drain';
 
 const scenarios: readonly Scenario[] = [
   'rollout',
@@ -16,6 +17,7 @@ const scenarios: readonly Scenario[] = [
   'hand-over',
   'delayed-downscale',
   'no-downscale',
+  'drain',
 ];
 
 /** What a person asks of the demo. */
@@ -53,10 +55,12 @@ beside them, changes the pod template and shows how the zones roll: one after th
                          delayed-downscale: an autoscaler takes pods away from the three zones of
                          examples/ingester-delayed-downscale/, zone by zone, and each pod is asked first;
                          no-downscale: kubectl scales the zones of examples/ingester-webhooks/ down, and
-                         the webhooks of the operator refuse, or prepare the pods that go
+                         the webhooks of the operator refuse, or prepare the pods that go;
+                         drain: three drainers empty nodes in the middle of a rollout of
+                         examples/ingester-disruption-budget/: who waits for whom, and until when
   --speed N              divide all delays by N, from 0.1 to 100 (default 1)
-  --pods N               pods of each zone, from 1 to 500 (default 6); at least 2 where
-                         some of them go
+  --pods N               pods of each zone, from 1 to 500 (default 6, 3 in drain);
+                         at least 2 where some of them go
   --max-unavailable N    pods of one zone that may be unavailable at once, from 1 to 500 (default 2);
                          not where zones are scaled, which replaces no pod
   --help                 this text
@@ -80,7 +84,8 @@ export function parseDemoArguments(args: readonly string[]): DemoArguments {
   const scenario = options.get('scenario') ?? 'rollout';
   const known = scenarios.find((name) => name === scenario);
   if (known === undefined) {
-    const wanted = 'rollout, broken-image, hiccup, hand-over, delayed-downscale or no-downscale';
+    const wanted =
+      'rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale or drain';
     return refused(`--scenario must be ${wanted}: got "${scenario}"`);
   }
   if (isScaling(known) && options.has('max-unavailable')) {

@@ -131,7 +131,7 @@ export class PictureDisplay implements Display {
 function stateOf(
   stage: Stage | undefined,
   startedAt: Millis | undefined,
-): Pick<ScreenState, 'clock' | 'zones' | 'because' | 'next'> {
+): Pick<ScreenState, 'clock' | 'zones' | 'because' | 'next' | 'panel'> {
   if (stage === undefined) return { clock: undefined, zones: [], because: undefined };
   const { scene, observer, narrator, elapsed, physicalLimit } = stage;
   const clock =
@@ -139,10 +139,16 @@ function stateOf(
       ? undefined
       : {
           elapsed: millis(elapsed - startedAt),
-          limit: scene.isRollout ? physicalLimit : undefined,
+          limit: scene.isPaced ? physicalLimit : undefined,
         };
   const { zones } = observer;
-  return { clock, zones, because: narrator.reason, next: scene.next?.(zones) };
+  return {
+    clock,
+    zones,
+    because: narrator.reason,
+    next: scene.next?.(zones),
+    panel: scene.panel?.(),
+  };
 }
 
 /** Whether the terminal shows colours and nobody asked for none (NO_COLOR). */

@@ -40,6 +40,7 @@ export class DownscaleScene implements Scene {
   readonly operatorFlags = [];
   readonly operators = ['operator'];
   readonly isRollout = false;
+  readonly isPaced = false;
   readonly podEnv: Environment;
   readonly times: DownscaleTimes;
   readonly #pods: number | undefined;

@@ -15,6 +15,7 @@ import {
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import type { Behaviours } from '#embedded-cluster/kubelet/behaviours.ts';
 import type { Delays } from '#embedded-cluster/kubelet/delays.ts';
+import type { NodeConfig } from '#embedded-cluster/kubelet/node-fleet-options.ts';
 import { startKubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
 import { staticCredentials, withCredentials } from '#kubernetes/bearer-token.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -27,6 +28,8 @@ export interface LocalClusterOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly delays: Omit<Delays, 'jitter'>;
+  /** @default one in each of three zones */
+  readonly nodes?: readonly NodeConfig[] | undefined;
   /** @default a free one */
   readonly port?: number | undefined;
   /** A file that does not exist yet. @default one in a new temporary folder */
@@ -53,7 +56,7 @@ export interface LocalCluster {
 
 /** Starts a cluster in this process; images with the tag `broken` cannot be pulled. */
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
-  const { clock, log, delays } = options;
+  const { clock, log, delays, nodes } = options;
   const seed = randomInt(2 ** 31);
   const cluster = await createCluster({ clock, seed });
   cluster.eventLog.stopRecording();
@@ -69,7 +72,12 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     const only = [...usualControllers, 'endpoints'] as const;
     const controllers = startControllers({ ...common, only });
     ends.push(() => controllers.stop());
-    const kubelet = startKubelet({ ...common, delays, areVolumesMade: true });
+    const kubelet = startKubelet({
+      ...common,
+      delays,
+      areVolumesMade: true,
+      ...(nodes !== undefined && { nodes }),
+    });
     ends.push(() => kubelet.stop());
     kubelet.behaviours.add({ match: { image: '*:broken' }, behave: 'imagePullBackOff' });
     await Promise.all([controllers.ready, kubelet.ready]);

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import type { NodeConfig } from '#embedded-cluster/kubelet/node-fleet-options.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import { exampleFolder } from './apply-manifests.ts';
 import { changed, type ManifestChanges } from './manifest.ts';
@@ -19,10 +20,16 @@ export interface Scene {
   readonly operators: readonly string[];
   /** Whether what is played is a rollout; otherwise the zones are scaled. */
   readonly isRollout: boolean;
+  /** Nodes of the cluster. @default one in each of three zones */
+  readonly nodes?: readonly NodeConfig[];
+  /** Whether nothing but the delays of pods bounds how fast it rolls, so that the physical limit says something. */
+  readonly isPaced: boolean;
   /** What the demo changes in a manifest. */
   change(object: JsonObject): JsonObject;
   /** What comes next; absent where it is a rollout. */
   next?(zones: readonly ZoneView[]): string;
+  /** Further lines of the picture; absent where there are none. */
+  panel?(): readonly string[];
 }
 
 /** The group that rolls. */
@@ -34,6 +41,7 @@ export function rolloutScene(changes: ManifestChanges): Scene {
     operatorFlags: [],
     operators: ['operator'],
     isRollout: true,
+    isPaced: true,
     change: (object) => changed(object, changes),
   };
 }

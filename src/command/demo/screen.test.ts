@@ -123,6 +123,19 @@ test('screenLines() gives up hints first, then facts, then the legend', () => {
   assert.deepEqual([has(9, 'next')], [true]);
 });
 
+test('screenLines() shows the lines of the scenario until it has ended, and gives them up last', () => {
+  const panel = [
+    'drainer-1 waits with a-0: a-1 is not ready, and whoever reads this line reads it in two',
+  ];
+  const lines = shown(state({ panel }));
+  const at = lines.findIndex((line) => line.startsWith('  drainer-1 waits with a-0: '));
+  assert.equal(lines[at + 1], '      reads it in two');
+  const has = (given: Partial<ScreenState>, rows: number): boolean =>
+    shown(state({ panel, ...given }), { columns: 80, rows }).some((line) => /drainer-1/.test(line));
+  assert.deepEqual([has({}, 12), has({}, 11)], [true, false]);
+  assert.equal(has({ summary: ['all is well'] }, 24), false);
+});
+
 test('screenLines() keeps its height while the reason comes and goes', () => {
   const without = shown(state({ because: undefined }));
   assert.equal(without.length, shown(state()).length);

@@ -15,7 +15,9 @@ export interface ScreenState {
   readonly because: Because | undefined;
   /** What comes next, where it is no rollout. */
   readonly next?: string | undefined;
-  /** The last lines of a run that has ended; replace reason and next step. */
+  /** Lines of the scenario's own, while it is played. */
+  readonly panel?: readonly string[] | undefined;
+  /** The last lines of a run that has ended; replace reason, next step and those lines. */
   readonly summary: readonly string[];
   /** Oldest first. */
   readonly facts: readonly Fact[];
@@ -31,6 +33,8 @@ export interface ScreenSize {
 
 const shownFacts = 6;
 const shownReasonLines = 2;
+/** Of each line of the scenario's own. */
+const shownPanelLines = 3;
 
 /** The lines that show `state`, none longer than `size.columns` and no more than `size.rows`. */
 export function screenLines(state: ScreenState, size: ScreenSize): readonly StyledLine[] {
@@ -40,6 +44,7 @@ export function screenLines(state: ScreenState, size: ScreenSize): readonly Styl
     zoneLines(state.zones, columns),
     [legend()],
     state.summary.length > 0 ? summaryLines(state.summary, columns) : reasonLines(state, columns),
+    state.summary.length > 0 ? [] : panelLines(state.panel ?? [], columns),
     state.facts.slice(-shownFacts).map(factSpans),
     state.hints.map((hint) => [span(`  ${hint}`, 'faint')]),
   ];
@@ -48,13 +53,13 @@ export function screenLines(state: ScreenState, size: ScreenSize): readonly Styl
   return lines.slice(0, rows).map((line) => cut(line, columns));
 }
 
-/** Drops hints, facts and the legend, in this order, until the rest fits. */
+/** Drops hints, facts, the legend and the scenario's own lines, in this order, until the rest fits. */
 function fitting(
   parts: readonly (readonly StyledLine[])[],
   rows: number,
 ): readonly (readonly StyledLine[])[] {
   let shown = parts.filter((part) => part.length > 0);
-  for (const dropped of [parts[5], parts[4], parts[2]]) {
+  for (const dropped of [parts[6], parts[5], parts[2], parts[4]]) {
     const height = shown.reduce((sum, part) => sum + part.length + 1, -1);
     if (height <= rows) break;
     shown = shown.filter((part) => part !== dropped);
@@ -159,6 +164,13 @@ function reasonLines(
       span(zones.length === 0 ? 'the zones are installed' : (next ?? nextStep(zones))),
     ],
   ];
+}
+
+function panelLines(panel: readonly string[], columns: number): readonly StyledLine[] {
+  return panel.flatMap((line) => {
+    const [first = '', ...more] = wrap(line, { width: columns - 6, most: shownPanelLines });
+    return [[span(`  ${first}`)], ...more.map((text) => [span(`      ${text}`)])];
+  });
 }
 
 const factStyles: Readonly<Partial<Record<Fact['kind'], Style>>> = {

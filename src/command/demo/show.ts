@@ -4,6 +4,8 @@ import { AnsweringPods, type PodCall } from './answering-pods.ts';
 import type { DemoOptions, Scenario } from './demo-options.ts';
 import { DownscalePlay } from './downscale-play.ts';
 import { DownscaleScene, downscaleTimesAt } from './downscale-scene.ts';
+import { DrainPlay } from './drain-play.ts';
+import { DrainScene } from './drain-scene.ts';
 import type { Fact } from './facts.ts';
 import type { Key } from './keyboard.ts';
 import { type OnPhase, Play } from './play.ts';
@@ -36,8 +38,16 @@ export interface Show {
 
 /** Sets the stage for the scenario of `options`. */
 export function openShow(show: ShowOptions): Promise<Show> {
-  if (show.options.scenario === 'no-downscale') return openWebhooks(show);
-  return show.options.scenario === 'delayed-downscale' ? openDownscale(show) : openRollout(show);
+  switch (show.options.scenario) {
+    case 'no-downscale':
+      return openWebhooks(show);
+    case 'delayed-downscale':
+      return openDownscale(show);
+    case 'drain':
+      return openDrain(show);
+    default:
+      return openRollout(show);
+  }
 }
 
 /** What is played after `key`, in a demo of `scenario`. */
@@ -48,7 +58,8 @@ export function scenarioAfter(scenario: Scenario, key: Key): Scenario {
 
 /** What the keys do in a demo of `scenario`. */
 export function keysOf(scenario: Scenario): string {
-  if (scenario === 'hand-over') return 'Enter: once more, with the next version    q: quit';
+  if (scenario === 'hand-over' || scenario === 'drain')
+    return 'Enter: once more, with the next version    q: quit';
   return isOfOneKind(scenario)
     ? 'Enter: all pods back, and down again    q: quit'
     : 'Enter: roll the next version    b: a broken image    q: quit';
@@ -56,7 +67,7 @@ export function keysOf(scenario: Scenario): string {
 
 /** Whether nothing else can be played on its stage. */
 function isOfOneKind(scenario: Scenario): boolean {
-  return ['delayed-downscale', 'no-downscale', 'hand-over'].includes(scenario);
+  return ['delayed-downscale', 'no-downscale', 'hand-over', 'drain'].includes(scenario);
 }
 
 async function openRollout({ options, ...ports }: ShowOptions): Promise<Show> {
@@ -68,6 +79,18 @@ async function openRollout({ options, ...ports }: ShowOptions): Promise<Show> {
     stage,
     install: () => play.install(),
     run: (scenario) => play.run(scenario),
+    close: () => stage.close(),
+  };
+}
+
+async function openDrain({ options, ...ports }: ShowOptions): Promise<Show> {
+  const scene = new DrainScene(options);
+  const stage = await Stage.open({ ...ports, scene, speed: options.speed });
+  const play = new DrainPlay({ ...ports, stage, scene });
+  return {
+    stage,
+    install: () => play.install(),
+    run: () => play.run(),
     close: () => stage.close(),
   };
 }

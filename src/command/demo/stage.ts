@@ -8,6 +8,7 @@ import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { ActiveRule } from '#embedded-cluster/kubelet/behaviours.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { Transport } from '#kubernetes/transport.ts';
 import { createAll, install, readManifests } from './apply-manifests.ts';
 import { demoNamespace } from './demo-namespace.ts';
 import { type Fact, operatorUser } from './facts.ts';
@@ -95,7 +96,12 @@ export class Stage {
     const { clock, log, scene, speed } = options;
     const startedAt = clock.monotonic();
     const manifests = (await readManifests(scene.folder)).map((object) => scene.change(object));
-    const cluster = await startLocalCluster({ clock, log, delays: delaysAt(speed) });
+    const cluster = await startLocalCluster({
+      clock,
+      log,
+      delays: delaysAt(speed),
+      nodes: scene.nodes,
+    });
     const sets = manifests.filter(isGroupMember);
     const stage = new Stage(options, { cluster, sets, startedAt });
     try {
@@ -122,6 +128,11 @@ export class Stage {
   /** Acts as the cluster's administrator. */
   get client(): Client {
     return this.#cluster.client;
+  }
+
+  /** Acts as `name`, without any rule. The caller closes what it has opened. */
+  connect(name: string): Transport {
+    return this.#cluster.connect({ name, groups: ['system:masters', 'system:authenticated'] });
   }
 
   /** Webhooks of this process, which the API server can ask. */

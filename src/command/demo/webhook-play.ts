@@ -1,34 +1,25 @@
-import { webhookConfigurations } from '#admission/webhook-configurations.ts';
 import type { Clock } from '#base/clock.ts';
 import { formatGoDuration } from '#base/go-duration.ts';
-import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis } from '#base/units.ts';
-import { numberAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { numberAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import { ApiError } from '#kubernetes/api-error.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { LAST_DOWNSCALE } from '#statefulset/last-downscale.ts';
 import type { AnsweringPods, PodCall } from './answering-pods.ts';
-import { createAll } from './apply-manifests.ts';
 import { demoNamespace } from './demo-namespace.ts';
 import { DownscaleProof } from './downscale-proof.ts';
+import { kubectlText } from './kubectl-text.ts';
 import type { OnPhase } from './play.ts';
 import { patienceFor, type Stage } from './stage.ts';
 import { podsText, type Summary } from './summary.ts';
+import { trustWebhooks } from './trusted-webhooks.ts';
 import type { WebhookScene } from './webhook-scene.ts';
 import { type ScaleDown, summarizeWebhooks } from './webhook-summary.ts';
 import { isComplete } from './zone-view.ts';
 
 /** Pods of a zone that go. */
 const most = 2;
-
-/** Leads the API server, which has no network of its own, to this process (D-31). */
-const service = {
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: { name: 'rollout-operator', namespace: demoNamespace },
-  spec: { type: 'ExternalName', externalName: 'localhost' },
-};
 
 /** Ports of a {@link WebhookPlay}. */
 export interface WebhookPlayOptions {
@@ -44,8 +35,6 @@ export interface WebhookPlayOptions {
 export class WebhookPlay {
   readonly #options: WebhookPlayOptions;
   readonly #proof: DownscaleProof;
-  /** Names of webhook configurations that carry the CA. */
-  readonly #trusted = new Set<string>();
   #scaleDowns: ScaleDown[] = [];
   /** How many pods a zone had before the first run; undefined until then. */
   #firstCount: number | undefined;
@@ -66,14 +55,8 @@ export class WebhookPlay {
   /** Waits until the group is installed, and the API server trusts the webhooks. */
   async install(): Promise<void> {
     const { stage } = this.#options;
-    const operator = await stage.startOperators((what, test) => this.#until(what, test));
-    const configurations = webhookConfigurations({
-      namespace: demoNamespace,
-      port: (await operator?.webhookPort) ?? 0,
-    });
-    await createAll(stage.client, [service, ...configurations]);
-    const areTrusted = (): boolean => this.#trusted.size === configurations.length;
-    await this.#until('the API server trusts the webhooks', areTrusted);
+    const until = (what: string, test: () => boolean): Promise<Millis> => this.#until(what, test);
+    await trustWebhooks(stage, await stage.startOperators(until), until);
   }
 
   /** Plays to the end. @throws {Error} when it does not come to one */
@@ -161,7 +144,6 @@ export class WebhookPlay {
 
   #observe(commit: Commit): void {
     const { namespace, resource, name, after } = commit;
-    if (resource.includes('webhookconfigurations') && isTrusted(after)) this.#trusted.add(name);
     if (namespace !== demoNamespace) return;
     if (resource === 'pods' && after === undefined) this.#options.pods.forget(name);
     if (resource === 'statefulsets.apps') this.#observeSet(commit);
@@ -207,26 +189,12 @@ export class WebhookPlay {
   }
 }
 
-/** Whether every entry of a webhook configuration has a CA bundle. */
-function isTrusted(configuration: JsonObject | undefined): boolean {
-  return objectsAt(configuration, 'webhooks').every(
-    (webhook) => textAt(webhook, 'clientConfig', 'caBundle') !== '',
-  );
-}
-
 /** What the text of each refusal must say. */
 const wants: readonly (readonly [word: string, want: RegExp])[] = [
   ['label', /because it has the label 'grafana\.com\/no-downscale=true'$/],
   ['within', /was downscaled at .* and is labelled to wait .* between zone downscales$/],
   ['could not prepare', /because one or more pods failed to prepare for shutdown\.$/],
 ];
-
-/** What kubectl prints for `error`. */
-function kubectlText({ message, reason, status }: ApiError): string {
-  const whole = message.slice(message.indexOf(': ') + 2);
-  const text = whole.slice(0, whole.lastIndexOf(` (${status}`));
-  return reason === '' ? `Error from server: ${text}` : `Error from server (${reason}): ${text}`;
-}
 
 function callText({ method, status }: PodCall): string {
   if (method === 'DELETE') return `is to stay after all: it answers ${status}`;

@@ -7,14 +7,16 @@ import { MINIMUM_TIME } from '#statefulset/last-downscale.ts';
 import { webhookFolder } from './apply-manifests.ts';
 import { changed, isGroupMember } from './manifest.ts';
 import type { Scene } from './scene.ts';
+import { webhookFlags } from './trusted-webhooks.ts';
 
 /** The group whose scale-downs are reviewed. */
 export class WebhookScene implements Scene {
   readonly folder = webhookFolder;
   readonly definitions: readonly JsonObject[] = [];
-  readonly operatorFlags = ['-server-tls.enabled=true', '-server-tls.port=0'];
+  readonly operatorFlags = webhookFlags;
   readonly operators = ['operator'];
   readonly isRollout = false;
+  readonly isPaced = false;
   readonly podEnv: Environment;
   /** Between two zones that shrink; it is noted in whole seconds, so fewer would often be none. */
   readonly minimumTime: Millis;

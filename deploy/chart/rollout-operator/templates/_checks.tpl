@@ -28,8 +28,13 @@
 - webhooks.failurePolicies.podEviction is "{{ . }}", but disruptionBudgets.enabled is false, so that no eviction is reviewed: leave the value out
 {{- end }}
 {{- end }}
-{{- if .Values.webhooks.zoneAwarePodDisruptionBudgets }}
-- webhooks.zoneAwarePodDisruptionBudgets has {{ len .Values.webhooks.zoneAwarePodDisruptionBudgets }}, but ZoneAwarePodDisruptionBudgets are not obeyed yet: leave the value out
+{{- if and .Values.webhooks.zoneAwarePodDisruptionBudgets (not .Values.disruptionBudgets.enabled) }}
+- webhooks.zoneAwarePodDisruptionBudgets has {{ len .Values.webhooks.zoneAwarePodDisruptionBudgets }}, but disruptionBudgets.enabled is false, so that the Role does not permit to obey them: leave one of the two out
+{{- end }}
+{{- range .Values.webhooks.zoneAwarePodDisruptionBudgets }}
+{{- if and (not (kindIs "invalid" .maxUnavailable)) (not (kindIs "invalid" .maxUnavailablePercentage)) }}
+- webhooks.zoneAwarePodDisruptionBudgets has {{ .name | quote }} with both maxUnavailable and maxUnavailablePercentage: leave one out
+{{- end }}
 {{- end }}
 {{- if .Values.webhooks.objectSelector }}
 - webhooks.objectSelector is set, but a Scale has no labels to select by, so that "kubectl scale" and autoscalers would pass unseen, or unasked sets be refused: leave the value out; only sets with the labels of the webhooks are refused anything

@@ -1,0 +1,59 @@
+/** One port in front of several servers, as a Service is in front of the pods that are ready. */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** Hands each connection to one of its targets that takes it. */
+export class TcpBalancer {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  /** Ports on 127.0.0.1, the one that is asked first first. */
+  targets: readonly number[] = [];
+
+  private constructor() {
+    this.#server = createServer((client) => this.#take(client));
+  }
+
+  /** Listens on `port` of 127.0.0.1. */
+  static async listen(port: number): Promise<TcpBalancer> {
+    const balancer = new TcpBalancer();
+    await new Promise<void>((resolve, reject) => {
+      balancer.#server.once('error', reject).listen(port, '127.0.0.1', () => resolve());
+    });
+    return balancer;
+  }
+
+  /** Ends all connections. */
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => {
+      this.#server.close(resolve);
+    });
+  }
+
+  #take(client: Socket): void {
+    this.#keep(client);
+    this.#join(client, this.targets);
+  }
+
+  #join(client: Socket, [port, ...others]: readonly number[]): void {
+    if (port === undefined) {
+      client.destroy();
+      return;
+    }
+    const server = connect(port, '127.0.0.1');
+    this.#keep(server);
+    const next = (): void => this.#join(client, others);
+    server.once('error', next);
+    server.once('connect', () => {
+      server.off('error', next);
+      client.pipe(server).pipe(client);
+      client.on('close', () => server.destroy());
+      server.on('close', () => client.destroy());
+    });
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    // What breaks is closed, and who asked sees that.
+    socket.on('error', () => undefined).on('close', () => this.#sockets.delete(socket));
+  }
+}
