@@ -1,3 +1,4 @@
+import type { EvictionCommands } from './eviction-commands.ts';
 import type { Observation } from './group-watch.ts';
 import type { GroupsOptions } from './workload.ts';
 
@@ -5,6 +6,8 @@ import type { GroupsOptions } from './workload.ts';
 export interface Access {
   readonly url: string;
   readonly token: string;
+  /** Of one who may do everything, and whose requests are not counted. */
+  readonly adminToken: string;
   /** A kubeconfig (YAML). */
   readonly kubeconfig: string;
 }
@@ -79,10 +82,13 @@ export interface ClusterCommands {
   close(): Promise<void>;
 }
 
+/** All that the process of the cluster can be asked to do. */
+export interface AllCommands extends ClusterCommands, EvictionCommands {}
+
 /** One command on its way to the process of the cluster. */
 export interface CommandMessage {
   readonly id: number;
-  readonly name: keyof ClusterCommands;
+  readonly name: keyof AllCommands;
   readonly argument: unknown;
 }
 

@@ -42,6 +42,11 @@ const settling = 1_000;
 
 /** What the process of the cluster does on command. */
 export class ClusterHost implements ClusterCommands {
+  /** What was stored by {@link fill}. */
+  sets: readonly SetName[] = [];
+  podsPerSet = 0;
+  /** Where the API is, once it was opened. */
+  url = '';
   readonly #clock = systemClock();
   readonly #log = createLogger({
     format: 'logfmt',
@@ -51,8 +56,6 @@ export class ClusterHost implements ClusterCommands {
   });
   readonly #watch = new GroupWatch(() => this.#clock.monotonic(), operatorUser);
   #requests: Record<string, number> = {};
-  #sets: readonly SetName[] = [];
-  #podsPerSet = 0;
   #image = 0;
   #opened: EmbeddedCluster | undefined;
   #judge: Judge | undefined;
@@ -74,24 +77,30 @@ export class ClusterHost implements ClusterCommands {
     const listener = await cluster.listen();
     const user: User = { name: operatorUser, groups: ['system:authenticated'] };
     const kubeconfig = listener.kubeconfig(user);
-    const token = /token: (\S+)/.exec(kubeconfig)?.[1] ?? '';
+    const tokenIn = (text: string): string => /token: (\S+)/.exec(text)?.[1] ?? '';
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
-    await this.#client().create(resourceTypes.namespaces, { name: namespace }, { body });
-    return { url: listener.url, token, kubeconfig };
+    await this.client().create(resourceTypes.namespaces, { name: namespace }, { body });
+    this.url = listener.url;
+    return {
+      url: listener.url,
+      token: tokenIn(kubeconfig),
+      adminToken: tokenIn(listener.kubeconfig()),
+      kubeconfig,
+    };
   }
 
   async fill(
     options: GroupsOptions,
   ): Promise<{ readonly seconds: number; readonly podBytes: number }> {
     const start = this.#clock.monotonic();
-    this.#sets = setNames(options);
-    this.#podsPerSet = options.podsPerSet;
-    const client = this.#client();
+    this.sets = setNames(options);
+    this.podsPerSet = options.podsPerSet;
+    const client = this.client();
     const now = new Date(this.#clock.now() - 3_600_000).toISOString().replace(/\.\d+Z/, 'Z');
-    for (const set of this.#sets) this.#watch.add(set, options.podsPerSet);
-    await inTurns(this.#sets, async (set) => fillSet(client, set, { ...options, now }));
+    for (const set of this.sets) this.#watch.add(set, options.podsPerSet);
+    await inTurns(this.sets, async (set) => fillSet(client, set, { ...options, now }));
     if (this.#watch.missing > 0) throw new Error(`${this.#watch.missing} pods are not ready`);
-    const name = `${this.#sets[0]?.name ?? ''}-0`;
+    const name = `${this.sets[0]?.name ?? ''}-0`;
     const pod = await client.get(resourceTypes.pods, { namespace, name });
     return {
       seconds: (this.#clock.monotonic() - start) / 1_000,
@@ -109,11 +118,11 @@ export class ClusterHost implements ClusterCommands {
 
   mirror(options: { readonly delayed: number }): ReturnType<ClusterCommands['mirror']> {
     this.#mirrored = new MirroredSets({
-      cluster: this.#cluster,
-      client: this.#client(),
+      cluster: this.cluster,
+      client: this.client(),
       clock: this.#clock,
-      sets: this.#sets,
-      podsPerSet: this.#podsPerSet,
+      sets: this.sets,
+      podsPerSet: this.podsPerSet,
     });
     return this.#mirrored.create(options);
   }
@@ -156,8 +165,8 @@ export class ClusterHost implements ClusterCommands {
   }): Promise<Rollout> {
     this.#image = 1 - this.#image;
     const image = images[this.#image] ?? '';
-    const chosen = new Set([...new Set(this.#sets.map(({ group }) => group))].slice(0, groups));
-    const sets = this.#sets.filter(({ group }) => chosen.has(group));
+    const chosen = new Set([...new Set(this.sets.map(({ group }) => group))].slice(0, groups));
+    const sets = this.sets.filter(({ group }) => chosen.has(group));
     this.#watch.begin(
       image,
       sets.map(({ name }) => name),
@@ -179,7 +188,8 @@ export class ClusterHost implements ClusterCommands {
     };
   }
 
-  get #cluster(): EmbeddedCluster {
+  /** The cluster that was opened. @throws where none was */
+  get cluster(): EmbeddedCluster {
     if (this.#opened === undefined) throw new Error('Cannot use the cluster before it was opened');
     return this.#opened;
   }
@@ -189,8 +199,9 @@ export class ClusterHost implements ClusterCommands {
     return this.#mirrored;
   }
 
-  #client(): Client {
-    const transport = this.#cluster.transport();
+  /** A client of one who may do everything. */
+  client(): Client {
+    const transport = this.cluster.transport();
     return createClient({
       transport,
       clock: this.#clock,
@@ -201,13 +212,13 @@ export class ClusterHost implements ClusterCommands {
 
   #parts(): Pick<Parameters<typeof startKubelet>[0], 'transportFor' | 'clock' | 'seed' | 'log'> {
     const transportFor = (user: User): ReturnType<EmbeddedCluster['transport']> =>
-      this.#cluster.transport(user);
+      this.cluster.transport(user);
     return { transportFor, clock: this.#clock, seed, log: this.#log };
   }
 
   #setImage = async (name: string, image: string): Promise<void> => {
     const document = { spec: { template: { spec: { containers: [{ name: 'store', image }] } } } };
-    await this.#client().patch(
+    await this.client().patch(
       resourceTypes.statefulSets,
       { namespace, name },
       { body: { kind: 'strategic', document } },
@@ -216,7 +227,7 @@ export class ClusterHost implements ClusterCommands {
 
   /** Resolves with the time of the commit that made the last pod Ready. */
   #untilRolled(patience: number): Promise<number> {
-    const { eventLog } = this.#cluster;
+    const { eventLog } = this.cluster;
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
         stop();

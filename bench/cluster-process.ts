@@ -2,12 +2,17 @@
 import { errorOf } from '#base/error-of.ts';
 import type { AnswerMessage, CommandMessage } from './cluster-commands.ts';
 import { ClusterHost } from './cluster-host.ts';
+import { EvictionHost } from './eviction-host.ts';
+
+type Command = (argument: unknown) => Promise<unknown>;
 
 const host = new ClusterHost();
+const evictions = new EvictionHost(host);
 
 async function run({ name, argument }: CommandMessage): Promise<unknown> {
-  const command = host[name].bind(host) as (argument: unknown) => Promise<unknown>;
-  return command(argument);
+  const owner = name in evictions ? evictions : host;
+  const commands = owner as unknown as Readonly<Record<string, Command>>;
+  return commands[name]?.call(owner, argument);
 }
 
 function answer(message: AnswerMessage): void {

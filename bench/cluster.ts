@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { AnswerMessage, ClusterCommands } from './cluster-commands.ts';
+import type { AllCommands, AnswerMessage } from './cluster-commands.ts';
 
 const program = fileURLToPath(new URL('cluster-process.ts', import.meta.url));
 
@@ -29,15 +29,15 @@ export class Cluster {
   }
 
   /** Has the process carry out one command. @throws what the command throws, and when the process ends */
-  async call<K extends keyof ClusterCommands>(
+  async call<K extends keyof AllCommands>(
     name: K,
-    ...[argument]: Parameters<ClusterCommands[K]>
-  ): Promise<Awaited<ReturnType<ClusterCommands[K]>>> {
+    ...[argument]: Parameters<AllCommands[K]>
+  ): Promise<Awaited<ReturnType<AllCommands[K]>>> {
     this.#id += 1;
     const waiting: Waiting = Promise.withResolvers<unknown>();
     this.#waiting.set(this.#id, waiting);
     this.#child.send({ id: this.#id, name, argument });
-    return (await waiting.promise) as Awaited<ReturnType<ClusterCommands[K]>>;
+    return (await waiting.promise) as Awaited<ReturnType<AllCommands[K]>>;
   }
 
   /** Ends the process. */

@@ -17,6 +17,7 @@ const issue12 = 'issue 12';
 const issue13 = 'issue 13';
 const issue14 = 'issue 14';
 const issue15 = 'issue 15';
+const evictions = 'goals of evictions under a budget';
 const safety = 'reliability.md EXCL-1, MAXU-1';
 
 /** Every bound of every bench, in one place. */
@@ -97,6 +98,31 @@ export const bounds = {
   'TLS handshakes of 200 connections': { unit: 's', atMost: 2, from: issue6, isSpeed: true },
   'RSS of the webhook server': { unit: 'MB', atMost: 150, from: issue6, isSpeed: true },
   'reviews failed during rotations': { unit: '', atMost: 0, from: issue6, isSpeed: false },
+  'drain of a zone ÷ physical limit': { unit: '×', atMost: 1.15, from: evictions, isSpeed: true },
+  'answers other than allowed and 429': { unit: '', atMost: 0, from: evictions, isSpeed: false },
+  'API calls for denials': { unit: '', atMost: 0, from: evictions, isSpeed: false },
+  'CPU a denial ÷ no-downscale review': { unit: '×', atMost: 2, from: evictions, isSpeed: true },
+  'review of an eviction at 300/s, p99': { unit: 'ms', atMost: 50, from: evictions, isSpeed: true },
+  'executed grants': { unit: '/s', atLeast: 20, from: evictions, isSpeed: true },
+  'ledger writes ÷ rounds of grants': { unit: '', atMost: 1, from: evictions, isSpeed: false },
+  'wrong grants': { unit: '', atMost: 0, from: evictions, isSpeed: false },
+  'denials beyond their deadline': { unit: '', atMost: 0, from: evictions, isSpeed: false },
+  'API server back → all answers as usual': {
+    unit: 's',
+    atMost: 10,
+    from: evictions,
+    isSpeed: true,
+  },
+  'rollout under a budget ÷ without': { unit: '×', atMost: 1.05, from: evictions, isSpeed: true },
+  // Of two pods that become ready together, the write of the ledger is a half each: it says nothing of a few pods.
+  'writes ÷ rolled pod under a budget': { unit: '', atMost: 1.2, from: evictions, isSpeed: true },
+  'writes ÷ rolled pod under a budget, one at a time': {
+    unit: '',
+    atMost: 2.1,
+    from: evictions,
+    isSpeed: true,
+  },
+  'RSS with 10,000 governed pods': { unit: 'MiB', atMost: 140, from: evictions, isSpeed: true },
 } as const satisfies Readonly<Record<string, Bound>>;
 
 /** Names of the figures that have a bound. */

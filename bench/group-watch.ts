@@ -178,7 +178,8 @@ function isTerminating(pod: JsonObject | undefined): boolean {
   return shapeOf(pod)?.metadata.deletionTimestamp !== undefined;
 }
 
-function isUp(pod: JsonObject | undefined): boolean {
+/** Whether a stored pod is Ready and not terminating. */
+export function isUp(pod: JsonObject | undefined): boolean {
   const conditions = shapeOf(pod)?.status?.conditions ?? [];
   return (
     !isTerminating(pod) &&

@@ -8,6 +8,7 @@ import { errorOf } from '#base/error-of.ts';
 import { admission } from './admission.ts';
 import type { Bench } from './bench.ts';
 import { bundle } from './bundle.ts';
+import { evictions } from './evictions.ts';
 import { type Findings, formatFindings, type Size } from './figures.ts';
 import { idle } from './idle.ts';
 import { reaction } from './reaction.ts';
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, Bench>> = {
   admission,
   rotation,
   bundle,
+  evictions,
 };
 
 interface Choice {
@@ -74,15 +76,22 @@ function read(args: readonly string[]): Choice {
   return { runs: names.map((name) => runOn(cluster, name)), size, isJson };
 }
 
-/** How the benchmark `name` runs on `cluster`. @throws {Error} one sentence, where it cannot */
+/** How the benchmark, or the part of one, `name` runs on `cluster`. @throws {Error} one sentence, where it cannot */
 function runOn(cluster: string, name: string): Bench['run'] {
-  const bench = benches[name];
+  const [whole = '', part] = name.split('/', 2);
+  const bench = benches[whole];
   if (bench === undefined) throw new Error(`There is no benchmark "${name}"`);
-  if (cluster === 'embedded') return (size) => bench.run(size);
+  const { run, runOnReal } = part === undefined ? bench : partOf(bench, name, part);
+  if (cluster === 'embedded') return run;
   if (cluster !== 'real') throw new Error(`--cluster is "${cluster}": embedded or real`);
-  const { runOnReal } = bench;
   if (runOnReal === undefined) throw new Error(`${name} does not run on a real control plane`);
   return runOnReal;
+}
+
+function partOf({ about, parts }: Bench, name: string, part: string): Bench {
+  const run = parts?.[part];
+  if (run === undefined) throw new Error(`There is no benchmark "${name}"`);
+  return { about, run };
 }
 
 function usage(): string {

@@ -144,7 +144,7 @@ export class Operator {
       this.#child.kill('SIGTERM');
       await gone;
     }
-    rmSync(this.#folder, { recursive: true });
+    rmSync(this.#folder, { recursive: true, force: true });
     if (this.#child.exitCode !== 0) {
       throw new Error(
         `The operator ended with ${this.#child.exitCode ?? this.#child.signalCode ?? 'nothing'}`,
@@ -187,7 +187,8 @@ function isReady(port: number, agent: Agent): Promise<boolean> {
   });
 }
 
-async function freePort(): Promise<number> {
+/** A port of 127.0.0.1 where nobody listens now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -48,10 +48,16 @@ export class PostConnection {
     return new PostConnection(socket);
   }
 
+  /** Whether neither side has ended it. */
+  get isOpen(): boolean {
+    return this.#socket.writable;
+  }
+
   /** Posts `request` (see {@link postBytes}), one at a time. */
   post(request: Buffer): Promise<PostAnswer> {
     this.#waiting = Promise.withResolvers<PostAnswer>();
-    this.#socket.write(request);
+    if (this.isOpen) this.#socket.write(request);
+    else this.#waiting.reject(new Error('The connection has ended'));
     return this.#waiting.promise;
   }
 

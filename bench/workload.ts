@@ -48,7 +48,8 @@ export function statefulSet({ name, group }: SetName, options: GroupsOptions): J
     metadata: {
       name,
       namespace,
-      labels: { 'rollout-group': group },
+      // The label `app` is the one that its pods have: budgets select both by it.
+      labels: { 'rollout-group': group, app: group },
       annotations: { 'rollout-max-unavailable': String(options.maxUnavailable) },
     },
     spec: {
