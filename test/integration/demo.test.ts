@@ -254,7 +254,10 @@ describe('the demo as a process', () => {
       denials.some((line) => settling.test(line)),
       output(),
     );
-    assert.match(output(), /zone-a {2}waits: 1 pod not ready in .* \(BudgetRefused\)\n/);
+    assert.match(
+      output(),
+      /zone-a {2}waits: ingester-zone-a-1 may not go: 1 pod not ready in .* \(BudgetRefused\)\n/,
+    );
     assert.match(output(), /zone-b {2}the ledger: ingester-zone-b-0 is given to the rollout\n/);
     assert.match(output(), /zone-a {2}the ledger: ingester-zone-a-\d is given to a drainer\n/);
     assert.deepEqual(await readdir(folder), []);
