@@ -1,5 +1,9 @@
 /** Scrapes of the real program in the states in which it shows all that it can show. */
 import { millis } from '#base/units.ts';
+import { formatLedger } from '#disruption/format-ledger.ts';
+import { emptyLedger } from '#disruption/ledger.ts';
+import { ledgerName } from '#disruption-budget/api.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { ApiError } from '#kubernetes/api-error.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
@@ -54,6 +58,7 @@ export async function liveScrapes(signal: AbortSignal): Promise<readonly string[
     const env = { HTTP_PROXY: (await proxy.listen()).href };
     await installReplicaTemplates(stage.admin);
     await makeUnreadableBudget(stage);
+    await makeGovernedPods(stage);
     const body = { metadata: { name: elsewhere } };
     await stage.admin.create(resourceTypes.namespaces, {}, { body });
     await holdAnotherLease(stage);
@@ -84,6 +89,8 @@ const shownByLeader = [
   /^rollout_operator_client_invalid_cluster_validation_label_requests_total\{/m,
   /^rollout_operator_zpdb_configurations_observed_total\{result="invalid"\} [1-9]/m,
   /^rollout_operator_disruption_budget_problem\{.*problem="unreadable"\} 1$/m,
+  /^rollout_operator_zpdb_eviction_requests_total\{reason="allowed",status="200"\} 1$/m,
+  /^rollout_operator_zpdb_eviction_requests_total\{reason="denied",status="429"\} 1$/m,
 ];
 
 const shownByLimited = [
@@ -135,6 +142,37 @@ async function makeUnreadableBudget(stage: WebhookStage): Promise<void> {
   const body = { ...budgetOver('unreadable', {}), spec };
   const type = resourceTypes.zoneAwarePodDisruptionBudgets;
   await served(() => stage.admin.create(type, { namespace }, { body }));
+}
+
+/** Two zones of a ready pod each, of which a budget lets one go at a time. */
+async function makeGovernedPods(stage: WebhookStage): Promise<void> {
+  const labels = { app: 'governed' };
+  for (const name of ['governed-a', 'governed-b']) {
+    await stage.set({ name, labels, replicas: 1 });
+    const uid = textAt(await stage.stored(name), 'metadata', 'uid');
+    const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true };
+    const metadata = { name: `${name}-0`, labels, ownerReferences: [owner] };
+    const spec = { containers: [{ name: 'ingester', image: 'ingester:1' }] };
+    await stage.admin.create(resourceTypes.pods, { namespace }, { body: { metadata, spec } });
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    const body = { kind: 'merge', document: { status } } as const;
+    const key = { namespace, name: metadata.name };
+    await stage.admin.patch(resourceTypes.pods, key, { body, subresource: 'status' });
+  }
+  const type = resourceTypes.zoneAwarePodDisruptionBudgets;
+  const spec = { selector: { matchLabels: labels }, maxUnavailable: 1 };
+  const body = { ...budgetOver('governed', labels), spec };
+  const { uid } = (await stage.admin.create(type, { namespace }, { body })).metadata;
+  // A budget that stood there before the operator may have lost its ledger, which is waited out for two minutes.
+  const ledger = {
+    metadata: { name: ledgerName('governed') },
+    data: {
+      ...formatLedger(
+        emptyLedger({ kind: 'ZoneAwarePodDisruptionBudget', namespace, name: 'governed', uid }),
+      ),
+    },
+  };
+  await stage.admin.create(resourceTypes.configMaps, { namespace }, { body: ledger });
 }
 
 /** A Lease of another name, which somebody holds for the namespace of the operator. */
@@ -230,8 +268,10 @@ async function review(
   const client = new WebhookClient(port, await stage.bundle(), { servername });
   for (const path of ['no-downscale', 'prepare-downscale'])
     await client.post(`/admission/${path}`, 'this is no review');
-  const eviction = reviewDocument({ subResource: 'eviction', operation: 'CREATE', name: 'gone-0' });
-  await client.post('/admission/pod-eviction', JSON.stringify(eviction));
+  for (const name of ['gone-0', 'governed-a-0', 'governed-b-0']) {
+    const eviction = reviewDocument({ subResource: 'eviction', operation: 'CREATE', name });
+    await client.post('/admission/pod-eviction', JSON.stringify(eviction));
+  }
   await client.close();
 }
 

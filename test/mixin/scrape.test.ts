@@ -196,26 +196,21 @@ function labelsOfMetric(metric: string, families: ReadonlyMap<string, Family>): 
   return family === undefined ? [] : [...labelsOf(family), 'le'];
 }
 
+/** Has answers to evictions as reasons, in the peer's words; all others have those of the catalogue. */
 const evictions = 'rollout_operator_zpdb_eviction_requests_total';
-/**
- * Answers to evictions that need pods under a budget, which the scraped programs have none of: the hostile tests of
- * budgets read these series from the program.
- */
-const evictionAnswers: Readonly<Record<string, string>> = { reason: 'allowed', status: '429' };
 
 function isShown({ metric, matchers }: Selector, families: ReadonlyMap<string, Family>): boolean {
   if (metric === ofPrometheus) return true;
   const own = matchers.filter(
-    ({ label, value }) =>
-      !targetLabels.has(label) &&
-      !value.startsWith('$') &&
-      !(metric === evictions && evictionAnswers[label] === value),
+    ({ label, value }) => !targetLabels.has(label) && !value.startsWith('$'),
   );
-  const reasons = own.filter(({ label }) => label === 'reason');
+  const isOfCatalogue = ({ label }: (typeof own)[number]): boolean =>
+    label === 'reason' && metric !== evictions;
+  const reasons = own.filter(isOfCatalogue);
   const isKnown = reasons.every(({ value }) =>
     value.split('|').every((reason) => Object.hasOwn(reasonCatalogue, reason)),
   );
-  const others = own.filter(({ label }) => label !== 'reason');
+  const others = own.filter((each) => !isOfCatalogue(each));
   const samples = familyOf(metric, families)?.samples ?? [];
   return (
     isKnown &&
