@@ -135,7 +135,7 @@ function figuresOf(pairs: readonly Pair[], setting: Setting, size: Size): readon
     ),
     ...safetyOfEvictions(
       pairs.map(({ sight }) => sight),
-      { set, maxUnavailable, most },
+      { maxUnavailable, most },
       size,
     ),
   ];
@@ -148,10 +148,7 @@ function inSeconds({ wall }: Drained): string {
 /** Figures that tell whether evictions took more than the budget has. */
 function safetyOfEvictions(
   sights: readonly EvictionSight[],
-  {
-    maxUnavailable,
-    most,
-  }: { readonly set: string; readonly maxUnavailable: number; readonly most: readonly number[] },
+  { maxUnavailable, most }: { readonly maxUnavailable: number; readonly most: readonly number[] },
   size: Size,
 ): readonly Figure[] {
   return [

@@ -93,6 +93,22 @@ export function scaleRequest(
   });
 }
 
+/** The request to evict `ingester-zone-<slot>`, such as `a-0`, as the API server has it reviewed. */
+export function evictionRequest(
+  slot: string,
+  rest: Partial<AdmissionRequest> = {},
+): AdmissionRequest {
+  return updateRequest(undefined, undefined, {
+    kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+    resourceGroup: '',
+    resource: 'pods',
+    subResource: 'eviction',
+    name: `ingester-zone-${slot}`,
+    operation: 'CREATE',
+    ...rest,
+  });
+}
+
 /**
  * The document that the API server posts: an update that leaves a StatefulSet as it is.
  *

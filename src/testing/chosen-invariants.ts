@@ -104,7 +104,10 @@ function always(options: JudgeOptions, evidence: Evidence): readonly Invariant[]
   ];
 }
 
-/** BUDG-1, BUDG-2, BUDG-4, BUDG-5, D-36. */
+/**
+ * Of budgets: what goes is in a ledger before (BUDG-1, D-36), within the limit (BUDG-2), and is taken out by evidence,
+ * once (BUDG-4, BUDG-5).
+ */
 function budgeted(options: JudgeOptions, evidence: Evidence): readonly Invariant[] {
   const { ours, maxDecisionAge = seconds(10), areDeliveriesKnown = true, shownAfter } = options;
   const { areEvictionsReviewed = false } = options;

@@ -7,7 +7,7 @@ import { type Millis, millis, seconds } from '#base/units.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
-import { updateRequest } from './admission-requests.ts';
+import { evictionRequest } from './admission-requests.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeEvictionBudgets } from './fake-eviction-budgets.ts';
 import { type FakeAnswer, FakeTransport } from './fake-transport.ts';
@@ -22,19 +22,6 @@ export interface EvictionBedOptions {
   readonly judgements?: number;
   /** How long a review may take. @default 5 s */
   readonly deadline?: Millis;
-}
-
-/** The request to evict `ingester-zone-<slot>`, such as `a-0`, as the API server has it reviewed. */
-function evictionRequest(slot: string, rest: Partial<AdmissionRequest> = {}): AdmissionRequest {
-  return updateRequest(undefined, undefined, {
-    kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
-    resourceGroup: '',
-    resource: 'pods',
-    subResource: 'eviction',
-    name: `ingester-zone-${slot}`,
-    operation: 'CREATE',
-    ...rest,
-  });
 }
 
 /** The eviction webhook in front of budgets that are judged as they are, and of an API server that counts. */

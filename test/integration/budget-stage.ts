@@ -2,6 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { ledgerPrefix } from '#testing/ledger-facts.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { GROUP, NAMESPACE } from '#testing/world-group.ts';
 
@@ -40,9 +41,21 @@ export async function dropBudget(world: World, name: string = GROUP): Promise<vo
   );
 }
 
+/** Changes the spec of the budget of the group. */
+export async function patchBudget(world: World, spec: JsonObject): Promise<void> {
+  const body = { kind: 'merge', document: { spec } } as const;
+  await world.run(world.admin.patch(budgets, { namespace: NAMESPACE, name: GROUP }, { body }));
+}
+
+/** Changes labels or annotations of the pod `name`. */
+export async function patchPod(world: World, name: string, metadata: JsonObject): Promise<void> {
+  const body = { kind: 'merge', document: { metadata } } as const;
+  await world.run(world.admin.patch(resourceTypes.pods, { namespace: NAMESPACE, name }, { body }));
+}
+
 /** The name of the ConfigMap that has the ledger of a budget, as long as it is not long. */
 export function ledgerName(budget: string = GROUP): string {
-  return `rollout-operator-ledger-${budget}`;
+  return `${ledgerPrefix}${budget}`;
 }
 
 /** Names of the pods that are given away, as it is stored; undefined where there is no ledger. */

@@ -15,7 +15,7 @@ import { decoratedClient } from '#operator-client.ts';
 import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
-import { updateRequest } from '#testing/admission-requests.ts';
+import { evictionRequest } from '#testing/admission-requests.ts';
 import { silentLogger } from '#testing/silent-logger.ts';
 import { SkewedClock } from '#testing/skewed-clock.ts';
 import type { World, WorldOptions } from '#testing/world.ts';
@@ -114,7 +114,7 @@ export class EvictionReplica {
     const begun = this.clock.monotonic();
     const deadline = startDeadline(this.clock, begun, seconds(5));
     try {
-      const request = evictionOf(pod, rest);
+      const request = evictionRequest(pod, { namespace: NAMESPACE, ...rest });
       const decision = await this.#webhook.judge(request, { deadline: () => deadline });
       return { pod, answer: textOf(decision), took: millis(this.clock.monotonic() - begun) };
     } finally {
@@ -147,19 +147,6 @@ export class EvictionReplica {
     this.budgets.authority.close();
     this.#end.abort();
   }
-}
-
-function evictionOf(pod: string, rest: Partial<AdmissionRequest>): AdmissionRequest {
-  return updateRequest(undefined, undefined, {
-    kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
-    resourceGroup: '',
-    resource: 'pods',
-    subResource: 'eviction',
-    namespace: NAMESPACE,
-    name: `ingester-zone-${pod}`,
-    operation: 'CREATE',
-    ...rest,
-  });
 }
 
 function textOf(decision: Decision): string {

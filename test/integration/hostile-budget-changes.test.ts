@@ -1,25 +1,12 @@
 /** What a hostile review of disruption budgets tried: budgets, labels and sets that change while something is given away. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
-import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { World } from '#testing/world.ts';
-import { GROUP, images, NAMESPACE } from '#testing/world-group.ts';
-import { dropBudget, givenAway, makeBudget } from './budget-stage.ts';
+import { GROUP, images } from '#testing/world-group.ts';
+import { dropBudget, givenAway, makeBudget, patchBudget, patchPod } from './budget-stage.ts';
 import { endAll, ledUnderBudget } from './eviction-replica.ts';
 import { assertAtRest, deletedPods } from './rollout-stage.ts';
-
-async function patchBudget(world: World, spec: JsonObject): Promise<void> {
-  const body = { kind: 'merge', document: { spec } } as const;
-  const key = { namespace: NAMESPACE, name: GROUP };
-  await world.run(world.admin.patch(resourceTypes.zoneAwarePodDisruptionBudgets, key, { body }));
-}
-
-async function labelPod(world: World, name: string, labels: JsonObject): Promise<void> {
-  const body = { kind: 'merge', document: { metadata: { labels } } } as const;
-  await world.run(world.admin.patch(resourceTypes.pods, { namespace: NAMESPACE, name }, { body }));
-}
 
 const changes: Record<string, (world: World) => Promise<void>> = {
   'the set of the pod loses and regains its label': async (world) => {
@@ -38,9 +25,9 @@ const changes: Record<string, (world: World) => Promise<void>> = {
     await makeBudget(world);
   },
   'the pod loses and regains its label': async (world) => {
-    await labelPod(world, 'ingester-zone-a-0', { app: null });
+    await patchPod(world, 'ingester-zone-a-0', { labels: { app: null } });
     await world.clock.advance(seconds(8));
-    await labelPod(world, 'ingester-zone-a-0', { app: GROUP });
+    await patchPod(world, 'ingester-zone-a-0', { labels: { app: GROUP } });
   },
   'the budget cannot be read for a while': async (world) => {
     await patchBudget(world, { podNamePartitionRegex: '([bad' });

@@ -6,9 +6,25 @@ import { budgetedWorld, damageLedger, givenAway, makeBudget } from './budget-sta
 import {
   EvictionReplica,
   endAll,
+  type ReplicaStage,
   replicasWithoutBudget,
   threeByThree,
 } from './eviction-replica.ts';
+
+/** A ledger that the leader makes 2 s late, so that `two` has seen that there is none. */
+async function ledgerMadeLate(): Promise<ReplicaStage> {
+  const stage = await replicasWithoutBudget();
+  const { world, two } = stage;
+  world.cluster.faults.add({
+    match: { client: 'one', verb: 'create', resource: 'configmaps' },
+    action: { kind: 'delay', delay: seconds(2) },
+    count: 1,
+  });
+  await makeBudget(world);
+  await world.clock.advance(seconds(0.5));
+  assert.match(await two.evict('c-0'), /^429 .*there is no ConfigMap/);
+  return stage;
+}
 
 test('a ledger that was missing once, then stood, and is deleted, is waited for anew (D-34)', async () => {
   const world = await budgetedWorld(threeByThree);
@@ -29,16 +45,8 @@ test('a ledger that was missing once, then stood, and is deleted, is waited for 
   await endAll(world, one, two);
 });
 
-test('the same where the leader made the ledger of a new budget at once (D-34)', async () => {
-  const { world, one, two } = await replicasWithoutBudget();
-  world.cluster.faults.add({
-    match: { client: 'one', verb: 'create', resource: 'configmaps' },
-    action: { kind: 'delay', delay: seconds(2) },
-    count: 1,
-  });
-  await makeBudget(world);
-  await world.clock.advance(seconds(0.5));
-  assert.match(await two.evict('b-0'), /^429 /);
+test('a ledger that the leader made at once, and that a replica had missed, is waited for anew once it is deleted (D-34)', async () => {
+  const { world, one, two } = await ledgerMadeLate();
   await world.clock.advance(seconds(118));
   assert.equal(await one.evict('a-0'), 'allowed');
   await damageLedger(world, 'deleted');
@@ -49,15 +57,7 @@ test('the same where the leader made the ledger of a new budget at once (D-34)',
 });
 
 test('a replica that once saw no ledger does not take one that is deleted an hour later for empty (D-34)', async () => {
-  const { world, one, two } = await replicasWithoutBudget();
-  world.cluster.faults.add({
-    match: { client: 'one', verb: 'create', resource: 'configmaps' },
-    action: { kind: 'delay', delay: seconds(2) },
-    count: 1,
-  });
-  await makeBudget(world);
-  await world.clock.advance(seconds(0.5));
-  assert.match(await two.evict('c-0'), /^429 .*there is no ConfigMap/);
+  const { world, one, two } = await ledgerMadeLate();
   await world.clock.advance(minutes(60));
   assert.deepEqual(givenAway(world), []);
   assert.equal(await one.evict('a-0'), 'allowed');

@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
-import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { World } from '#testing/world.ts';
-import { images, NAMESPACE } from '#testing/world-group.ts';
-import { givenAway } from './budget-stage.ts';
+import { images } from '#testing/world-group.ts';
+import { givenAway, patchPod } from './budget-stage.ts';
 import { partitioned } from './budgeted-stage.ts';
 import { endAll, ledUnderBudget, threeByThree } from './eviction-replica.ts';
 import { deletionsSince, eventsAbout } from './hostile-stage.ts';
@@ -15,13 +14,6 @@ import { assertAtRest, blockedBy } from './rollout-stage.ts';
 /** One pod of each ordinal at a time; another zone only after `delay`. */
 function delayed(delay: string): JsonObject {
   return { maxUnavailable: 1, crossZoneEvictionDelay: delay, ...partitioned };
-}
-
-async function annotateReadyTime(world: World, pod: string, value: string): Promise<void> {
-  const metadata = { annotations: { 'grafana.com/ready-time': value } };
-  const body = { kind: 'merge', document: { metadata } } as const;
-  const key = { namespace: NAMESPACE, name: pod };
-  await world.run(world.admin.patch(resourceTypes.pods, key, { body }));
 }
 
 /** Asserts that pods of one ordinal went a minute apart from each other. */
@@ -56,7 +48,9 @@ for (const [what, value] of Object.entries({
   test(`a ready time that is ${what} keeps nobody for longer than the delay`, async () => {
     const { world, two } = await ledUnderBudget(delayed('1m'));
     await world.clock.advance(minutes(5));
-    await annotateReadyTime(world, 'ingester-zone-b-0', value);
+    await patchPod(world, 'ingester-zone-b-0', {
+      annotations: { 'grafana.com/ready-time': value },
+    });
     await world.clock.advance(minutes(2));
     assert.equal(await two.evict('a-0'), 'allowed');
     assert.deepEqual(givenAway(world), ['ingester-zone-a-0']);

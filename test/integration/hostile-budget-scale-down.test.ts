@@ -1,7 +1,7 @@
 /** What a hostile review of disruption budgets tried: scale-downs under a budget, end to end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { minutes, seconds } from '#base/units.ts';
+import { type Millis, minutes, seconds } from '#base/units.ts';
 import { forceAnnotation } from '#testing/scaling.ts';
 import { dropBudget, givenAway, makeBudget } from './budget-stage.ts';
 import { endAll, type LedStage, ledUnderBudget } from './eviction-replica.ts';
@@ -25,6 +25,17 @@ async function unequal(): Promise<LedStage> {
 /** What scales down. */
 const writes = { verb: ['patch', 'update'], resource: 'statefulsets' } as const;
 
+/** Scales b down by a request that takes `delay` to arrive, and is on its way by the end. */
+async function scaleDownLate({ world, operator }: LedStage, delay: Millis): Promise<void> {
+  world.cluster.faults.add({
+    match: { client: operator.client, ...writes },
+    action: { kind: 'delay', delay },
+    count: 1,
+  });
+  await annotateSet(world, 'b', forceAnnotation(undefined));
+  await world.clock.advance(seconds(1));
+}
+
 const surplus = ['ingester-zone-b-3', 'ingester-zone-b-4'];
 
 test('a scale-down is written down before it is sent, and leaves the ledger', async () => {
@@ -44,16 +55,11 @@ test('a scale-down is written down before it is sent, and leaves the ledger', as
 });
 
 test('a budget that is made while a scale-down is under way has its pods in the ledger (BUDG-1)', async () => {
-  const { world, operator, two } = await unequal();
+  const stage = await unequal();
+  const { world, two } = stage;
   await dropBudget(world);
   await world.clock.advance(seconds(11));
-  world.cluster.faults.add({
-    match: { client: operator.client, ...writes },
-    action: { kind: 'delay', delay: seconds(20) },
-    count: 1,
-  });
-  await annotateSet(world, 'b', forceAnnotation(undefined));
-  await world.clock.advance(seconds(1));
+  await scaleDownLate(stage, seconds(20));
   assert.equal(world.cluster.faults.hits.length, 1);
   await makeBudget(world);
   await world.clock.advance(seconds(1));
@@ -109,14 +115,9 @@ for (const [what, action] of Object.entries({
 }
 
 test('a scale-down whose set is raised again in between ends in the ledger, and lets others go', async () => {
-  const { world, operator, two } = await unequal();
-  world.cluster.faults.add({
-    match: { client: operator.client, ...writes },
-    action: { kind: 'delay', delay: seconds(3) },
-    count: 1,
-  });
-  await annotateSet(world, 'b', forceAnnotation(undefined));
-  await world.clock.advance(seconds(1));
+  const stage = await unequal();
+  const { world, two } = stage;
+  await scaleDownLate(stage, seconds(3));
   await annotateSet(world, 'b', forceAnnotation(5));
   await world.clock.advance(minutes(4));
   assert.deepEqual(replicasOf(world), [3, 5, 3]);
@@ -126,14 +127,9 @@ test('a scale-down whose set is raised again in between ends in the ledger, and 
 });
 
 test('a scale-down that a killed leader had written down, and that arrives 100 s late, keeps other zones', async () => {
-  const { world, operator, two } = await unequal();
-  world.cluster.faults.add({
-    match: { client: operator.client, ...writes },
-    action: { kind: 'delay', delay: seconds(3) },
-    count: 1,
-  });
-  await annotateSet(world, 'b', forceAnnotation(undefined));
-  await world.clock.advance(seconds(1));
+  const stage = await unequal();
+  const { world, operator, two } = stage;
+  await scaleDownLate(stage, seconds(3));
   operator.kill({ late: seconds(100) });
   world.startOperator();
   for (let at = 0; at < 9; at += 1) {

@@ -1,13 +1,12 @@
 /** What a hostile review of disruption budgets tried: budgets that a follower does not see, or that change while it answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
 import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { World } from '#testing/world.ts';
 import { GROUP, NAMESPACE, setOf } from '#testing/world-group.ts';
-import { budgetedWorld, dropBudget, givenAway, makeBudget } from './budget-stage.ts';
+import { budgetedWorld, dropBudget, givenAway, makeBudget, patchBudget } from './budget-stage.ts';
 import {
   EvictionReplica,
   endAll,
@@ -15,13 +14,6 @@ import {
   replicasWithoutBudget,
   threeByThree,
 } from './eviction-replica.ts';
-
-const budgets = resourceTypes.zoneAwarePodDisruptionBudgets;
-
-async function patchBudget(world: World, spec: JsonObject): Promise<void> {
-  const body = { kind: 'merge', document: { spec } } as const;
-  await world.run(world.admin.patch(budgets, { namespace: NAMESPACE, name: GROUP }, { body }));
-}
 
 /** Lets nothing of `resource` reach the watches that the second replica has now. */
 function silenceSecond(world: World, resource: string): void {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { GROUP, images, NAMESPACE } from '#testing/world-group.ts';
-import { budgetedWorld, givenAway, makeBudget } from './budget-stage.ts';
+import { budgetedWorld, givenAway, makeBudget, patchPod } from './budget-stage.ts';
 import { endAll, ledUnderBudget, threeByThree } from './eviction-replica.ts';
 import { eventsAbout } from './hostile-stage.ts';
 import { assertAtRest, assertKept, blockedBy, deletedPods } from './rollout-stage.ts';
@@ -48,9 +48,7 @@ test('two groups under one budget take turns, and both come to an end', async ()
     const key = { namespace: NAMESPACE, name };
     await world.run(world.admin.patch(resourceTypes.statefulSets, key, { body }));
     for (const ordinal of [0, 1, 2]) {
-      const pod = { namespace: NAMESPACE, name: `${name}-${ordinal}` };
-      const write = { body: { kind: 'merge', document: { metadata: { labels } } } } as const;
-      await world.run(world.admin.patch(resourceTypes.pods, pod, write));
+      await patchPod(world, `${name}-${ordinal}`, { labels });
     }
   }
   await world.readyOperator();
