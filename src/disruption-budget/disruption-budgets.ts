@@ -27,7 +27,7 @@ import { CreatedLedgers } from './created-ledgers.ts';
 import type { EvictionBudgets } from './eviction-budgets.ts';
 import type { GovernedSets } from './governed-sets.ts';
 import { JudgedEvictions } from './judged-evictions.ts';
-import type { Governing } from './known-budgets.ts';
+import type { Governing, KnownBudget } from './known-budgets.ts';
 import { allowedOutcome, outcomeOfDenial } from './request-outcome.ts';
 import type { Standings } from './standings.ts';
 
@@ -237,16 +237,20 @@ export class DisruptionBudgets implements GroupBudgets {
     this.#created.retain(new Set(this.#leading === undefined ? [] : budgets.map(({ uid }) => uid)));
     if (this.#leading === undefined) return;
     for (const known of budgets) {
-      const { spec } = known;
-      if (spec === undefined) continue;
-      this.#created.look(known, async (signal) => {
-        const { ledger, scope } = this.#ledgers.of(known, spec);
-        const isNew = this.#ports.inView.sawCreation(known.uid, this.#ports.clock.monotonic());
-        // Only a ledger that is begun is written.
-        if (isNew) await this.#ports.sets.prove(scope, signal);
-        await ledger.look(signal);
-      });
+      if (known.spec === undefined) continue;
+      this.#created.look(known, (signal) => this.#lookAtLedger(known, signal));
     }
+  }
+
+  /** Looks at the ledger of a budget as that is by then: it may have changed since, or gone. */
+  async #lookAtLedger({ namespace, uid }: KnownBudget, signal: AbortSignal): Promise<void> {
+    const { inView, sets, clock } = this.#ports;
+    const known = inView.list(namespace).find((each) => each.uid === uid);
+    if (known?.spec === undefined) return;
+    const { ledger, scope } = this.#ledgers.of(known, known.spec);
+    // Only a ledger that is begun is written.
+    if (inView.sawCreation(uid, clock.monotonic())) await sets.prove(scope, signal);
+    await ledger.look(signal);
   }
 }
 

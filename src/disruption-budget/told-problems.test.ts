@@ -89,6 +89,17 @@ test('what has ended is shown no more though nobody says so, and told when it co
   assert.equal(bed.said().length, 1);
 });
 
+test('what goes wrong though nobody says that something has changed is told within 30 s', async () => {
+  const bed = new Bed();
+  bed.told.wake();
+  await bed.clock.advance(minutes(1));
+  assert.deepEqual(bed.said(), []);
+  bed.faults = [fault('its ledger was edited')];
+  await bed.clock.advance(seconds(30));
+  assert.deepEqual(bed.said(), ['ingester: its ledger was edited']);
+  bed.told.close();
+});
+
 test('who does not lead any more tells and shows nothing', async () => {
   const bed = new Bed();
   bed.faults = [fault('it selects one zone')];

@@ -79,8 +79,8 @@ export class ToldProblems {
     for (const fault of faults) this.#tell(fault);
     const present = new Set(faults.map(keyOf));
     for (const key of this.#told.keys()) if (!present.has(key)) this.#told.delete(key);
-    // What is wrong may be mended by a label of a pod, of which nobody tells.
-    if (faults.length > 0) this.#arm(again);
+    // Pods, labels and ledgers may do wrong, or mend it, of which nobody tells.
+    this.#arm(again);
   }
 
   #tell(fault: BudgetFault): void {

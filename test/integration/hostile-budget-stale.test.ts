@@ -82,6 +82,29 @@ test('a limit that is lowered counts for a ledger that is open', async () => {
   await endAll(world, one, two);
 });
 
+test('a limit that is lowered counts, too, for a rollout that asks while the ledger is looked at again', async () => {
+  const { world, one, two } = await replicasUnderBudget({ maxUnavailable: 2 });
+  await patchBudget(world, { maxUnavailable: 1 });
+  // The first look was when the budget was made, 11 s ago; another comes every five minutes.
+  await world.clock.advance(seconds(287));
+  world.cluster.faults.add({
+    match: { client: 'one', verb: 'list', resource: 'pods' },
+    action: { kind: 'delay', delay: seconds(3) },
+  });
+  const { authority } = one.budgets;
+  const wanted = ['a-0', 'a-1'].map((slot) => {
+    const pod = authority.evictions.pod(NAMESPACE, `ingester-zone-${slot}`);
+    assert.ok(pod);
+    return { pod, by: 'rollout', maxUnavailable: 2 } as const;
+  });
+  authority.wants('demo/ingester', new Set(wanted.map(({ pod }) => pod.uid)));
+  const asked = authority.ask(wanted, new AbortController().signal);
+  await world.clock.advance(seconds(4.5));
+  await world.run(asked);
+  assert.equal(givenAway(world)?.length, 1);
+  await endAll(world, one, two);
+});
+
 test('evictions obey a budget within 10 s whose type was installed a moment ago (D-51)', async () => {
   const world = await World.create(threeByThree);
   for (const zone of world.zones) {
