@@ -106,7 +106,7 @@ export interface ReviewContext {
 /**
  * How the objects of a request are read: `workload` is the kind, the uid, two labels and the replicas of both; `source` the
  * JSON text of `object`, of 256 KiB at most, and nothing of `oldObject`; `eviction` the JSON text of
- * `object.deleteOptions.dryRun`, of 1 KiB at most, and nothing else of either.
+ * `object.deleteOptions.dryRun`, of 1 KiB at most, the uid of its preconditions, and nothing else of either.
  */
 export type ObjectReading = 'workload' | 'source' | 'eviction';
 

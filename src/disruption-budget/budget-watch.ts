@@ -32,18 +32,24 @@ export function watchBudgets(ports: BudgetWatchPorts): { close(): void } {
 
 function faultsOf(ports: BudgetWatchPorts): readonly BudgetFault[] {
   const byNamespace = Map.groupBy(ports.inView.list(), ({ namespace }) => namespace);
-  return [...byNamespace.values()].flatMap((budgets) =>
-    planProblems(budgets.map((budget) => observed(budget, ports))),
-  );
+  if (byNamespace.size === 0) return [];
+  const pods = Map.groupBy(ports.pods.lister.list(), ({ namespace }) => namespace);
+  return [...byNamespace].flatMap(([namespace, budgets]) => {
+    const near = pods.get(namespace) ?? [];
+    return planProblems(budgets.map((budget) => observed(budget, near, ports)));
+  });
 }
 
-function observed(budget: KnownBudget, { pods, sets, ledgers }: BudgetWatchPorts): ObservedBudget {
+/** @param near the pods of its namespace */
+function observed(
+  budget: KnownBudget,
+  near: readonly PodView[],
+  { sets, ledgers }: BudgetWatchPorts,
+): ObservedBudget {
   const trouble = ledgers.trouble(budget.uid);
   const { namespace, matchLabels } = budget;
   if (matchLabels === undefined) return { budget, sets: [], pods: [], trouble };
   const scope: SetScope = { namespace, matchLabels };
-  const selected = [...pods.lister.list()].filter(
-    (pod) => pod.namespace === namespace && selects({ matchLabels }, labelsOf(pod)),
-  );
+  const selected = near.filter((pod) => selects({ matchLabels }, labelsOf(pod)));
   return { budget, sets: sets.view(scope).sets, pods: selected, trouble };
 }

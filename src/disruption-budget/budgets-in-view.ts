@@ -33,13 +33,6 @@ export interface BudgetsInViewPorts {
   onObserved?(observation: BudgetObservation): void;
 }
 
-/** A budget whose newest object cannot be read. */
-export interface BudgetProblem {
-  readonly budget: KnownBudget;
-  /** A sentence for people: what is wrong, and what counts meanwhile (W7). */
-  readonly text: string;
-}
-
 /**
  * The ZoneAwarePodDisruptionBudgets that there are: what the cache shows, and where a list of ours is newer than the cache,
  * that list with every newer cached change over it, until the cache has reached it (D-49): also what is gone counts at once.
@@ -106,14 +99,6 @@ export class BudgetsInView {
   /** Whether this process saw the budget `uid` being made, at most 10 s before `now`; see {@link WitnessedCreations}. */
   sawCreation(uid: string, now: Monotonic): boolean {
     return this.#creations.saw(uid, now);
-  }
-
-  /** Those whose newest object cannot be read, as somebody has to be told. */
-  problems(): readonly BudgetProblem[] {
-    return this.list().flatMap((budget) => {
-      const text = problemOf(budget);
-      return text === undefined ? [] : [{ budget, text }];
-    });
   }
 
   /** Calls `handler` after what is known has changed, or whether anything is known. */
@@ -184,12 +169,3 @@ export class BudgetsInView {
 }
 
 const notRead = 'ZoneAwarePodDisruptionBudgets cannot be read yet, and one might govern this pod';
-
-function problemOf({ namespace, name, problem, spec }: KnownBudget): string | undefined {
-  if (problem === undefined) return undefined;
-  const meanwhile =
-    spec === undefined
-      ? 'until it is corrected, no pod that it may govern is disrupted'
-      : 'until it is corrected, what it said before counts';
-  return `ZoneAwarePodDisruptionBudget "${namespace}/${name}" cannot be read: ${problem}; ${meanwhile}`;
-}

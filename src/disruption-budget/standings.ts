@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
+import type { ProvenStanding } from '#control/ledger-questions.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
 import type { Budget } from '#disruption/budget.ts';
 import { type Standing, standingOf } from '#disruption/standing.ts';
@@ -12,13 +13,6 @@ export interface StandingPorts {
   readonly clock: Clock;
   readonly sets: Pick<GovernedSets, 'view'>;
   readonly watched: Pick<WatchedPods, 'of'>;
-}
-
-/** How a budget stands, and since when that is proven. */
-export interface ProvenStanding {
-  readonly standing: Standing;
-  /** When the request was sent that proves the oldest part; undefined while a part is not proven. */
-  readonly provenAt: Monotonic | undefined;
 }
 
 interface Kept {

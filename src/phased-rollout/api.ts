@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import { type Parsed, type Problem, valid } from '#base/parsed.ts';
 import { quoted } from '#base/quoted.ts';
 import { type Millis, seconds } from '#base/units.ts';
+import { objectAt } from '#statefulset/parse-fields.ts';
 
 /** What the gate asks of Prometheus. */
 export interface GateQuerySpec {
@@ -50,7 +51,7 @@ const highestInt32 = 2_147_483_647;
  * neither "no delay" nor "no period" can be said (A1).
  */
 export function defaultedFields(object: JsonObject): Readonly<Partial<Record<CheckField, number>>> {
-  const check = childOf(childOf(object, 'spec'), 'check');
+  const check = objectAt(objectAt(object, 'spec'), 'check');
   const missing = checkFields.filter((field) => (check[field] ?? 0) === 0);
   return Object.fromEntries(missing.map((field) => [field, checkDefaults[field]]));
 }
@@ -61,9 +62,9 @@ export function defaultedFields(object: JsonObject): Readonly<Partial<Record<Che
  * that both count as not written.
  */
 export function parsePhasedRollout(object: JsonObject): Parsed<PhasedRolloutSpec> {
-  const spec = childOf(object, 'spec');
-  const check = childOf(spec, 'check');
-  const query = childOf(check, 'query');
+  const spec = objectAt(object, 'spec');
+  const check = objectAt(spec, 'check');
+  const query = objectAt(check, 'query');
   const fields = new Fields();
   const read: PhasedRolloutSpec = {
     targetRef: fields.text(spec, 'spec.targetRef') ?? '',
@@ -81,11 +82,6 @@ export function parsePhasedRollout(object: JsonObject): Parsed<PhasedRolloutSpec
   };
   const [problem] = fields.problems;
   return problem === undefined ? valid(read) : { kind: 'invalid', problem };
-}
-
-function childOf(object: JsonObject, name: string): JsonObject {
-  const child = object[name];
-  return isJsonObject(child) ? child : {};
 }
 
 /** Reads fields one by one, and keeps what is wrong with each. */

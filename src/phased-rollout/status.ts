@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { parseTimestamp } from '#base/timestamp.ts';
 import { type Instant, instant } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import type { CheckState } from '#check/check-state.ts';
 
 /** What `status.phase` may be; empty while nobody has looked at the object. */
@@ -126,7 +127,7 @@ function formatStep(step: Step): JsonObject {
 
 function timeField(name: string, at: Instant | undefined): JsonObject {
   if (at === undefined) return {};
-  return { [name]: new Date(wholeSeconds(at)).toISOString().replace('.000Z', 'Z') };
+  return { [name]: formatUtcSeconds(wholeSeconds(at)) };
 }
 
 /** What is left of `at` when it is stored (C5). */

@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import type { Problem } from '#base/parsed.ts';
 import { quoted } from '#base/quoted.ts';
 import { checkRequestUri } from '#check/prometheus-url.ts';
+import { objectAt } from '#statefulset/parse-fields.ts';
 import { promqlProblem } from './promql.ts';
 
 /** Paths of the fields that are checked (A3). */
@@ -12,8 +13,8 @@ const paths = { expr: 'spec.check.query.expr', url: 'spec.check.query.url' } as 
  * no request URI (A2). An object that is being deleted is not looked at: it must be able to lose its finalizer (W20).
  */
 export function admissionProblems(object: JsonObject): readonly Problem[] {
-  if (typeof childOf(object, 'metadata')['deletionTimestamp'] === 'string') return [];
-  const query = childOf(childOf(childOf(object, 'spec'), 'check'), 'query');
+  if (typeof objectAt(object, 'metadata')['deletionTimestamp'] === 'string') return [];
+  const query = objectAt(objectAt(objectAt(object, 'spec'), 'check'), 'query');
   return [...exprProblems(query['expr']), ...urlProblems(query['url'])];
 }
 
@@ -27,9 +28,4 @@ function exprProblems(expr: unknown): readonly Problem[] {
 function urlProblems(url: unknown): readonly Problem[] {
   const parsed = checkRequestUri(typeof url === 'string' ? url : '', paths.url);
   return parsed.kind === 'invalid' ? [parsed.problem] : [];
-}
-
-function childOf(object: JsonObject, name: string): JsonObject {
-  const child = object[name];
-  return isJsonObject(child) ? child : {};
 }
