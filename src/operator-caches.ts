@@ -114,7 +114,10 @@ async function watchBudgets(
   await aborted(signal);
 }
 
-/** Calls `wake` when a view begins or ceases to be kept up to date. */
-export function whenViewsChange({ pods, statefulSets, budgets }: Caches, wake: () => void): void {
-  for (const informer of [pods, statefulSets, budgets]) informer.onState(wake);
+/** Calls `wake` when the view of pods or sets begins or ceases to be kept up to date; that of budgets tells so itself. */
+export function whenViewsChange(
+  { pods, statefulSets }: Pick<Caches, 'pods' | 'statefulSets'>,
+  wake: () => void,
+): void {
+  for (const informer of [pods, statefulSets]) informer.onState(wake);
 }

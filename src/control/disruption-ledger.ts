@@ -27,6 +27,7 @@ import {
   type LedgerAnswer,
   type LedgerMoment,
   type ProvenStanding,
+  questionsOf,
   requestsOf,
 } from './ledger-questions.ts';
 import { LedgerTidy } from './ledger-tidy.ts';
@@ -173,25 +174,27 @@ export class DisruptionLedger {
   }
 
   #round(asked: readonly Asked[], moment: LedgerMoment): Swap<LedgerAnswer> {
-    const requests = requestsOf(asked);
+    const questions = questionsOf(asked);
+    const requests = requestsOf(questions);
     const decided = this.#decided(requests, moment);
     const isToBeStored = this.#isToBeStored(asked, decided);
     this.#dropping = isToBeStored ? droppedBy(moment.ledger, decided.ledger) : new Set();
     const changes = isToBeStored ? Object.entries(formatLedger(decided.ledger)) : [];
     const answers = this.#held(decided.answers, { requests, moment });
-    return { changes: new Map(changes), answers: inOrder(asked, answers) };
+    return { changes: new Map(changes), answers: inOrder(questions, answers) };
   }
 
   /** A view that nothing proves is good enough to deny on, and gives nothing away. */
   #unproven(asked: readonly Asked[], moment: LedgerMoment): Swap<LedgerAnswer> {
     this.#dropping = new Set();
-    const requests = requestsOf(asked).map((request) => ({ ...request, isDryRun: true }));
+    const questions = questionsOf(asked);
+    const requests = requestsOf(questions).map((request) => ({ ...request, isDryRun: true }));
     const { answers } = this.#decided(requests, moment);
     const denied = this.#held(answers, { requests, moment }).map(
       (answer): LedgerAnswer =>
         answer.kind === 'allowed' ? { kind: 'unproven', since: undefined } : answer,
     );
-    return { changes: new Map(), answers: inOrder(asked, denied) };
+    return { changes: new Map(), answers: inOrder(questions, denied) };
   }
 
   /**

@@ -52,22 +52,31 @@ export function droppedBy(before: Ledger, next: Ledger): ReadonlySet<string> {
   return new Set(dropped.map(({ uid }) => uid));
 }
 
-/** What is asked of a budget that still has to be asked for it. */
-export function requestsOf(asked: readonly Asked[]): readonly DisruptionRequest[] {
-  return asked.flatMap((each) =>
-    each.kind === 'disruption' && each.isAsked() ? each.request : [],
-  );
+/** What is asked as of one moment: `outdated` of a budget that has not to be asked for it any more, or for `nothing`. */
+export type Question = DisruptionRequest | 'outdated' | 'nothing';
+
+/** `asked` as of now. */
+export function questionsOf(asked: readonly Asked[]): readonly Question[] {
+  return asked.map((each) => {
+    if (each.kind !== 'disruption') return 'nothing';
+    return each.isAsked() ? each.request : 'outdated';
+  });
 }
 
-/** The answers to those of `asked` that ask for something; what asks for nothing gets none that says anything. */
+/** Those of `questions` that ask for something. */
+export function requestsOf(questions: readonly Question[]): readonly DisruptionRequest[] {
+  return questions.filter((each) => typeof each !== 'string');
+}
+
+/** `answers` to {@link requestsOf}, each in the place of its question; what asks for nothing gets none that says anything. */
 export function inOrder(
-  asked: readonly Asked[],
+  questions: readonly Question[],
   answers: readonly LedgerAnswer[],
 ): readonly LedgerAnswer[] {
   const next = answers.values();
-  return asked.map((each) => {
-    if (each.kind !== 'disruption') return noAnswer;
-    return each.isAsked() ? (next.next().value ?? noAnswer) : { kind: 'outdated' };
+  return questions.map((each) => {
+    if (each === 'nothing') return noAnswer;
+    return each === 'outdated' ? { kind: 'outdated' } : (next.next().value ?? noAnswer);
   });
 }
 

@@ -41,17 +41,9 @@ export class OwnDisruptions implements DisruptionsUnderWay {
 
   begun(): readonly BegunDisruption[] {
     this.#forgetOld();
-    const deleted = this.#ports.open.pods().map(
-      ({ name, uid }): BegunDisruption => ({
-        pod: { name, uid, controllerUid: undefined },
-        by: 'rollout',
-      }),
-    );
+    const deleted = this.#ports.open.pods().map((pod): BegunDisruption => ({ pod, by: 'rollout' }));
     const scaled = [...this.#scaled.values()].map(
-      ({ pod }): BegunDisruption => ({
-        pod,
-        by: 'scale-down',
-      }),
+      ({ pod }): BegunDisruption => ({ pod, by: 'scale-down' }),
     );
     return [...deleted, ...scaled];
   }

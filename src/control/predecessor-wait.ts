@@ -50,19 +50,10 @@ export class PredecessorWait {
 
   /** Until when the group of `moment` must not be disrupted; undefined when it may be. */
   until(moment: GroupMoment): Monotonic | undefined {
-    const { predecessor, horizon, startedAt } = this.#options;
-    switch (predecessor.kind) {
-      case 'ended':
-        return undefined;
-      case 'unclean':
-        return ahead(monotonic(predecessor.countedFrom + horizon), moment);
-      case 'none': {
-        const until = ahead(monotonic(startedAt + horizon), moment);
-        return this.#wasInMotion.get(moment.key) === false ? undefined : until;
-      }
-      default:
-        return predecessor satisfies never;
-    }
+    const { kind } = this.#options.predecessor;
+    if (kind === 'ended') return undefined;
+    if (kind === 'none' && this.#wasInMotion.get(moment.key) === false) return undefined;
+    return ahead(this.overAt, moment);
   }
 
   /** From when on nothing that was sent before this process led can arrive any more, whatever group it is about. */
@@ -83,14 +74,13 @@ export class PredecessorWait {
 
   /** Whether one of the groups `keys` may still have to wait, so that this process has not outlived its predecessor yet. */
   isPending(keys: Iterable<string>): boolean {
-    const { clock, predecessor, horizon, startedAt } = this.#options;
-    if (predecessor.kind === 'ended') return false;
-    if (predecessor.kind === 'unclean') {
-      return clock.monotonic() < predecessor.countedFrom + horizon;
-    }
+    const { clock, predecessor } = this.#options;
+    if (predecessor.kind === 'ended' || clock.monotonic() >= this.overAt) return false;
     // A group that was never looked at may have been in motion.
-    const isWaited = [...keys].some((key) => this.#wasInMotion.get(key) !== false);
-    return isWaited && clock.monotonic() < startedAt + horizon;
+    return (
+      predecessor.kind === 'unclean' ||
+      [...keys].some((key) => this.#wasInMotion.get(key) !== false)
+    );
   }
 }
 

@@ -7,7 +7,7 @@ import { type Candidate, denialOf } from './judge.ts';
 import type { Ledger } from './ledger.ts';
 import { evictionLife, type ReleaseMoment, remainderOf } from './release.ts';
 import { type Asking, type Claim, type Reservation, withClaim } from './reservation.ts';
-import type { Standing } from './standing.ts';
+import { type Standing, slotIn } from './standing.ts';
 import { Tally } from './tally.ts';
 
 /** A request to disturb a pod. */
@@ -30,7 +30,9 @@ export type Answer =
   | { readonly kind: 'denied'; readonly denial: Denial };
 
 /** A disruption of our own that is under way: whoever allowed it, or nobody had to when it was sent. */
-export type Begun = Pick<DisruptionRequest, 'pod' | 'asking'>;
+export interface Begun extends Pick<DisruptionRequest, 'asking'> {
+  readonly pod: Pick<Candidate, 'name' | 'uid'>;
+}
 
 /** All that is decided in one moment, and stored in one write. */
 export interface Round extends ReleaseMoment {
@@ -187,8 +189,7 @@ class Pages {
   }
 
   #reservation({ pod, asking }: Begun): Reservation {
-    const place = this.#tally.standing.places.get(pod.name);
-    const slot = place?.slot ?? { pod: pod.name, set: undefined, zone: undefined };
+    const slot = slotIn(this.#tally.standing, pod.name);
     return { uid: pod.uid, slot, claims: [{ ...asking, at: this.#at }] };
   }
 

@@ -9,7 +9,7 @@ import type { Ledger } from './ledger.ts';
 import type { Permission } from './permission.ts';
 import type { ReleaseMoment } from './release.ts';
 import type { Reservation } from './reservation.ts';
-import type { Standing } from './standing.ts';
+import { type Standing, slotIn } from './standing.ts';
 import { Tally } from './tally.ts';
 
 /** What this process knows of a ledger. */
@@ -65,9 +65,9 @@ export function permissionsOn(
       const taken = reservationOf(question, moment);
       counted.add(taken);
       least.add(taken);
-      return { kind: 'to-ask', budgets: [ref] };
+      return { kind: 'to-ask' };
     }
-    if (denialOf(question, least) === undefined) return { kind: 'to-ask', budgets: [ref] };
+    if (denialOf(question, least) === undefined) return { kind: 'to-ask' };
     const until = denial.kind === 'disturbed' ? denial.until : undefined;
     return { kind: 'refused', message: explain(denial, ref), until };
   });
@@ -110,11 +110,7 @@ function isGiven(
 
 /** What counts as taken for those that follow. */
 function reservationOf({ pod, by }: Wanted, { standing, release }: BudgetMoment): Reservation {
-  const slot = standing.places.get(pod.name)?.slot ?? {
-    pod: pod.name,
-    set: undefined,
-    zone: undefined,
-  };
   const term = release.leader?.term ?? '';
+  const slot = slotIn(standing, pod.name);
   return { uid: pod.uid, slot, claims: [{ by, term, at: release.now }] };
 }

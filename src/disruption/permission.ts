@@ -1,5 +1,4 @@
 import type { Instant } from '#base/units.ts';
-import type { BudgetRef } from './budget.ts';
 
 /** Whether a pod may be disturbed right now, as far as all budgets and their ledgers are known. */
 export type Permission =
@@ -7,8 +6,8 @@ export type Permission =
   | { readonly kind: 'ungoverned' }
   /** Its reservation is stored, and nothing stands against it now. */
   | { readonly kind: 'given' }
-  /** Nothing that is known stands against it: the ledgers of these budgets have to be asked. */
-  | { readonly kind: 'to-ask'; readonly budgets: readonly BudgetRef[] }
+  /** Nothing that is known stands against it: the ledger of its budget has to be asked. */
+  | { readonly kind: 'to-ask' }
   /** A budget does not allow it now; `until` then if nothing else changes. */
   | {
       readonly kind: 'refused';

@@ -10,6 +10,7 @@ import type { StatefulSetView } from '#statefulset/view.ts';
 import type { Budget } from './budget.ts';
 import type { Obstacle } from './obstacle.ts';
 import { type Place, placesOf, unmanagedPlace } from './place.ts';
+import type { SlotRef } from './reservation.ts';
 import type { DisruptionSnapshot, GovernedSet } from './snapshot.ts';
 
 /** Of the slots of one zone that count together, all of them or those of one partition, the disturbed ones by the name of the pod. */
@@ -33,6 +34,11 @@ export interface Standing {
   readonly problems: readonly Problem[];
   /** When it changes by time alone, at the earliest; undefined: it does not. */
   readonly changesAt: Instant | undefined;
+}
+
+/** The slot of the pod `name`; of one that is not seen nothing but the name is known. */
+export function slotIn({ places }: Standing, name: string): SlotRef {
+  return places.get(name)?.slot ?? { pod: name, set: undefined, zone: undefined };
 }
 
 /** How `snapshot` stands under `budget` at `now`. It may be kept while the snapshot stays, until {@link Standing.changesAt}. */

@@ -24,7 +24,6 @@ function budgets(
     wanted.map((each): Permission => {
       asked.push(each);
       const kind = answers[each.pod.name.slice('ingester-zone-'.length)] ?? 'ungoverned';
-      if (kind === 'to-ask') return { kind, budgets: [] };
       const message = `a budget protects ${each.pod.name}`;
       return kind === 'refused' || kind === 'unclear' ? { kind, message, until } : { kind };
     });
