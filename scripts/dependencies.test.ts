@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Lockfile } from './complete-lockfile.ts';
+import type { Lockfile } from './lockfile-problems.ts';
 
 const root = join(import.meta.dirname, '..');
 const project = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Readonly<
