@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundleInto } from '../scripts/build.ts';
+import { heapOfContainer } from '../scripts/install/deployment.ts';
 import type { Bench } from './bench.ts';
 import { Cluster } from './cluster.ts';
 import type { Access } from './cluster-commands.ts';
@@ -37,20 +38,32 @@ const settings: Readonly<Record<Size, Setting>> = {
 
 const zones = 3;
 
+/** As the image and the Deployment have it: no cache of compiled sources, and a heap for the container's limit. */
+export const bundledEnvironment = {
+  NODE_COMPILE_CACHE: '',
+  NODE_OPTIONS: `--max-old-space-size=${heapOfContainer}`,
+} as const;
+
 /** What an image holds: the bundled program, as in a pod and with its webhooks on. */
 export const bundle: Bench = {
   about: 'bundled program: CPU of a start beside the sources, RSS with 12, 900 and 10,000 pods',
-  run: async (size) => {
-    const folder = mkdtempSync(join(tmpdir(), 'bench-bundle-'));
-    try {
-      await bundleInto(folder, { entry: 'bench/in-cluster-operator.ts' });
-      const program = join(folder, 'rollout-operator.mjs');
-      return [await measureFull(program, size), await measureGroups(program, size)];
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  },
+  run: (size) =>
+    withBundle(async (program) => [
+      await measureFull(program, size),
+      await measureGroups(program, size),
+    ]),
 };
+
+/** Bundles the operator as it runs in a pod, and hands the file to `use`. */
+export async function withBundle<T>(use: (program: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-bundle-'));
+  try {
+    await bundleInto(folder, { entry: 'bench/in-cluster-operator.ts' });
+    return await use(join(folder, 'rollout-operator.mjs'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 /** As many pods as the largest users have. */
 async function measureFull(program: string, size: Size): Promise<Findings> {
@@ -139,7 +152,7 @@ async function cpuOfStart(access: Access, program?: string): Promise<number> {
 function startOf(access: Access, program?: string): Promise<Operator> {
   return Operator.start(access, 'in-cluster', {
     flags: webhooks,
-    ...(program !== undefined && { program, env: { NODE_COMPILE_CACHE: '' } }),
+    ...(program !== undefined && { program, env: bundledEnvironment }),
   });
 }
 

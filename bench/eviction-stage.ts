@@ -19,6 +19,8 @@ export interface StageOptions extends GroupsOptions {
 export class EvictionStage {
   readonly cluster: Cluster;
   readonly access: Access;
+  /** Where operators reach the API server. */
+  readonly #url: string;
   readonly operator: Operator;
   /** Its webhooks. */
   readonly server: ReviewServer;
@@ -27,7 +29,9 @@ export class EvictionStage {
 
   private constructor(
     parts: Pick<EvictionStage, 'cluster' | 'access' | 'operator' | 'server' | 'groups'>,
+    url: string,
   ) {
+    this.#url = url;
     this.cluster = parts.cluster;
     this.access = parts.access;
     this.operator = parts.operator;
@@ -58,7 +62,7 @@ export class EvictionStage {
       const groups = [...new Set(setNames(options).map(({ group }) => group))];
       await operator.hasLookedAt(groups.length);
       const server = { port, ca: await cluster.call('authority') };
-      return new EvictionStage({ cluster, access, operator, server, groups });
+      return new EvictionStage({ cluster, access, operator, server, groups }, url);
     } catch (error) {
       await operator[Symbol.asyncDispose]();
       throw error;
@@ -78,7 +82,7 @@ export class EvictionStage {
 
   /** Starts one more operator beside, or after, the first. */
   async startAnother(): Promise<Pick<EvictionStage, 'operator' | 'server'>> {
-    const { operator, port } = await startServing(this.access);
+    const { operator, port } = await startServing({ ...this.access, url: this.#url });
     return { operator, server: { ...this.server, port } };
   }
 

@@ -6,7 +6,9 @@ import { EvictionStage } from './eviction-stage.ts';
 import { ExecutedGrants } from './executed-grants.ts';
 import { bounded, type Figure, type Findings, percentile, type Size, told } from './figures.ts';
 import { type PacedPost, postAtRate } from './paced-posts.ts';
+import type { PostConnection } from './post-connection.ts';
 import { loadSince, machineReading } from './process-usage.ts';
+import { connectTo } from './review-servers.ts';
 
 interface Phase {
   readonly name: string;
@@ -40,7 +42,10 @@ const settings: Readonly<Record<Size, Setting>> = {
   tiny: { podsPerSet: 6, maxUnavailable: 2, restart: 110, rate: 20, phases: phases(2, 1) },
 };
 
-/** Connections of a phase, for each review a second: two phases together stay below the 256 that the webhooks keep. */
+/**
+ * Connections of a phase to each replica, for each review a second: two phases together stay below the 256 that the
+ * webhooks keep.
+ */
 const connectionsPer = 5;
 
 /** One answer. */
@@ -79,15 +84,18 @@ export async function measureTroubles(size: Size): Promise<Findings> {
   await stage.cluster.call('createBudgets', { groups: ['group-1'], maxUnavailable: 1 });
   await stage.cluster.call('spoil', { pod: 'group-1-zone-b-0' });
   await stage.cluster.call('watchEvictions');
+  const { operator, server } = await stage.startAnother();
+  await using another = operator;
+  const replicas = [stage, { operator: another, server }];
   const before = machineReading();
-  const seen = await through(stage, setting);
+  const seen = await through(stage, replicas, setting);
   const load = loadSince(before);
   const { podsDown } = await stage.cluster.call('seenEvictions');
   const down = podsDown['group-0-zone-a'] ?? 0;
   const spans = setting.phases.map(({ name, seconds }) => `${name} ${seconds} s`);
   return {
     bench: 'evictions: troubles',
-    setting: `${rate} reviews/s over TLS, a half each of a zone of ${podsPerSet} pods that may lose ${maxUnavailable} and of an exhausted budget; the API server, for the operator: ${spans.join(', ')}; what is allowed is evicted at once; ${load}`,
+    setting: `${rate} reviews/s over TLS to two replicas, a half each of a zone of ${podsPerSet} pods that may lose ${maxUnavailable} and of an exhausted budget; the API server, for the operator: ${spans.join(', ')}; what is allowed is evicted at once; ${load}`,
     figures: [
       ...wrongGrants({ ...seen.grants.counts, down, maxUnavailable }, size),
       deadlineFigure(seen, size),
@@ -97,7 +105,13 @@ export async function measureTroubles(size: Size): Promise<Findings> {
   };
 }
 
-async function through(stage: EvictionStage, setting: Setting): Promise<Seen> {
+type Replica = Pick<EvictionStage, 'operator' | 'server'>;
+
+async function through(
+  stage: EvictionStage,
+  replicas: readonly Replica[],
+  setting: Setting,
+): Promise<Seen> {
   const { podsPerSet: pods, restart, rate } = setting;
   const executed: number[] = [];
   const grants = new ExecutedGrants(
@@ -109,7 +123,7 @@ async function through(stage: EvictionStage, setting: Setting): Promise<Seen> {
   // What was sent in one phase may be answered in the next: no phase waits for its answers.
   const posts: Promise<void>[] = [];
   for (const { name, trouble, seconds } of setting.phases) {
-    const open = await stage.connect(rate * connectionsPer);
+    const open = await connectToAll(replicas, rate * connectionsPer);
     await stage.cluster.call('trouble', trouble);
     if (name === 'back') seen.backAt = performance.now();
     const own = postAtRate(open, { rate, seconds }, (index) =>
@@ -121,6 +135,15 @@ async function through(stage: EvictionStage, setting: Setting): Promise<Seen> {
   await Promise.all(posts);
   await grants.settled();
   return seen;
+}
+
+/** As a Service would, to those that serve: the leader ends when it can no longer renew its Lease. */
+async function connectToAll(
+  replicas: readonly Replica[],
+  each: number,
+): Promise<readonly PostConnection[]> {
+  const serving = replicas.filter(({ operator }) => !operator.hasEnded);
+  return (await Promise.all(serving.map(({ server }) => connectTo(server, each)))).flat();
 }
 
 function paced(

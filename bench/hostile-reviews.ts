@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { seconds } from '#base/units.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
 import { type ServingOperator, WebhookStage } from '../test/integration/webhook-stage.ts';
+import { bundledEnvironment, withBundle } from './bundle.ts';
 import { bounded, type Figure, type Findings, percentile, type Size, told } from './figures.ts';
 import { type HostileInput, hostileInputs } from './hostile-inputs.ts';
 import { shippedNodeFlags } from './node-flags.ts';
@@ -18,8 +18,6 @@ interface Harm {
   readonly stall: number;
 }
 
-/** The operator as in a pod. */
-const program = fileURLToPath(new URL('in-cluster-operator.ts', import.meta.url));
 const rounds: Readonly<Record<Size, number>> = { full: 3, tiny: 1 };
 /** Between two honest reviews, in ms. */
 const probing = 10;
@@ -28,7 +26,11 @@ const mebibyte = 2 ** 20;
 const honest = reviewBytes('/admission/no-downscale?timeout=10s', JSON.stringify(reviewDocument()));
 
 /** Posts every hostile input to the operator, again and again, and measures what that costs all others. */
-export async function measureHostile(size: Size): Promise<Findings> {
+export function measureHostile(size: Size): Promise<Findings> {
+  return withBundle((program) => measureHostileTo(program, size));
+}
+
+async function measureHostileTo(program: string, size: Size): Promise<Findings> {
   const stage = await WebhookStage.open();
   try {
     const { url, token } = stage.access;
@@ -57,15 +59,12 @@ export async function measureHostile(size: Size): Promise<Findings> {
   }
 }
 
-/** As `npm run operator` starts the program, with its compiled sources kept. */
+/** As an image starts the program. */
 function shippedEnvironment(): Readonly<Record<string, string>> {
-  const {
-    NODE_COMPILE_CACHE = '',
-    MALLOC_ARENA_MAX = '',
-    MALLOC_TRIM_THRESHOLD_ = '',
-  } = process.env;
-  const shipped = { NODE_COMPILE_CACHE, MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_ };
-  return { NODE_OPTIONS: shippedNodeFlags().join(' '), ...shipped };
+  const { MALLOC_ARENA_MAX = '', MALLOC_TRIM_THRESHOLD_ = '' } = process.env;
+  const { NODE_OPTIONS, ...shipped } = bundledEnvironment;
+  const flags = [...shippedNodeFlags(), NODE_OPTIONS].join(' ');
+  return { ...shipped, NODE_OPTIONS: flags, MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_ };
 }
 
 async function harmOf(
@@ -146,7 +145,7 @@ function findingsOf(
   ]);
   return {
     bench: 'admission',
-    setting: `the operator program with webhooks on; ${inputs.length} hostile inputs one after the other, ${rounds[size]} times, medians`,
+    setting: `the operator program as its image starts it, with webhooks on; ${inputs.length} hostile inputs one after the other, ${rounds[size]} times, medians`,
     figures: [
       bounded('peak memory under hostile reviews', worst('memory'), size),
       bounded('longest wait of an honest review', worst('stall'), size),

@@ -50,6 +50,8 @@ interface StartOptions {
 interface Place {
   readonly folder: string;
   readonly port: number;
+  /** The last of what it has written to standard error; grows while it runs. */
+  readonly lines: readonly string[];
 }
 
 /** The operator program in a process of its own. */
@@ -59,11 +61,13 @@ export class Operator {
   readonly #child: ChildProcess;
   readonly #folder: string;
   readonly #port: number;
+  readonly #lines: readonly string[];
 
   private constructor(child: ChildProcess, place: Place, readyAfter: number) {
     this.#child = child;
     this.#folder = place.folder;
     this.#port = place.port;
+    this.#lines = place.lines;
     this.readyAfter = readyAfter;
   }
 
@@ -102,7 +106,7 @@ export class Operator {
       rmSync(folder, { recursive: true });
       throw new Error(`Cannot start the operator:\n${lines.join('\n')}`, { cause });
     }
-    return new Operator(child, { folder, port }, performance.now() - start);
+    return new Operator(child, { folder, port, lines }, performance.now() - start);
   }
 
   /** Waits until it has looked at so many groups: what its start still writes is no part of a rollout. */
@@ -136,19 +140,29 @@ export class Operator {
     return usageOf(this.#child.pid ?? 0);
   }
 
+  /** Whether the process has ended, by itself or as it was told. */
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** Whether it ended by itself as a process must that can no longer renew its Lease. */
+  get hasLostItsLease(): boolean {
+    return (
+      this.#child.exitCode === 1 && (this.#lines.at(-1) ?? '').startsWith('The Lease was lost')
+    );
+  }
+
   /** Ends the process as Kubernetes does. @throws when its exit code is not 0 */
   async [Symbol.asyncDispose](): Promise<void> {
-    const { exitCode, signalCode } = this.#child;
-    if (exitCode === null && signalCode === null) {
+    if (!this.hasEnded) {
       const gone = once(this.#child, 'exit');
       this.#child.kill('SIGTERM');
       await gone;
     }
     rmSync(this.#folder, { recursive: true, force: true });
-    if (this.#child.exitCode !== 0) {
-      throw new Error(
-        `The operator ended with ${this.#child.exitCode ?? this.#child.signalCode ?? 'nothing'}`,
-      );
+    if (this.#child.exitCode !== 0 && !this.hasLostItsLease) {
+      const ending = this.#child.exitCode ?? this.#child.signalCode ?? 'nothing';
+      throw new Error(`The operator ended with ${ending}:\n${this.#lines.join('\n')}`);
     }
   }
 }

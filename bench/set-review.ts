@@ -53,13 +53,22 @@ export function reviewOfSet(): { readonly review: Review; readonly bytes: number
   return { review: { post: reviewBytes(target, body), want }, bytes: body.length };
 }
 
-/** Posts `review` `count` times, as fast as it is answered. @throws at an answer that is not the one wanted */
+/**
+ * Posts `review` `count` times, as fast as it is answered. This process never sleeps meanwhile: to wake it would be a part
+ * of each answer of a server that lets it sleep, and of none of a server that is faster than it.
+ *
+ * @throws at an answer that is not the one wanted
+ */
 export async function flood(
   open: readonly PostConnection[],
   count: number,
   { post, want }: Review,
 ): Promise<void> {
   let left = count;
+  const stayAwake = (): void => {
+    if (left > 0) setImmediate(stayAwake);
+  };
+  stayAwake();
   await Promise.all(
     open.map(async (connection) => {
       while (left > 0) {

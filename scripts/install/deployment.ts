@@ -17,6 +17,9 @@ const memoryLimit = 200;
  */
 export const heapPercentage = 48;
 
+/** What that is, as Node takes it outside of a container, in MiB. */
+export const heapOfContainer = Math.floor((memoryLimit * heapPercentage) / 100);
+
 /** Returns the image of `version` as it is built here: of no registry. */
 export function builtImage(version: string): string {
   return `${name}:${version}`;
