@@ -99,7 +99,7 @@ export async function measureTroubles(size: Size): Promise<Findings> {
     figures: [
       ...wrongGrants({ ...seen.grants.counts, down, maxUnavailable }, size),
       deadlineFigure(seen, size),
-      backFigure(seen, size),
+      backFigure(seen, { seconds: setting.phases.at(-1)?.seconds ?? 0, size }),
       ...setting.phases.map(({ name }) => phaseFigure(seen, name)),
     ],
   };
@@ -186,15 +186,29 @@ function isUsual({ kind, reason }: Answered): boolean {
   return kind === 'allowed' || kind === 'unjudged' || reason === 'BudgetExhausted';
 }
 
-function backFigure({ answers, executed, backAt }: Seen, size: Size): Figure {
+/** Longest time between two evictions that is usual at these rates, in ms. */
+const usualPause = 1_000;
+
+/** @param seconds how long there was an API server again */
+function backFigure(
+  { answers, executed, backAt }: Seen,
+  { seconds, size }: { readonly seconds: number; readonly size: Size },
+): Figure {
   const unusual = answers.filter((each) => each.at > backAt && !isUsual(each));
   const lastUnusual = Math.max(backAt, ...unusual.map(({ at }) => at));
-  const firstGrant = Math.min(...executed.filter((at) => at > backAt)) - backAt;
+  const end = backAt + seconds * 1_000;
+  const after = executed
+    .filter((at) => at > backAt && at < end)
+    .toSorted((one, other) => one - other);
+  const times = [backAt, ...after, end];
+  // A budget that stays exhausted, as nobody hears that the pods are back, answers as usual for ever.
+  const flowing =
+    times.findLast((at, index) => at - (times[index - 1] ?? at) > usualPause) ?? backAt;
   return bounded(
     'API server back → all answers as usual',
     {
-      value: Math.max(lastUnusual - backAt, firstGrant) / 1_000,
-      how: `until both: the last answer that neither let a pod go nor named an exhausted budget, ${((lastUnusual - backAt) / 1_000).toFixed(2)} s (${unusual.length} of them), and the first pod that was let go and evicted, ${(firstGrant / 1_000).toFixed(2)} s`,
+      value: (Math.max(lastUnusual, flowing) - backAt) / 1_000,
+      how: `until both: the last answer that neither let a pod go nor named an exhausted budget, ${((lastUnusual - backAt) / 1_000).toFixed(2)} s (${unusual.length} of them), and the end of the last second without an eviction, ${((flowing - backAt) / 1_000).toFixed(2)} s`,
     },
     size,
   );

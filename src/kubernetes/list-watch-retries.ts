@@ -2,9 +2,17 @@ import { backoffAfter } from '#base/backoff.ts';
 import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import { needsRelist } from './list-watch-failure.ts';
 import { WatchSilentError } from './silence-alarm.ts';
+import { TransportError } from './transport.ts';
 import { WatchDecodeError } from './watch-decoder.ts';
 
 const healthyAfter = seconds(10);
+/** Longest wait after an answer that refuses: who gave it is there, and may have too much to do. */
+const longestBackoff = seconds(30);
+/**
+ * Longest wait where nobody answers: asking costs no server anything, and until it is heard again that pods have become
+ * ready, no eviction that waits for them is let go.
+ */
+const longestUnanswered = seconds(5);
 /** Fruitless resumptions in a row (silence, bytes that are no events) before the position itself is doubted. */
 const maxFruitless = 2;
 
@@ -14,6 +22,7 @@ export class ListWatchRetries {
   /** Whether the watch under way, or the last one, told anything new. */
   #hasProgressed = false;
   #fruitless = 0;
+  #longest = longestBackoff;
 
   /** Whether resumptions were in vain since something was told. */
   get isFruitless(): boolean {
@@ -23,6 +32,7 @@ export class ListWatchRetries {
   /** A list or a watch begins. */
   begun(): void {
     this.#hasProgressed = false;
+    this.#longest = longestBackoff;
   }
 
   /** The watch told something new. */
@@ -37,6 +47,7 @@ export class ListWatchRetries {
 
   /** A list or a watch failed with `error`. @returns whether its position is to be given up */
   failed(error: unknown): boolean {
+    if (error instanceof TransportError) this.#longest = longestUnanswered;
     if (error instanceof WatchSilentError || error instanceof WatchDecodeError) {
       this.#fruitless += 1;
     }
@@ -57,17 +68,17 @@ export class ListWatchRetries {
       return asked;
     }
     if (this.#hasProgressed) this.#backoff.reset();
-    return millis(Math.max(asked, this.#backoff.next()));
+    return millis(Math.max(asked, this.#backoff.next(this.#longest)));
   }
 }
 
-/** A delay that doubles from 100 ms to 30 s; without jitter, so that a run can be repeated exactly. */
+/** A delay that doubles from 100 ms; without jitter, so that a run can be repeated exactly. */
 class ReflectorBackoff {
   #failures = 0;
 
-  /** The next delay. */
-  next(): Millis {
-    const delay = backoffAfter(this.#failures, { first: millis(100), longest: seconds(30) });
+  /** The next delay, of at most `longest`. */
+  next(longest: Millis): Millis {
+    const delay = backoffAfter(this.#failures, { first: millis(100), longest });
     this.#failures += 1;
     return delay;
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis } from '#base/units.ts';
+import { TransportError } from '#kubernetes/transport.ts';
 import { InformerRig, runningRig } from '#testing/informer-rig.ts';
 import { lineOf, RefusedError } from '#testing/scripted-client.ts';
 import type { WatchServer } from '#testing/watch-server.ts';
@@ -345,31 +346,51 @@ test('run() lists again after two silent watches in a row, and calls neither tro
   await rig.finish();
 });
 
-test('run() waits from 100 ms doubling to 30 s between failures, and starts anew once healthy', async () => {
-  const rig = new InformerRig();
-  rig.server.refusals = Array.from({ length: 11 }, () => new RefusedError(403));
-  const asked: number[] = [];
-  const { client, clock, server } = rig;
-  client.script = {
-    list: (query) => server.list(query),
-    watch: (query, stream) => {
-      asked.push(clock.monotonic());
-      server.watch(query, stream);
-    },
-  };
-  await rig.run();
-  await rig.clock.advance(111_100);
-  const waits = asked.slice(1).map((at, before) => at - (asked[before] ?? 0));
-  const want = [100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000];
-  assert.deepEqual(waits, want);
-  assert.equal(rig.informer.hasSynced, true);
-  assert.deepEqual(rig.reasons(), ['ListFailed', 'ViewNotFresh', 'ViewFresh', 'Recovered']);
-  await rig.clock.advance(10_000);
-  rig.client.watching.break();
-  await rig.clock.settle();
-  assert.equal(rig.watches(), 13);
-  await rig.finish();
-});
+const untilTen = [100, 200, 400, 800, 1_600, 3_200];
+const backoffs = {
+  'doubling to 30 s where the server refuses': {
+    failure: (): Error => new RefusedError(403),
+    waits: [...untilTen, 6_400, 12_800, 25_600, 30_000, 30_000],
+  },
+  'doubling to 5 s where no server answers': {
+    failure: (): Error => new TransportError('connect ECONNREFUSED', 'not-sent'),
+    waits: [...untilTen, 5_000, 5_000, 5_000, 5_000, 5_000],
+  },
+};
+
+for (const [how, { failure, waits: want }] of Object.entries(backoffs)) {
+  test(`run() waits from 100 ms ${how}, and starts anew once healthy`, async () => {
+    const rig = new InformerRig();
+    rig.server.refusals = Array.from({ length: 100 }, failure);
+    const asked = new Set<number>();
+    const { client, clock, server } = rig;
+    client.script = {
+      list: (query) => {
+        asked.add(clock.monotonic());
+        return server.list(query);
+      },
+      watch: (query, stream) => {
+        asked.add(clock.monotonic());
+        server.watch(query, stream);
+      },
+    };
+    await rig.run();
+    await rig.clock.advance(want.reduce((sum, each) => sum + each, 0) - 1);
+    rig.server.refusals = [];
+    await rig.clock.advance(1);
+    const times = [...asked];
+    const waits = times.slice(1).map((at, before) => at - (times[before] ?? 0));
+    assert.deepEqual(waits, want);
+    assert.equal(rig.informer.hasSynced, true);
+    assert.deepEqual(rig.reasons(), ['ListFailed', 'ViewNotFresh', 'ViewFresh', 'Recovered']);
+    await rig.clock.advance(10_000);
+    const watches = rig.watches();
+    rig.client.watching.break();
+    await rig.clock.settle();
+    assert.equal(rig.watches(), watches + 1);
+    await rig.finish();
+  });
+}
 
 test('report gets one sentence that names what failed', async () => {
   const rig = new InformerRig();

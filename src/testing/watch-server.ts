@@ -24,8 +24,8 @@ export class WatchServer implements ListWatchScript {
   /** How streaming lists are answered. */
   streaming: 'marked' | 'refused' | 'unmarked' | 'unmarked-bookmark' | 'silent' = 'marked';
   pageSize = 500;
-  /** Statuses that the next calls are refused with. */
-  refusals: (RefusedError | undefined)[] = [];
+  /** What the next calls fail with. */
+  refusals: (Error | undefined)[] = [];
   #history: Commit[] = [];
   #compacted = 0;
   #watches: ScriptedWatch[] = [];
