@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withBundle } from './bundle.ts';
 import { evictionReview, replyOf } from './eviction-requests.ts';
 import { EvictionStage } from './eviction-stage.ts';
 import { bounded, type Figure, type Findings, percentile, type Size, told } from './figures.ts';
@@ -17,12 +18,16 @@ const spans: Readonly<
 
 const mebibyte = 2 ** 20;
 
-/** What an operator takes of memory, and writes, with many pods under budgets and nothing to do. */
-export async function measureGovernedPods(size: Size): Promise<Findings> {
+/** What an operator as an image has it takes of memory, and writes, with many pods under budgets and nothing to do. */
+export function measureGovernedPods(size: Size): Promise<Findings> {
+  return withBundle((program) => measureBundle(program, size));
+}
+
+async function measureBundle(program: string, size: Size): Promise<Findings> {
   const setting = settings[size];
   const { watch, starts, settle } = spans[size];
   const before = machineReading();
-  await using stage = await EvictionStage.open(setting);
+  await using stage = await EvictionStage.open({ ...setting, program });
   await stage.cluster.call('createBudgets', { groups: stage.groups, maxUnavailable: 1 });
   const answers = await askAll(stage, stage.server);
   await sleep(settle);

@@ -1,3 +1,4 @@
+import { bundledEnvironment } from './bundle.ts';
 import { Cluster } from './cluster.ts';
 import type { Access, RestartOptions } from './cluster-commands.ts';
 import { freePort, Operator } from './operator.ts';
@@ -11,6 +12,8 @@ export interface StageOptions extends GroupsOptions {
   readonly restart?: RestartOptions;
   /** Whether the operator reaches the API server by a way that can be shut. @default false */
   readonly isGated?: boolean;
+  /** The bundled operator; without it the sources are run. */
+  readonly program?: string;
   /** Whether each commit is judged by the invariants. @default false */
   readonly isJudged?: boolean;
 }
@@ -19,8 +22,8 @@ export interface StageOptions extends GroupsOptions {
 export class EvictionStage {
   readonly cluster: Cluster;
   readonly access: Access;
-  /** Where operators reach the API server. */
-  readonly #url: string;
+  /** Where operators reach the API server, and what they are. */
+  readonly #started: Started;
   readonly operator: Operator;
   /** Its webhooks. */
   readonly server: ReviewServer;
@@ -29,9 +32,9 @@ export class EvictionStage {
 
   private constructor(
     parts: Pick<EvictionStage, 'cluster' | 'access' | 'operator' | 'server' | 'groups'>,
-    url: string,
+    started: Started,
   ) {
-    this.#url = url;
+    this.#started = started;
     this.cluster = parts.cluster;
     this.access = parts.access;
     this.operator = parts.operator;
@@ -51,18 +54,19 @@ export class EvictionStage {
   }
 
   static async #over(cluster: Cluster, options: StageOptions): Promise<EvictionStage> {
-    const { restart, isGated = false, isJudged = false } = options;
+    const { restart, isGated = false, isJudged = false, program } = options;
     const access = await cluster.call('open', { isJudged });
     await cluster.call('fill', options);
     await cluster.call('installBudgets');
     if (restart !== undefined) await cluster.call('pace', restart);
     const url = isGated ? await cluster.call('openGate') : access.url;
-    const { operator, port } = await startServing({ ...access, url });
+    const started = { access: { ...access, url }, program };
+    const { operator, port } = await startServing(started);
     try {
       const groups = [...new Set(setNames(options).map(({ group }) => group))];
       await operator.hasLookedAt(groups.length);
       const server = { port, ca: await cluster.call('authority') };
-      return new EvictionStage({ cluster, access, operator, server, groups }, url);
+      return new EvictionStage({ cluster, access, operator, server, groups }, started);
     } catch (error) {
       await operator[Symbol.asyncDispose]();
       throw error;
@@ -82,7 +86,7 @@ export class EvictionStage {
 
   /** Starts one more operator beside, or after, the first. */
   async startAnother(): Promise<Pick<EvictionStage, 'operator' | 'server'>> {
-    const { operator, port } = await startServing({ ...this.access, url: this.#url });
+    const { operator, port } = await startServing(this.#started);
     return { operator, server: { ...this.server, port } };
   }
 
@@ -95,11 +99,22 @@ export class EvictionStage {
   }
 }
 
-async function startServing(
-  access: Access,
-): Promise<{ readonly operator: Operator; readonly port: number }> {
+interface Started {
+  readonly access: Access;
+  readonly program: string | undefined;
+}
+
+async function startServing({
+  access,
+  program,
+}: Started): Promise<{ readonly operator: Operator; readonly port: number }> {
   const port = await freePort();
-  return { operator: await Operator.start(access, 'in-cluster', { flags: flagsFor(port) }), port };
+  const bundled = program !== undefined && { program, env: bundledEnvironment };
+  const operator = await Operator.start(access, 'in-cluster', {
+    flags: flagsFor(port),
+    ...bundled,
+  });
+  return { operator, port };
 }
 
 /** The webhooks as they are shipped, with a certificate that names where the API server of a bench finds them. */

@@ -1,13 +1,13 @@
+import { getOrAdd } from '#base/get-or-add.ts';
 import type { SetScope } from '#control/group-sets.ts';
 import type { Informer } from '#kubernetes/informer.ts';
-import { labelsOf } from '#statefulset/pod-labels.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { selects } from './api.ts';
 import type { BudgetLedgers } from './budget-ledgers.ts';
 import type { BudgetsInView } from './budgets-in-view.ts';
 import type { GovernedSets } from './governed-sets.ts';
 import type { KnownBudget } from './known-budgets.ts';
 import { type BudgetFault, type ObservedBudget, planProblems } from './plan-problems.ts';
+import { SelectingBudgets } from './selecting-budgets.ts';
 import { type ToldProblemPorts, ToldProblems } from './told-problems.ts';
 
 /** What {@link watchBudgets} reads. */
@@ -33,23 +33,25 @@ export function watchBudgets(ports: BudgetWatchPorts): { close(): void } {
 function faultsOf(ports: BudgetWatchPorts): readonly BudgetFault[] {
   const byNamespace = Map.groupBy(ports.inView.list(), ({ namespace }) => namespace);
   if (byNamespace.size === 0) return [];
-  const pods = Map.groupBy(ports.pods.lister.list(), ({ namespace }) => namespace);
-  return [...byNamespace].flatMap(([namespace, budgets]) => {
-    const near = pods.get(namespace) ?? [];
-    return planProblems(budgets.map((budget) => observed(budget, near, ports)));
-  });
+  const among = new SelectingBudgets(ports.inView.list());
+  const pods = new Map<KnownBudget, PodView[]>();
+  for (const pod of ports.pods.lister.list()) {
+    for (const budget of among.of(pod)) getOrAdd(pods, budget, () => []).push(pod);
+  }
+  return [...byNamespace.values()].flatMap((budgets) =>
+    planProblems(budgets.map((budget) => observed(budget, pods.get(budget) ?? [], ports))),
+  );
 }
 
-/** @param near the pods of its namespace */
+/** @param pods those that it selects by their own labels */
 function observed(
   budget: KnownBudget,
-  near: readonly PodView[],
+  pods: readonly PodView[],
   { sets, ledgers }: BudgetWatchPorts,
 ): ObservedBudget {
   const trouble = ledgers.trouble(budget.uid);
   const { namespace, matchLabels } = budget;
   if (matchLabels === undefined) return { budget, sets: [], pods: [], trouble };
   const scope: SetScope = { namespace, matchLabels };
-  const selected = near.filter((pod) => selects({ matchLabels }, labelsOf(pod)));
-  return { budget, sets: sets.view(scope).sets, pods: selected, trouble };
+  return { budget, sets: sets.view(scope).sets, pods, trouble };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '#base/json.ts';
+import { podLabels } from '#statefulset/pod-labels.ts';
 import type { PodView } from '#statefulset/view.ts';
 import { selecting } from '#testing/budget-server.ts';
 import { podView } from '#testing/views.ts';
@@ -20,6 +21,15 @@ const group = { 'rollout-group': 'ingester' };
 const zone = { ...group, zone: 'a' };
 const zoneA = podView({ name: 'ingester-zone-a-0', labels: zone });
 const zoneB = podView({ name: 'ingester-zone-b-0', labels: group });
+
+/** A pod with the labels that all of its template share, and one of its own, as a cache keeps them. */
+function templated(name: string): PodView {
+  const pod = podView({ name });
+  return {
+    ...pod,
+    labels: podLabels({ ...group, 'statefulset.kubernetes.io/pod-name': name }, pod),
+  };
+}
 
 /** Names of the budgets that overlap, and of the pod. */
 function overlaps(budgets: readonly JsonObject[], pods: readonly PodView[]): readonly string[] {
@@ -58,6 +68,14 @@ const cases: Record<
     [budget('a', group), budget('b', group), budget('c', zone)],
     [zoneA, zoneB],
     ['a, b, c: ingester-zone-a-0', 'a, b: ingester-zone-b-0'],
+  ],
+  'budgets of which one selects by what each pod of a template has of its own': [
+    [
+      budget('a', { ...group, 'statefulset.kubernetes.io/pod-name': 'store-1' }),
+      budget('b', group),
+    ],
+    [templated('store-0'), templated('store-1'), templated('store-2')],
+    ['a, b: store-1'],
   ],
   'nothing of budgets of different namespaces': [
     [budget('a', group), budget('b', group, 'other')],

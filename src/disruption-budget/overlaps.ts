@@ -1,7 +1,6 @@
-import { labelsOf } from '#statefulset/pod-labels.ts';
 import type { PodView } from '#statefulset/view.ts';
-import { selects } from './api.ts';
 import type { KnownBudget } from './known-budgets.ts';
+import { SelectingBudgets } from './selecting-budgets.ts';
 
 /** Budgets that select one pod together, so that nothing may disrupt it (W8). */
 export interface BudgetOverlap {
@@ -19,10 +18,10 @@ export function overlapsOf(
   budgets: readonly KnownBudget[],
   pods: Iterable<PodView>,
 ): readonly BudgetOverlap[] {
-  const sorted = budgets.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const among = new SelectingBudgets(budgets);
   const found = new Map<string, BudgetOverlap>();
   for (const pod of pods) {
-    const selecting = selectingOf(pod, sorted);
+    const selecting = among.of(pod);
     if (selecting.length < 2) continue;
     const key = selecting.map(({ uid }) => uid).join(' ');
     const known = found.get(key);
@@ -31,13 +30,4 @@ export function overlapsOf(
     }
   }
   return [...found.values()];
-}
-
-function selectingOf(pod: PodView, budgets: readonly KnownBudget[]): readonly KnownBudget[] {
-  const near = budgets.filter(({ namespace }) => namespace === pod.namespace);
-  if (near.length < 2) return [];
-  const labels = labelsOf(pod);
-  return near.filter(
-    ({ matchLabels }) => matchLabels !== undefined && selects({ matchLabels }, labels),
-  );
 }

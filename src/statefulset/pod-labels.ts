@@ -37,6 +37,11 @@ export function podLabels(labels: PodLabels, pod: Named): PodLabels {
   return kept;
 }
 
+/** Reports whether pods of one template may differ in the value of the label `key`, though they share their {@link PodLabels}. */
+export function isOwnLabel(key: string): boolean {
+  return derivations.has(key);
+}
+
 /** The labels of `pod` as it has them. */
 export function labelsOf(pod: Pick<PodView, 'name' | 'revision' | 'labels'>): PodLabels {
   const labels: Record<string, string> = {};
