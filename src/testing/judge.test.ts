@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, instant, type Millis, millis, minutes, seconds } from '#base/units.ts';
+import { ledgerName } from '#disruption-budget/api.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { JudgeOptions } from './chosen-invariants.ts';
 import { setFacts } from './facts.ts';
@@ -1112,6 +1113,14 @@ const economy: Record<string, Case> = {
   },
   'QUIE-2 passes 60': { story: writes(60, 500), want: [] },
   'QUIE-2 passes a write a second': { story: writes(200, 1_000), want: [] },
+  'QUIE-2 passes a write of a ledger for each pod that somebody evicts': {
+    story: ledgerWrites(100, true),
+    want: [],
+  },
+  'QUIE-2 flags 61 writes of a ledger within a minute in which no pod goes': {
+    story: ledgerWrites(61, false),
+    want: ['QUIE-2'],
+  },
 };
 
 /** Writes of the status of one resource, one every `every` milliseconds. */
@@ -1120,6 +1129,25 @@ function writes(count: number, every: number): Story {
   const resource = 'replicatemplates.rollout-operator.grafana.com';
   for (let index = 0; index < count; index += 1) {
     story.wait(millis(every)).call({ verb: 'patch', resource, name: 'ingester' });
+  }
+  return story;
+}
+
+/** Writes of a ledger, two a second. @param isEvicting whether somebody evicts a pod after each */
+function ledgerWrites(count: number, isEvicting: boolean): Story {
+  const story = new Story(ingesterGroup());
+  const evict = {
+    user: 'drainer',
+    verb: 'create',
+    resource: 'pods',
+    subresource: 'eviction',
+    name: a0,
+  };
+  for (let index = 0; index < count; index += 1) {
+    story
+      .wait(millis(500))
+      .call({ verb: 'update', resource: 'configmaps', name: ledgerName('ingester') });
+    if (isEvicting) story.call(evict);
   }
   return story;
 }
