@@ -1,4 +1,4 @@
-import type { Decision, Review } from './review.ts';
+import type { Decision, PatchOperation, Refusal, Review } from './review.ts';
 
 /** The body that answers `review` (A6…A11): kind and version as asked, and the uid of the request. */
 export function reviewAnswer({ apiVersion, request }: Review, decision: Decision): string {
@@ -10,11 +10,19 @@ function responseOf(uid: string, decision: Decision): string {
   const { isAllowed } = decision;
   const status = statusOf(decision);
   const warnings = isAllowed ? decision.warnings : undefined;
+  const patch = isAllowed ? (decision.patch ?? []) : [];
   // Most answers by far; worth the few microseconds that the general way takes.
-  if (status === undefined && warnings === undefined) {
+  if (status === undefined && warnings === undefined && patch.length === 0) {
     return `{"uid":${JSON.stringify(uid)},"allowed":${isAllowed}}`;
   }
-  return JSON.stringify({ uid, allowed: isAllowed, status, warnings });
+  return JSON.stringify({ uid, allowed: isAllowed, status, warnings, ...patchMembers(patch) });
+}
+
+/** An answer has both members or neither: the API server takes one alone for an error. */
+function patchMembers(patch: readonly PatchOperation[]): object {
+  if (patch.length === 0) return {};
+  const text = JSON.stringify(patch);
+  return { patchType: 'JSONPatch', patch: Buffer.from(text).toString('base64') };
 }
 
 /** `metadata` is empty, and always there (H5). */
@@ -22,6 +30,17 @@ function statusOf(decision: Decision): object | undefined {
   if (decision.message === undefined) return undefined;
   const { message } = decision;
   if (decision.isAllowed) return { metadata: {}, message };
-  const { code, causes } = decision;
-  return { metadata: {}, message, details: causes === undefined ? undefined : { causes }, code };
+  const { code, invalid } = decision;
+  if (invalid !== undefined) return { metadata: {}, ...invalidStatus(decision) };
+  return { metadata: {}, message, details: detailsOf(decision), code };
+}
+
+/** As the API server itself answers for an object that is invalid. */
+function invalidStatus({ message, causes, invalid }: Refusal): object {
+  const details = { ...invalid, causes };
+  return { status: 'Failure', message, reason: 'Invalid', details, code: 422 };
+}
+
+function detailsOf({ causes }: Refusal): object | undefined {
+  return causes === undefined ? undefined : { causes };
 }

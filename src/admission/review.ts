@@ -47,6 +47,24 @@ export interface Cause {
   readonly reason: string;
   /** A sentence. */
   readonly message: string;
+  /** Path of the field that it is about. */
+  readonly field?: string;
+}
+
+/** A change of the object under review, as JSON Patch has it (RFC 6902): sets one number, whatever stands there. */
+export interface PatchOperation {
+  readonly op: 'add';
+  /** A JSON pointer whose parent exists. */
+  readonly path: string;
+  readonly value: number;
+}
+
+/** An object that its API calls invalid, as Kubernetes names it in a status. */
+export interface InvalidObject {
+  readonly group: string;
+  readonly kind: string;
+  /** Empty where it is not named yet. */
+  readonly name: string;
 }
 
 /** Why it could not be found out whether something is allowed, so that it is denied (HOOK-1). */
@@ -79,6 +97,8 @@ export type Decision =
       /** `status.message`. */
       readonly message?: string;
       readonly warnings?: readonly string[];
+      /** Absent, or empty: the object stays as it is. Only what a MutatingWebhookConfiguration names may have any. */
+      readonly patch?: readonly PatchOperation[];
     }
   | Refusal;
 
@@ -90,6 +110,8 @@ export interface Refusal {
   /** Absent: the API server makes it 400 (A12). */
   readonly code?: 400 | 403 | 429;
   readonly causes?: readonly Cause[];
+  /** Whose `causes` the fields are of: the answer is 422 then, and has no other code. */
+  readonly invalid?: InvalidObject;
   /** For the metrics, not for the answer. Absent: denied by a rule. */
   readonly doubt?: Doubt;
 }

@@ -4,4 +4,7 @@ export const webhookPaths = Object.freeze({
   prepareDownscale: '/admission/prepare-downscale',
   podEviction: '/admission/pod-eviction',
   zpdbValidation: '/admission/zpdb-validation',
+  // As controller-runtime calls them, where the configurations of the peer look (A5).
+  phasedRolloutDefaults: '/mutate-sts-plus-v1alpha1-phasedrollout',
+  phasedRolloutValidation: '/validate-sts-plus-v1alpha1-phasedrollout',
 });
