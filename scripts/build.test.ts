@@ -171,16 +171,28 @@ describe('bundleInto()', () => {
     assert.match(stderr, /There is no command "demo" here/);
   });
 
-  test('makes a program that says which of the names that it may be started by is not built', () => {
-    const program = join(folder, 'manager');
-    symlinkSync(join(folder, 'one', 'rollout-operator.mjs'), program);
-    const { status, stderr } = spawnSync(process.execPath, [program, '--leader-elect'], {
-      encoding: 'utf8',
-    });
+  test('makes a program that is that of each peer by its name, and says which is not built', () => {
+    const started = (
+      name: string,
+      ...args: readonly string[]
+    ): readonly [number | null, string] => {
+      const program = join(folder, name);
+      symlinkSync(join(folder, 'one', 'rollout-operator.mjs'), program);
+      const command = [program, ...args];
+      const { status, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+      return [status, stderr];
+    };
+    const [status, stderr] = started('manager', '--leader-elect', '--nonsense');
     assert.equal(status, 2);
-    assert.equal(
-      stderr,
-      'This version does not stand in for the sts-phased-rollout-operator, whose "manager" it was started as: only /bin/rollout-operator is built\n',
+    assert.match(stderr, /^flag provided but not defined: -nonsense\nUsage of phased-rollout:/);
+    assert.deepEqual(started('zone-aware-controllers', '--leader-elect'), [
+      2,
+      'This version does not stand in for the zone-aware-controllers-for-k8s, whose "zone-aware-controllers" it was started as: only /bin/rollout-operator and /manager are built\n',
+    ]);
+    const byCommand = run('phased-rollout', '--nonsense');
+    assert.match(
+      byCommand.stderr,
+      /^flag provided but not defined: -nonsense\nUsage of phased-rollout:/,
     );
   });
 

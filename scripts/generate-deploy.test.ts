@@ -3,9 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
+import { readPhasedRolloutConfig } from '#config/phased-config.ts';
 import { readConfig } from '#config/read-config.ts';
 import { usualNames } from '#operator-permissions.ts';
-import { deployFiles, operatorWithWebhooks, programVersion } from './generate-deploy.ts';
+import {
+  deployFiles,
+  operatorWithWebhooks,
+  phasedRolloutFiles,
+  programVersion,
+} from './generate-deploy.ts';
 import { builtImage } from './install/deployment.ts';
 
 /** What the tests read of a Deployment. */
@@ -48,6 +54,48 @@ interface Rule {
 
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'deploy');
+
+describe('phasedRolloutFiles()', () => {
+  const files = phasedRolloutFiles(builtImage(programVersion(root)));
+  const stored = join(folder, 'phased-rollout');
+
+  test('is what deploy/phased-rollout holds; else npm run manifests', () => {
+    const texts = readdirSync(stored).map((file) => [
+      file,
+      readFileSync(join(stored, file), 'utf8'),
+    ]);
+    assert.deepEqual(Object.fromEntries(texts), files);
+  });
+
+  test('starts the program by arguments that it reads', () => {
+    const documents = parseAllDocuments(files['operator.yaml'] ?? '');
+    const objects = documents.map((each) => each.toJS() as { kind: string });
+    const found = objects.find(({ kind }) => kind === 'Deployment') as unknown as {
+      spec: { template: { spec: { containers: [{ args: string[] }] } } };
+    };
+    const [{ args }] = found.spec.template.spec.containers;
+    const outcome = readPhasedRolloutConfig(args, {});
+    assert.ok(outcome.kind === 'run');
+    assert.deepEqual(outcome.ignored, []);
+    assert.equal(outcome.config.metrics?.port, 8_443);
+    assert.equal(outcome.config.isElected, true);
+    assert.deepEqual(outcome.config.webhooks?.selfSigned, { dnsName: '' });
+  });
+
+  test('names the configurations of the peer, which its cert-manager knows', () => {
+    const documents = parseAllDocuments(files['webhook-configurations-cert-manager.yaml'] ?? '');
+    assert.deepEqual(
+      documents.map((each) => (each.toJS() as { metadata: object }).metadata),
+      ['mutating', 'validating'].map((kind) => ({
+        name: `sts-phased-rollout-operator-${kind}-webhook-configuration`,
+        annotations: {
+          'cert-manager.io/inject-ca-from':
+            'sts-phased-rollout-operator-system/sts-phased-rollout-operator-serving-cert',
+        },
+      })),
+    );
+  });
+});
 
 describe('deployFiles()', () => {
   const files = deployFiles(builtImage(programVersion(root)));

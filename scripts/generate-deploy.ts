@@ -32,6 +32,7 @@ import {
   podLabels,
   withWebhooks,
 } from './install/deployment.ts';
+import { phasedRolloutObjects, phasedRolloutReasons } from './install/phased-rollout-files.ts';
 
 /** Begins each generated manifest. */
 export const header =
@@ -76,6 +77,17 @@ export function deployFiles(
     ),
     'webhook-role.yaml': `${header}${reasons(webhooks)}${roleWithBinding(`${name}-webhook-role`, webhooks)}`,
   };
+}
+
+/** Returns the manifests of deploy/phased-rollout by file name. */
+export function phasedRolloutFiles(image: string): Readonly<Record<string, string>> {
+  const because = reasons(phasedRolloutReasons);
+  return Object.fromEntries(
+    Object.entries(phasedRolloutObjects(image)).map(([file, objects]) => [
+      file,
+      `${header}${file === 'operator.yaml' ? because : ''}${documents(objects)}`,
+    ]),
+  );
 }
 
 const emptyReason = `#
@@ -249,6 +261,11 @@ if (import.meta.main) {
     mkdirSync(folder, { recursive: true });
     for (const [file, text] of Object.entries(deployFiles(image))) {
       writeFileSync(join(folder, file), text);
+    }
+    const ofPhased = join(folder, 'phased-rollout');
+    mkdirSync(ofPhased, { recursive: true });
+    for (const [file, text] of Object.entries(phasedRolloutFiles(image))) {
+      writeFileSync(join(ofPhased, file), text);
     }
   } else {
     try {

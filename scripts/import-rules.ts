@@ -7,17 +7,18 @@
 export const rows: readonly (readonly string[])[] = [
   ['main'],
   ['command'],
-  ['operator'],
+  ['operator', 'operator-phased-rollout'],
   [
     'operator-admission',
     'operator-budgets',
     'operator-capabilities',
     'operator-client',
     'operator-election',
+    'operator-phased-servers',
     'operator-role',
   ],
   ['operator-caches', 'operator-certificate', 'operator-missing-rules'],
-  ['operator-permissions'],
+  ['operator-permissions', 'operator-phased-permissions'],
   ['embedded-cluster'],
   ['dashboard', 'admission'],
   [

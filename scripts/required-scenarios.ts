@@ -34,8 +34,8 @@ const checkOnly = [5, 6, 22, 23, 31, 32, 35, 36, 37, 38, 39, 40, 43, 47, 48, 49,
 /** Scenarios of phased rollouts that are about the check, or the schema, alone. */
 const checkWhole = [3, 41, 42, 44, 45, 46, 50, 51];
 
-/** Scenarios of phased rollouts that are about the webhooks alone. */
-const webhooksWhole = [1, 2, 4];
+/** Scenarios of phased rollouts that are about the webhooks, and the program that serves them, alone. */
+const webhooksWhole = [1, 2, 4, 7, 8];
 const phasedWhole = [...checkWhole, ...webhooksWhole];
 
 /** What scripts/check-scenarios.ts holds the tests against. A list only grows. */

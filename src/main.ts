@@ -1,4 +1,5 @@
 #!/usr/bin/env -S MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072 node --max-semi-space-size=4
+import { basename } from 'node:path';
 import { runCommand } from '#command/run.ts';
 
 /** Commands that are planned; a name that does nothing yet says so. */
@@ -13,7 +14,7 @@ const unbuilt: ReadonlySet<string> = new Set([
 ]);
 
 /** Those that are built. */
-const commands = ['cluster', 'demo'] as const;
+const commands = ['cluster', 'demo', 'phased-rollout'] as const;
 
 /** The commands by their first argument; flags alone start the operator, as the peers' Deployments do. */
 async function main(args: readonly string[]): Promise<number> {
@@ -31,6 +32,10 @@ async function main(args: readonly string[]): Promise<number> {
       const { clusterCommand } = await import('#command/cluster.ts');
       return clusterCommand(rest);
     }
+    case 'phased-rollout': {
+      const { phasedRolloutCommand } = await import('#command/phased-rollout.ts');
+      return phasedRolloutCommand(rest);
+    }
     default:
       if (command === undefined || command.startsWith('-')) return runCommand(args);
       process.stderr.write(
@@ -40,4 +45,8 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-process.exitCode = await main(process.argv.slice(2));
+const [, script = '', ...given] = process.argv;
+// By the name of the sts-phased-rollout-operator's program, it is that (D-65).
+process.exitCode = await main(
+  basename(script) === 'manager' ? ['phased-rollout', ...given] : given,
+);

@@ -18,16 +18,19 @@ export interface ElectionSettings {
   readonly metrics: OperatorMetrics;
   /** Names this process; new at every start. */
   readonly identity: string;
+  /** The namespaces that are served, as the Lease says it. @default that of the flags */
+  readonly scope?: string;
+  /** What switches the election off, for people. @default `-leader-election.enabled=false` */
+  readonly offBy?: string;
 }
 
 /** Who of several replicas reconciles. @param client one without a rate limiter: behind a queue the Lease would be lost */
-export function electionOf(
-  { config, clock, log, metrics, identity }: ElectionSettings,
-  client: Client,
-): LeaderElection {
+export function electionOf(settings: ElectionSettings, client: Client): LeaderElection {
+  const { config, clock, log, metrics, identity } = settings;
   const { leaderElection, kubernetes, rollout } = config;
   if (!leaderElection.isEnabled) {
-    return withoutLease(clock, 'Leader election is switched off by -leader-election.enabled=false');
+    const { offBy = '-leader-election.enabled=false' } = settings;
+    return withoutLease(clock, `Leader election is switched off by ${offBy}`);
   }
   const { leaseDuration, renewDeadline, retryPeriod, resourceName } = leaderElection;
   const { namespace } = kubernetes;
@@ -41,10 +44,15 @@ export function electionOf(
     retryPeriod,
     id: identity,
     name: resourceName,
-    scope: namespace === '' ? ALL_NAMESPACES : namespace,
+    scope: scopeOf(settings),
     predecessorHorizon: rollout.predecessorHorizon,
     onRound: deniedVerb(metrics),
   });
+}
+
+function scopeOf({ config, scope }: ElectionSettings): string {
+  const { namespace } = config.kubernetes;
+  return scope ?? (namespace === '' ? ALL_NAMESPACES : namespace);
 }
 
 const LEASES = 'leases';
@@ -65,12 +73,13 @@ function deniedVerb(metrics: OperatorMetrics): (denied: string | undefined) => v
  */
 export async function runElection(
   election: LeaderElection,
-  { config, clock, log, metrics }: ElectionSettings,
+  settings: ElectionSettings,
   { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
 ): Promise<void> {
+  const { config, clock, log, metrics } = settings;
   if (!config.leaderElection.isEnabled) return election.run(signal);
   const { namespace } = config.kubernetes;
-  const scope = namespace === '' ? ALL_NAMESPACES : namespace;
+  const scope = scopeOf(settings);
   const name = config.leaderElection.resourceName;
   const onLook = (names: readonly string[]): void => metrics.setRivalLeases(names);
   const show = (state: LeaderState): void => metrics.setLeader(name, isLeading(state));

@@ -4,7 +4,6 @@ import { runCommand } from './run.ts';
 
 /** What images of other operators are started by; a Deployment whose image is changed starts us by the same name. */
 const unbuilt: Readonly<Record<string, string>> = {
-  manager: 'the sts-phased-rollout-operator',
   'zone-aware-controllers': 'the zone-aware-controllers-for-k8s',
 };
 
@@ -15,12 +14,24 @@ const name = basename(script);
 const replaced = unbuilt[name];
 if (replaced !== undefined) {
   refuse(
-    `This version does not stand in for ${replaced}, whose "${name}" it was started as: only /bin/rollout-operator is built`,
+    `This version does not stand in for ${replaced}, whose "${name}" it was started as: only /bin/rollout-operator and /manager are built`,
   );
+} else if (name === 'manager') {
+  process.exitCode = await phasedRollout(args);
+} else if (first === 'phased-rollout') {
+  process.exitCode = await phasedRollout(args.slice(1));
 } else if (first.startsWith('-')) {
   process.exitCode = await runCommand(args);
 } else {
-  refuse(`There is no command "${first}" here: an image has the operator alone, which takes flags`);
+  refuse(
+    `There is no command "${first}" here: an image has the operator alone, which takes flags, or phased-rollout and flags`,
+  );
+}
+
+/** Loaded by its own names only: the grammar of PromQL comes with it. */
+async function phasedRollout(given: readonly string[]): Promise<number> {
+  const { phasedRolloutCommand } = await import('./phased-rollout.ts');
+  return phasedRolloutCommand(given);
 }
 
 function refuse(message: string): void {

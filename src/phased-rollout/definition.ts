@@ -26,8 +26,7 @@ const query: JsonObject = {
     },
     secretRef: {
       type: 'string',
-      description:
-        'Name of a Secret in the same namespace with the key token, or with username and password.',
+      description: 'Secret with token, or username and password.',
     },
   },
 };

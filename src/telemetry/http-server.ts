@@ -5,7 +5,7 @@ import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { minutes, seconds } from '#base/units.ts';
 import { ConnectionPlaces } from './connection-places.ts';
-import type { HttpAppOptions } from './http-app.ts';
+import type { HttpApp, HttpAppOptions } from './http-app.ts';
 import { httpApp } from './http-app.ts';
 import { type WholeResponse, writeResponse } from './http-response.ts';
 import { listenError } from './listen-error.ts';
@@ -17,6 +17,10 @@ export interface HttpServerOptions extends HttpAppOptions {
   readonly port: number;
   /** @default all interfaces */
   readonly host?: string;
+  /** What answers in place of {@link httpApp}; given what that would be, which is not ready once the server closes. */
+  readonly appOf?: (usual: HttpApp, isReady: () => boolean) => HttpApp;
+  /** As PEM texts: HTTPS is served. @default none: plain HTTP */
+  readonly certificate?: { readonly cert: string; readonly key: string };
 }
 
 /** A plain HTTP server that listens. */
@@ -40,6 +44,15 @@ const writeTimeout = seconds(10);
 const idleTimeout = minutes(3);
 /** How often the two read limits are checked. */
 const checkInterval = seconds(1);
+/** Time in which a connection must have agreed on TLS. */
+const handshakeTimeout = seconds(3);
+
+const timeouts = {
+  requestTimeout: readTimeout,
+  headersTimeout: readTimeout,
+  keepAliveTimeout: idleTimeout,
+  connectionsCheckingInterval: checkInterval,
+};
 
 /**
  * Starts the plain HTTP server (FL-12).
@@ -60,25 +73,25 @@ class PlainHttpServer implements HttpServer {
   constructor(options: HttpServerOptions) {
     this.#options = options;
     const isReady = (): boolean => this.#closed === undefined && options.isReady();
-    const app = httpApp({ ...options, isReady });
+    const { appOf = (usual) => usual, certificate } = options;
+    const app = appOf(httpApp({ ...options, isReady }), isReady);
     const places = new ConnectionPlaces();
     const underWay = new RequestsOfConnection();
     const listener = withWriteTimeout(options.clock, (request, response) => {
       places.noteRequest(request, response);
       this.#answer(app(request, underWay.enter(request, response)), response);
     });
-    this.#server = createServer(
-      {
-        requestTimeout: readTimeout,
-        headersTimeout: readTimeout,
-        keepAliveTimeout: idleTimeout,
-        connectionsCheckingInterval: checkInterval,
-      },
-      (request, response) => {
-        // A thousand may stand in one chunk, which is parsed to its end.
-        if (!underWay.isRefused(request)) listener(request, response);
-      },
-    );
+    const whole: RequestListener = (request, response) => {
+      // A thousand may stand in one chunk, which is parsed to its end.
+      if (!underWay.isRefused(request)) listener(request, response);
+    };
+    this.#server =
+      certificate === undefined
+        ? createServer(timeouts, whole)
+        : // Loaded here only: most servers speak plain HTTP.
+          process
+            .getBuiltinModule('node:https')
+            .createServer({ ...certificate, ...timeouts, handshakeTimeout }, whole);
     this.#server.on('connection', (socket) => places.add(socket));
   }
 

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
+import {
+  type PhasedRolloutConfig,
+  type PhasedRolloutOutcome,
+  readPhasedRolloutConfig,
+  sharedConfigOf,
+} from '#config/phased-config.ts';
+import { type ConnectionSettings, connect } from '#kubernetes/connection.ts';
+import { inClusterSettings } from '#kubernetes/in-cluster.ts';
+import { runPhasedRollout } from '#operator-phased-rollout.ts';
+import { startProbes } from '#operator-phased-servers.ts';
+import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import { createLogger } from '#telemetry/line-logger.ts';
+import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { createProcessRegistry } from '#telemetry/process-metrics.ts';
+import { createReadiness } from '#telemetry/readiness.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { standardErrorSink } from './log-sink.ts';
+import { signalled } from './signals.ts';
+
+/** A command line that can be run. */
+type Accepted = Extract<PhasedRolloutOutcome, { readonly kind: 'run' }>;
+
+/**
+ * Runs as the sts-phased-rollout-operator does, with its flags, variables, ports and files (D-65), until SIGINT or SIGTERM.
+ *
+ * @param args the arguments after the program, or after the command
+ * @returns the exit code: 0 after a signal, 1 when it cannot start or cannot go on, 2 for bad flags
+ */
+export async function phasedRolloutCommand(args: readonly string[]): Promise<number> {
+  const { ENABLE_WEBHOOKS, KUBECONFIG, TMPDIR } = process.env;
+  const outcome = readPhasedRolloutConfig(args, { ENABLE_WEBHOOKS, KUBECONFIG, TMPDIR });
+  if (outcome.kind === 'exit') {
+    process.stderr.write(outcome.stderr);
+    return outcome.code;
+  }
+  try {
+    await serve(outcome);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${errorOf(error).message}\n`);
+    return 1;
+  }
+}
+
+async function serve({ config: door, ignored }: Accepted): Promise<void> {
+  const clock = systemClock();
+  const sink = standardErrorSink();
+  const log = createLogger({ ...door.log, clock, sink });
+  const [first] = ignored;
+  if (first !== undefined) {
+    const after = ignored.slice(1).join(' ');
+    log.error('nothing is read from the first argument on that is no flag', {
+      argument: first,
+      after,
+    });
+  }
+  const registry = createProcessRegistry();
+  const httpMetrics = createHttpServerMetrics(registry);
+  const readiness = createReadiness();
+  const isReady = (): boolean => readiness.isReady();
+  const shared = { clock, log, registry, httpMetrics };
+  const stop = signalled((signal) => log.info('signal received', { signal }));
+  const opened: { close(): Promise<void> }[] = [];
+  try {
+    const probes = await startProbes(door, { ...shared, isReady });
+    if (probes !== undefined) opened.push(probes);
+    const settings = await settingsOf(door, clock);
+    const config = sharedConfigOf(door, namespaceOf(door, settings));
+    const transport = await connect(settings, { clock, env: process.env });
+    opened.push(transport);
+    const metrics = createOperatorMetrics(registry);
+    const identity = `${process.env['HOSTNAME'] ?? 'phased-rollout'}-${randomUUID()}`;
+    const given = { ...shared, door, config, metrics, readiness, transport, identity };
+    await runPhasedRollout(given, stop.signal);
+  } finally {
+    await Promise.all(opened.map((each) => each.close()));
+    stop.release();
+    sink.flush();
+  }
+}
+
+/** Where the Lease is: the namespace of the pod, or of the kubeconfig. */
+function namespaceOf(
+  { isElected }: PhasedRolloutConfig,
+  { namespace = '' }: ConnectionSettings,
+): string {
+  if (namespace !== '') return namespace;
+  if (!isElected) return 'default';
+  throw new Error(
+    'Cannot take part in leader election, as the namespace of the Lease is not known: name one in the context of the kubeconfig',
+  );
+}
+
+/** The kubeconfig that is named, else the service account of the pod, else the kubeconfig of the user (controller-runtime). */
+async function settingsOf(door: PhasedRolloutConfig, clock: Clock): Promise<ConnectionSettings> {
+  const usual = join(homedir(), '.kube', 'config');
+  const isInCluster = (process.env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
+  const path = door.kubeconfig ?? (!isInCluster && existsSync(usual) ? usual : undefined);
+  if (path === undefined) return inClusterSettings({ clock, env: process.env });
+  if (path.includes(delimiter)) {
+    throw new Error(`Cannot use KUBECONFIG, as it names more than one file: ${path}`);
+  }
+  const { kubeconfigSettings } = await import('#kubernetes/kubeconfig.ts');
+  return kubeconfigSettings({ clock, path });
+}

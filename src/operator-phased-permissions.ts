@@ -1,0 +1,32 @@
+import { phasedRolloutPrefix } from '#admission/phased-webhook-configurations.ts';
+import { certificatePermissions } from '#certificate/permissions.ts';
+import { leaseName, secretName } from '#config/phased-config.ts';
+import { leasePermissions } from '#kubernetes/lease-permissions.ts';
+import type { Permission } from '#kubernetes/permission.ts';
+import { scrapePermissions } from '#kubernetes/scrape-permissions.ts';
+
+/** What running under the name of the sts-phased-rollout-operator takes, besides reconciling. */
+export interface PhasedFrontPermissions {
+  /** In the namespace of the operator. */
+  readonly own: readonly Permission[];
+  /** In the whole cluster. */
+  readonly cluster: readonly Permission[];
+}
+
+/** The webhooks themselves ask nobody: what they take is their certificate, where it is our own. */
+export const phasedFrontPermissions: PhasedFrontPermissions = statedPermissions();
+
+function statedPermissions(): PhasedFrontPermissions {
+  const certificate = certificatePermissions({
+    secret: secretName,
+    configurations: {
+      mutating: [`${phasedRolloutPrefix}mutating-webhook-configuration`],
+      validating: [`${phasedRolloutPrefix}validating-webhook-configuration`],
+    },
+  });
+  const isForCluster = ({ isClusterScoped = false }: Permission): boolean => isClusterScoped;
+  return {
+    own: [...leasePermissions(leaseName), ...certificate.filter((each) => !isForCluster(each))],
+    cluster: [...certificate.filter(isForCluster), ...scrapePermissions],
+  };
+}

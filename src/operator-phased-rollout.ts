@@ -1,0 +1,155 @@
+import { aborted } from '#base/aborted.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { seconds } from '#base/units.ts';
+import type { Config } from '#config/config.ts';
+import type { PhasedRolloutConfig } from '#config/phased-config.ts';
+import { boundedClient } from '#kubernetes/bounded-client.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { type LeaderElection, type Leading, LeaseLostError } from '#kubernetes/leader-election.ts';
+import { ALL_NAMESPACES } from '#kubernetes/lease-record.ts';
+import type { Transport } from '#kubernetes/transport.ts';
+import { decoratedClient } from '#operator-client.ts';
+import { electionOf, runElection } from '#operator-election.ts';
+import { openPhasedWebhooks, startScrapes } from '#operator-phased-servers.ts';
+import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import type { MetricsRegistry } from '#telemetry/metrics.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { Readiness } from '#telemetry/readiness.ts';
+
+/** What a term of reconciling PhasedRollouts is given. */
+export interface PhasedTerm {
+  readonly client: Client;
+  readonly election: LeaderElection;
+  readonly leading: Leading;
+}
+
+/** Reconciles for one term, until `signal` aborts. @returns whether all that was sent is answered */
+export type ReconcilePhasedRollouts = (term: PhasedTerm, signal: AbortSignal) => Promise<boolean>;
+
+/** What one run under the name of the sts-phased-rollout-operator is given. */
+export interface PhasedRolloutOptions {
+  readonly door: PhasedRolloutConfig;
+  /** What it shares with the other names. */
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: MetricsRegistry;
+  readonly metrics: OperatorMetrics;
+  readonly httpMetrics: HttpServerMetrics;
+  readonly readiness: Readiness;
+  /** The authorised way to the API server, without any decoration. */
+  readonly transport: Transport;
+  /** Names this process; new at every start. */
+  readonly identity: string;
+  /** Absent: nothing is reconciled, and no Lease is taken from whoever does. */
+  readonly reconcile?: ReconcilePhasedRollouts;
+}
+
+/** Longest time that a call of a pass takes once the limiter let it go (D-53). */
+const longestAnswer = seconds(30);
+
+/**
+ * Runs until `signal` aborts: serves the webhooks and `/metrics`, becomes ready, and reconciles while it leads. Followers
+ * serve the same (O2).
+ *
+ * @throws {Error} when a server cannot start, or the Lease is lost
+ */
+export async function runPhasedRollout(
+  options: PhasedRolloutOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { door, log, readiness } = options;
+  tellWithoutEffect(door, log);
+  const ending = new AbortController();
+  const end = (): void => {
+    readiness.withdraw();
+    ending.abort();
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  const serving = { ...options, isReady: () => readiness.isReady() };
+  const scrapes = await startScrapes(door, { ...serving, client: decoratedClient(options) });
+  try {
+    const running = [webhooksOf(options, ending.signal), work(options, ending.signal)];
+    try {
+      await Promise.race(running);
+    } finally {
+      end();
+      await Promise.allSettled(running);
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    await scrapes?.close();
+  }
+}
+
+/** Never silently: who reads a manifest takes each flag for what it says. */
+function tellWithoutEffect({ withoutEffect, webhooks }: PhasedRolloutConfig, log: Logger): void {
+  for (const { flag, why } of withoutEffect) log.warn('a flag has no effect here', { flag, why });
+  if (webhooks === undefined) {
+    log.info('no webhooks are served', { why: 'ENABLE_WEBHOOKS is false' });
+  }
+}
+
+/** Serves the webhooks, and tells that this process is ready as soon as they are trusted. */
+async function webhooksOf(options: PhasedRolloutOptions, signal: AbortSignal): Promise<void> {
+  const { door, config, log, readiness } = options;
+  if (door.webhooks === undefined) {
+    readiness.announce();
+    return aborted(signal);
+  }
+  const client = decoratedClient(options);
+  const serving = { ...options, client, isReady: () => readiness.isReady() };
+  const webhooks = await openPhasedWebhooks(config, serving, signal).catch((error: unknown) => {
+    if (signal.aborted) return undefined;
+    throw error;
+  });
+  if (webhooks === undefined) return;
+  log.info('webhooks served', { port: webhooks.port });
+  const announced = webhooks.ready.then(() => readiness.announce());
+  await Promise.all([announced, webhooks.run(signal)]);
+}
+
+async function work(options: PhasedRolloutOptions, signal: AbortSignal): Promise<void> {
+  const { log, reconcile } = options;
+  if (reconcile === undefined) {
+    log.error('PhasedRollouts are not reconciled: this version has their webhooks only');
+    return aborted(signal);
+  }
+  const client = boundedClient(decoratedClient(options), longestAnswer);
+  const leaseClient = decoratedClient(options, false);
+  const settings = { ...options, scope: ALL_NAMESPACES, offBy: 'the absence of --leader-elect' };
+  const election = electionOf(settings, leaseClient);
+  const closed = new AbortController();
+  const electing = runElection(election, settings, { client: leaseClient, signal: closed.signal });
+  try {
+    await lead({ client, election, reconcile }, signal);
+  } finally {
+    closed.abort();
+    await electing;
+  }
+}
+
+/** Reconciles whenever this process leads. @throws {LeaseLostError} when it led with a Lease, and may not any more */
+async function lead(
+  {
+    client,
+    election,
+    reconcile,
+  }: Omit<PhasedTerm, 'leading'> & { readonly reconcile: ReconcilePhasedRollouts },
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const leading = await election.leading(signal).catch(() => undefined);
+    if (leading === undefined) return;
+    const working = AbortSignal.any([signal, leading.signal]);
+    const isClean = await reconcile({ client, election, leading }, working);
+    const { state } = election;
+    if (signal.aborted) return election.end({ isClean });
+    if (state.kind === 'lost') {
+      await election.end({ isClean });
+      throw new LeaseLostError(state.because);
+    }
+  }
+}
