@@ -9,6 +9,7 @@ import {
   TransportError,
   type TransportResponse,
 } from '#kubernetes/transport.ts';
+import { AnswerRoom } from './answer-room.ts';
 import { parseReading } from './parse-reading.ts';
 import { type Hop, hopAfter, mostHops } from './prometheus-hop.ts';
 import { type PrometheusUrl, queryTarget, readPrometheusUrl } from './prometheus-url.ts';
@@ -39,6 +40,8 @@ export interface PrometheusOptions {
   readonly timeout?: Millis;
   /** Longest answer that is read, in bytes. @default 2 MiB */
   readonly longestAnswer?: number;
+  /** Longest that all answers which are read at the same time are together, in bytes. @default 16 MiB */
+  readonly answerRoom?: number;
   /** Questions that one server is asked at once with the same credentials. @default 8 */
   readonly concurrency?: number;
 }
@@ -70,6 +73,7 @@ class HttpPrometheus implements Prometheus {
   readonly #clock: Clock;
   readonly #timeout: Millis;
   readonly #longestAnswer: number;
+  readonly #room: AnswerRoom;
   readonly #lanes: CallLanes;
   readonly #pools: ServerPools;
   readonly #closing = new AbortController();
@@ -80,11 +84,13 @@ class HttpPrometheus implements Prometheus {
       env,
       timeout = seconds(5),
       longestAnswer = 2_097_152,
+      answerRoom = 16_777_216,
       concurrency = 8,
     } = options;
     this.#clock = clock;
     this.#timeout = timeout;
     this.#longestAnswer = longestAnswer;
+    this.#room = new AnswerRoom(answerRoom);
     this.#lanes = new CallLanes(concurrency);
     this.#pools = new ServerPools({ clock, env, connections: concurrency });
   }
@@ -164,14 +170,21 @@ class HttpPrometheus implements Prometheus {
       'user-agent': userAgent,
       ...(authorization !== undefined && { authorization }),
     };
+    const place = this.#room.enter();
+    const whose = AbortSignal.any([signal, place.signal]);
     try {
       const transport = await this.#pools.transport(server, hop.url);
-      const request = { method: 'GET', path: hop.target, headers, signal, timeout } as const;
-      return await transport.request({ ...request, longestAnswer: this.#longestAnswer });
+      const request = { method: 'GET', path: hop.target, headers, signal: whose, timeout } as const;
+      const onBytes = (bytes: number): void => place.take(bytes);
+      const limits = { longestAnswer: this.#longestAnswer, onBytes };
+      return await transport.request({ ...request, ...limits });
     } catch (error) {
       if (signal.aborted) return givenUp;
+      if (place.signal.aborted) return noRoom;
       if (this.#clock.monotonic() < deadline) return failureOf(errorOf(error), hop);
       return failed('TimedOut', `no whole answer within ${this.#timeout} ms`);
+    } finally {
+      place.leave();
     }
   }
 }
@@ -186,6 +199,12 @@ interface Way {
 type Failure = Extract<Reading, { kind: 'error' }>;
 
 const givenUp: Failure = { kind: 'error', reason: 'GivenUp', message: 'the question was given up' };
+
+const noRoom: Failure = {
+  kind: 'error',
+  reason: 'TooLong',
+  message: 'too much is answered at once, and its answer is the longest',
+};
 
 function failed(reason: NoReading, message: string): Failure {
   return { kind: 'error', reason, message };

@@ -35,6 +35,8 @@ export interface ByteRequest extends Omit<TransportRequest, 'body'> {
    * @default any number
    */
   readonly longestAnswer?: number;
+  /** Told the length of each piece of a whole answer as it comes, before it is kept; may abort `signal`. */
+  readonly onBytes?: (bytes: number) => void;
 }
 
 /** A whole answer. */

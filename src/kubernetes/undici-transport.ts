@@ -111,12 +111,14 @@ class UndiciTransport implements ByteTransport {
     return new Promise<TransportResponse>((resolve, reject) => {
       const exchange = this.#begin(request, reject);
       const chunks: Uint8Array[] = [];
-      const { longestAnswer = Number.POSITIVE_INFINITY } = request;
+      const { longestAnswer = Number.POSITIVE_INFINITY, onBytes } = request;
       let length = 0;
       this.#dispatch(this.#answers, exchange, {
         onResponseStart: (_, status, headers) => exchange.answered(status, headers),
         onResponseData: (_, chunk) => {
           length += chunk.length;
+          onBytes?.(chunk.length);
+          if (exchange.isSettled) return;
           if (length <= longestAnswer) chunks.push(chunk);
           else exchange.breakOff(new AnswerTooLongError(longestAnswer));
         },
