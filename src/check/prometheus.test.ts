@@ -58,6 +58,9 @@ function said(reading: Reading): string {
   return reading.kind === 'error' ? `${reading.reason}: ${reading.message}` : reading.kind;
 }
 
+/** What waits for somebody who hangs would wait for ever: no test here takes a tenth of this. */
+const patience = { timeout: 20_000 };
+
 describe('createPrometheus() asks', () => {
   test('createPrometheus() asks by GET at the path of the API, with nothing but the query [phased 44]', async (t) => {
     const bench = new Bench(t);
@@ -187,29 +190,36 @@ describe('createPrometheus() reads', () => {
     assert.ok(written < 50 * 1_048_576, `${written} bytes were written`);
   });
 
-  test('createPrometheus() bounds what it reads of all servers at once, and gives up the longest answer', async (t) => {
-    const bench = new Bench(t);
-    // Nine servers, each within its own bound, hold back their ends: together they are more than 16 MiB.
-    const most = 2_097_152;
-    const ends: ServerResponse[] = [];
-    const floods = Array.from({ length: 9 }, async () => {
-      const { server, url } = await bench.serve((response) => {
-        response.writeHead(200).write(' '.repeat(most - oneSeries.length));
-        ends.push(response);
+  test(
+    'createPrometheus() bounds what it reads of all servers at once, and gives up the longest answer',
+    patience,
+    async (t) => {
+      const bench = new Bench(t);
+      // Nine servers, each within its own bound, hold back their ends: together they are more than 16 MiB.
+      const most = 2_097_152;
+      const ends: ServerResponse[] = [];
+      const floods = Array.from({ length: 9 }, async () => {
+        const { server, url } = await bench.serve((response) => {
+          response.writeHead(200).write(' '.repeat(most - oneSeries.length));
+          ends.push(response);
+        });
+        const reading = bench.read({ url });
+        await server.came(1);
+        return { reading };
       });
-      const reading = bench.read({ url });
-      await server.came(1);
-      return { reading };
-    });
-    const readings = (await Promise.all(floods)).map(({ reading }) => reading);
-    const first = said(await Promise.race(readings));
-    assert.match(first, /^TooLong: .*too much is answered at once, and its answer is the longest$/);
-    const { url } = await bench.serve(answering(oneSeries));
-    assert.equal(said(await bench.read({ url })), 'vector');
-    for (const end of ends) end.end(oneSeries);
-    const kinds = (await Promise.all(readings)).map(({ kind }) => kind);
-    assert.ok(kinds.filter((kind) => kind === 'vector').length >= 7, kinds.join());
-  });
+      const readings = (await Promise.all(floods)).map(({ reading }) => reading);
+      const first = said(await Promise.race(readings));
+      assert.match(
+        first,
+        /^TooLong: .*too much is answered at once, and its answer is the longest$/,
+      );
+      const { url } = await bench.serve(answering(oneSeries));
+      assert.equal(said(await bench.read({ url })), 'vector');
+      for (const end of ends) end.end(oneSeries);
+      const kinds = (await Promise.all(readings)).map(({ kind }) => kind);
+      assert.ok(kinds.filter((kind) => kind === 'vector').length >= 7, kinds.join());
+    },
+  );
 
   test('createPrometheus() reads a body of 2 MiB', async (t) => {
     const bench = new Bench(t);
@@ -228,9 +238,6 @@ describe('createPrometheus() reads', () => {
     assert.match(told, /it answers 401: "Bearer … is wrong"$/);
   });
 });
-
-/** What waits for somebody who hangs would wait for ever: no test here takes a tenth of this. */
-const patience = { timeout: 20_000 };
 
 describe('createPrometheus() in time', () => {
   test('createPrometheus() gives a server up after 5 s [phased 43]', async (t) => {
