@@ -113,6 +113,7 @@ const clusterKinds: ReadonlySet<string> = new Set([
   'ClusterRoleBinding',
   'CustomResourceDefinition',
   'MutatingWebhookConfiguration',
+  'Namespace',
   'ValidatingWebhookConfiguration',
 ]);
 
