@@ -1,6 +1,7 @@
 /** The Helm chart, from what deploy/ is generated from. What has no source but itself is in {@link handWritten}. */
 import { operatorFlags } from '#config/flags.ts';
 import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
+import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
 import { header, yaml } from '../generate-deploy.ts';
 import { affinityOf, chartDeployment } from './chart-deployment.ts';
@@ -34,6 +35,7 @@ export function chartFiles(version: string): Readonly<Record<string, string>> {
     'values.yaml': `${note}${chartValues(version)}`,
     'values.schema.json': `${JSON.stringify(chartSchema, undefined, 2)}\n`,
     'charts/crds/Chart.yaml': `${note}${yaml(definitionsOf(version))}`,
+    'charts/crds/crds/phased-rollout-definition.yaml': `${note}${yaml(phasedRolloutDefinition)}`,
     'charts/crds/crds/replica-template-definition.yaml': `${note}${yaml(replicaTemplateDefinition)}`,
     'charts/crds/crds/zone-aware-pod-disruption-budget-definition.yaml': `${note}${yaml(zoneAwarePodDisruptionBudgetDefinition)}`,
     'templates/_affinity.tpl': affinity(version),

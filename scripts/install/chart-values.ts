@@ -58,7 +58,7 @@ rbac:
   role: ours
 
 crds:
-  # Whether the chart in charts/crds installs the definitions of ReplicaTemplate and ZoneAwarePodDisruptionBudget.
+  # Whether the chart in charts/crds installs the definitions of ReplicaTemplate, ZoneAwarePodDisruptionBudget and PhasedRollout.
   enabled: true
 
 # Annotations of the Deployment.
