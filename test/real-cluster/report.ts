@@ -10,6 +10,7 @@ import {
   NO_INSTALLING,
   NO_MANAGER,
   NO_PEER,
+  NO_PROMETHEUS,
   NO_QUIET_SERVER,
 } from './skip-reasons.ts';
 
@@ -20,6 +21,7 @@ const listed: ReadonlySet<string> = new Set([
   NO_INSTALLING,
   NO_MANAGER,
   NO_PEER,
+  NO_PROMETHEUS,
   NO_QUIET_SERVER,
 ]);
 

@@ -16,3 +16,7 @@ export const NO_DRAINING = 'kubectl cordons and drains nodes, as nobody may do u
 /** Why nothing is installed on an existing cluster. */
 export const NO_INSTALLING =
   'what is installed has definitions and Roles of the cluster, which nobody makes unasked elsewhere';
+
+/** Why no real Prometheus is asked. */
+export const NO_PROMETHEUS =
+  'there is no prometheus in PATH: install the Debian package prometheus, as .ci/run does';
