@@ -6,6 +6,7 @@ import { SparseLog } from '#base/sparse-log.ts';
 import type { EvictionBudgets } from '#disruption-budget/eviction-budgets.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
+import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
@@ -45,7 +46,7 @@ export interface PodEvictionOptions {
 
 /**
  * Lets pods be evicted as far as disruption budgets allow (§5). They judge by caches, so that a denial costs no request; the
- * pod is read only where it would be let go unjudged. A dry run is judged, and nothing is stored for it. Every denial has a
+ * pod is read only where it would be let go, unjudged or because it is given away. A dry run is judged, and nothing is stored for it. Every denial has a
  * code and a cause, and the code is 429 wherever the answer may be another one later (HOOK-1).
  */
 export function podEviction(options: PodEvictionOptions): Webhook {
@@ -116,52 +117,80 @@ function isUncounted({ phase, isTerminating }: PodView): boolean {
 }
 
 /** Whether a pod that may go without being judged is there, and as the cache has it. */
-async function byReading({ request, context }: Case, ports: Ports): Promise<EvictionAnswer> {
-  const { namespace, name } = request;
+async function byReading(review: Case, ports: Ports): Promise<EvictionAnswer> {
+  const { request } = review;
   const leave = ports.limits.reads.acquire();
   if (leave === undefined) return overloaded(request);
-  const deadline = context.deadline();
   try {
-    const key = { namespace, name };
-    const live = await ports.client.get(resourceTypes.pods, key, callOf(deadline));
-    const demanded = demandedUid(request);
-    // The API server evicts no other pod than that, and says so with its 409.
-    if (demanded !== undefined && demanded !== live.metadata.uid) return passed('pod-not-found');
-    return isUncounted(parsePod(live)) ? notReady : notSeenYet(request);
-  } catch (thrown) {
-    // There is nothing to evict, as the API server will say, which drainers take for done.
-    if (isNotFound(thrown)) return passed('pod-not-found');
-    const error = failureOf(thrown, deadline);
-    const fields = { namespace, name, err: errorOf(error) };
-    ports.failures.warn(`pod ${failureKind(error)}`, 'a pod to evict cannot be read', fields);
-    return failed(request, { what: 'pod', error });
+    return await readPod(review, ports, (live) => {
+      const demanded = demandedUid(request);
+      // The API server evicts no other pod than that, and says so with its 409.
+      if (demanded !== undefined && demanded !== live.metadata.uid) return passed('pod-not-found');
+      return isUncounted(parsePod(live)) ? notReady : notSeenYet(request);
+    });
   } finally {
     leave();
   }
 }
 
-async function byJudging(
-  pod: PodView,
+/** Answers what `judge` says of the pod of a review as it is by now. */
+async function readPod(
   { request, context }: Case,
-  { budgets, limits, failures }: Ports,
+  { client, failures }: Ports,
+  judge: (live: KubernetesObject) => EvictionAnswer,
 ): Promise<EvictionAnswer> {
-  const leave = limits.judgements.acquire();
+  const { namespace, name } = request;
+  const deadline = context.deadline();
+  try {
+    const key = { namespace, name };
+    return judge(await client.get(resourceTypes.pods, key, callOf(deadline)));
+  } catch (thrown) {
+    // There is nothing to evict, as the API server will say, which drainers take for done.
+    if (isNotFound(thrown)) return passed('pod-not-found');
+    const error = failureOf(thrown, deadline);
+    const fields = { namespace, name, err: errorOf(error) };
+    failures.warn(`pod ${failureKind(error)}`, 'a pod to evict cannot be read', fields);
+    return failed(request, { what: 'pod', error });
+  }
+}
+
+async function byJudging(pod: PodView, review: Case, ports: Ports): Promise<EvictionAnswer> {
+  const { request, context } = review;
+  const leave = ports.limits.judgements.acquire();
   if (leave === undefined) return overloaded(request);
   const { signal } = context.deadline();
+  const isForNothing = isDryRun(request);
   try {
-    return answerOf(
-      request,
-      await budgets.judgeEviction(pod, { isDryRun: isDryRun(request) }, signal),
-    );
+    const verdict = await ports.budgets.judgeEviction(pod, { isDryRun: isForNothing }, signal);
+    const isToBeProven = verdict.kind === 'allowed' && !isForNothing;
+    return isToBeProven
+      ? await byProof(pod, { review, allowed: answerOf(request, verdict) }, ports)
+      : answerOf(request, verdict);
   } catch (thrown) {
     const error = failureOf(thrown, { signal });
     const { namespace, name } = request;
     const fields = { namespace, name, err: errorOf(error) };
-    failures.warn(`budgets ${failureKind(error)}`, 'an eviction cannot be judged', fields);
+    ports.failures.warn(`budgets ${failureKind(error)}`, 'an eviction cannot be judged', fields);
     return failed(request, { what: 'budgets', error });
   } finally {
     leave();
   }
+}
+
+/**
+ * The permission for `pod`, once it is proven to have been there after that was stored. The API server evicts whatever has
+ * that name by then; and once its successor is up, the reservation of `pod` ends, and another zone may be given away.
+ */
+function byProof(
+  pod: PodView,
+  { review, allowed }: { readonly review: Case; readonly allowed: EvictionAnswer },
+  ports: Ports,
+): EvictionAnswer | Promise<EvictionAnswer> {
+  const { request } = review;
+  if (demandedUid(request) === pod.uid) return allowed;
+  return readPod(review, ports, ({ metadata: { uid } }) =>
+    uid === pod.uid ? allowed : notSeenYet(request),
+  );
 }
 
 /** What failed; that the time was over, where that ended it. */

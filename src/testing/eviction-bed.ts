@@ -24,19 +24,22 @@ export interface EvictionBedOptions {
   readonly deadline?: Millis;
 }
 
+/** What an API server says that has no such pod. */
+export const noSuchPod: FakeAnswer = {
+  status: 404,
+  body: { kind: 'Status', message: 'pods not found', code: 404 },
+};
+
 /** The eviction webhook in front of budgets that are judged as they are, and of an API server that counts. */
 export class EvictionBed {
   readonly clock = new FakeClock();
   readonly budgets = new FakeEvictionBudgets();
   readonly webhook: Webhook;
-  /** What the API server answers. @default it has no such pod */
-  answer: () => FakeAnswer | Promise<FakeAnswer> = () => ({
-    status: 404,
-    body: { kind: 'Status', message: 'pods not found', code: 404 },
-  });
+  /** What the API server answers to the read of pod `name`. @default as the cache has it */
+  answer: (name: string) => FakeAnswer | Promise<FakeAnswer> = (name) => this.#stored(name);
   readonly #registry = createMetricsRegistry();
-  readonly #transport = new FakeTransport(({ signal }) =>
-    unlessAborted(Promise.resolve(this.answer()), signal),
+  readonly #transport = new FakeTransport(({ path, signal }) =>
+    unlessAborted(Promise.resolve(this.answer(/[^/?]*(?=\?|$)/.exec(path)?.[0] ?? '')), signal),
   );
   readonly #deadline: Millis;
 
@@ -56,6 +59,13 @@ export class EvictionBed {
         judgements: new ConcurrencyLimit(judgements),
       },
     });
+  }
+
+  #stored(name: string): FakeAnswer {
+    const pod = this.budgets.pod('test', name);
+    if (pod === undefined) return noSuchPod;
+    const { namespace, uid, resourceVersion, phase } = pod;
+    return { body: { metadata: { name, namespace, uid, resourceVersion }, status: { phase } } };
   }
 
   /** Requests that the API server got, without their queries, such as `GET /api/v1/namespaces/test/pods/x`. */
