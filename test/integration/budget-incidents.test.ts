@@ -8,6 +8,7 @@ import { evict, reviewEvictions } from '#testing/world-evictions.ts';
 import { images, NAMESPACE } from '#testing/world-group.ts';
 import { budgetedWorld, givenAway, makeBudget } from './budget-stage.ts';
 import { setReady } from './hostile-stage.ts';
+import { reviewedWorld, zonesDown } from './incident-stage.ts';
 import { assertKept, blockedBy, deletedPods } from './rollout-stage.ts';
 
 const a0 = 'ingester-zone-a-0';
@@ -18,17 +19,6 @@ const deniedForA = /^429 .*denied the request: 1 pod not ready in ingester-zone-
 
 /** What a native budget says. */
 const deniedByNative = /^429 .*: Cannot evict pod as it would violate the pod's disruption budget/;
-
-/** Three zones of three, at rest, whose evictions one operator reviews, or several do. */
-async function drained(operators = 1): Promise<World> {
-  const world = await budgetedWorld({ replicas: 3, maxUnavailable: '1', operators });
-  for (let started = 0; started < operators; started += 1) await world.readyOperator();
-  await world.clock.advance(minutes(3));
-  await reviewEvictions(world);
-  await makeBudget(world);
-  await world.clock.advance(seconds(11));
-  return world;
-}
 
 /** Has a native budget refuse, after us, that pods of zone a are evicted. */
 async function keepZone(world: World): Promise<void> {
@@ -51,35 +41,6 @@ async function allowInVain(world: World): Promise<void> {
   assert.deepEqual(givenAway(world), [a0]);
 }
 
-/** Counts how many zones have a pod less than they should, at most, from now on. */
-function zonesDown(world: World): () => number {
-  const down = new Map<string, Set<string>>();
-  const seen = { most: 0 };
-  world.cluster.eventLog.onCommit(({ resource, name, after }) => {
-    if (resource !== 'pods') return;
-    const zone = name.replace(/-\d+$/, '');
-    const pods = down.get(zone) ?? new Set();
-    down.set(zone, pods);
-    if (isAvailable(after)) pods.delete(name);
-    else pods.add(name);
-    seen.most = Math.max(seen.most, [...down.values()].filter(({ size }) => size > 0).length);
-  });
-  return () => seen.most;
-}
-
-function isAvailable(pod: unknown): boolean {
-  const { metadata, status } = (pod ?? {}) as {
-    readonly metadata?: { readonly deletionTimestamp?: string };
-    readonly status?: {
-      readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-    };
-  };
-  const isReady = status?.conditions?.some(
-    (each) => each.type === 'Ready' && each.status === 'True',
-  );
-  return metadata?.deletionTimestamp === undefined && isReady === true;
-}
-
 /** Evicts the pods one after the other, again every 5 s after 429 and after nothing else, as kubectl drain does. */
 async function drain(world: World, pods: readonly string[]): Promise<readonly string[]> {
   const answers: string[] = [];
@@ -96,7 +57,7 @@ async function drain(world: World, pods: readonly string[]): Promise<readonly st
 
 describe('incidents', () => {
   test('R3 what is given away stays so when the readiness of the pod changes, and after 5 s', async () => {
-    const world = await drained();
+    const world = await reviewedWorld();
     await allowInVain(world);
     await setReady(world, a0, { status: 'False' });
     await setReady(world, a0, { status: 'True' });
@@ -126,7 +87,7 @@ describe('incidents', () => {
   });
 
   test('R5 a rollout waits for an eviction that was just allowed, though its pod still serves', async () => {
-    const world = await drained();
+    const world = await reviewedWorld();
     await keepZone(world);
     assert.match(await evict(world, 'ingester-zone-a-2'), deniedByNative);
     await world.patchSet('a', {
@@ -145,7 +106,7 @@ describe('incidents', () => {
 
   for (const offset of [0, 250, 500, 750, 1_000].map(millis)) {
     test(`R5 a rollout and an eviction ${offset} ms later never take pods of two zones`, async () => {
-      const world = await drained();
+      const world = await reviewedWorld();
       const most = zonesDown(world);
       await world.setImage(images.new);
       await world.clock.advance(offset);
@@ -168,7 +129,7 @@ describe('incidents', () => {
     },
   })) {
     test(`R6 what an operator gave away is known to its successor when it ${how}`, async () => {
-      const world = await drained();
+      const world = await reviewedWorld();
       await allowInVain(world);
       await end(world);
       assert.match(await evict(world, b0), deniedForA);
@@ -178,7 +139,7 @@ describe('incidents', () => {
   }
 
   test('R15 a drain that retries after 429 alone ends, also when a replica of the operator ends', async () => {
-    const world = await drained(2);
+    const world = await reviewedWorld(2);
     const most = zonesDown(world);
     const first = await drain(world, [a0, b0]);
     await world.run(world.operators[0]?.stop() ?? Promise.resolve());
@@ -189,7 +150,7 @@ describe('incidents', () => {
   });
 
   test('R15 a review that dies with its replica is answered by the other when it is asked again', async () => {
-    const world = await drained(2);
+    const world = await reviewedWorld(2);
     const [leader] = world.operators;
     world.cluster.faults.add({
       match: { client: leader?.client ?? '', verb: 'update', resource: 'configmaps' },
@@ -204,7 +165,7 @@ describe('incidents', () => {
   });
 
   test('R16 what we allowed and a native budget refused is given back after 120 s, and never counted twice', async () => {
-    const world = await drained();
+    const world = await reviewedWorld();
     await allowInVain(world);
     const from = world.clock.now();
     for (let again = 0; again < 3; again += 1) {
@@ -220,7 +181,7 @@ describe('incidents', () => {
   });
 
   test('R17 pods of the operator are evicted while a budget governs the group, also that of the last replica', async () => {
-    const world = await drained(2);
+    const world = await reviewedWorld(2);
     for (const name of ['rollout-operator-1', 'rollout-operator-2']) {
       const metadata = { name, labels: { name: 'rollout-operator' } };
       const spec = { containers: [{ name: 'rollout-operator', image: images.old }] };
