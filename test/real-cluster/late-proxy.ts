@@ -33,12 +33,18 @@ export interface LateProxyOptions {
    * @default 5 s: before the successor's wait of {@link predecessorHorizon} ends
    */
   readonly longestDelay?: Millis;
-  /** Told of each write that may be held, when it has come from the operator, and when the API server has answered it. */
+  /**
+   * Told of each write that may be held, and of each of a ledger or a Lease, when it has come from the operator, and when
+   * the API server has answered it.
+   */
   readonly onWrite?: OnWrite | undefined;
 }
 
-/** Takes the method and path of a write, and where it is. */
-export type OnWrite = (line: string, moment: 'sent' | 'answered') => void;
+/** Where a write is. */
+export type WriteMoment = 'sent' | 'answered';
+
+/** Takes the method and path of a write, where it is, and its body. */
+export type OnWrite = (line: string, moment: WriteMoment, body: string) => void;
 
 /** A write of a killed operator that was on its way still. */
 export interface LateWrite {
@@ -61,6 +67,12 @@ export const predecessorHorizon: Millis = seconds(6);
 const heldWrites: readonly RegExp[] = [
   /^DELETE \/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+$/,
   /^(?:PATCH|PUT) \/apis\/apps\/v1\/namespaces\/[^/]+\/statefulsets\/[^/]+(?:\/status|\/scale)?$/,
+];
+
+/** Writes that are told of, and never held. */
+const toldWrites: readonly RegExp[] = [
+  /^(?:POST|PUT|PATCH) \/api\/v1\/namespaces\/[^/]+\/configmaps(?:\/|$)/,
+  /^PUT \/apis\/coordination\.k8s\.io\/v1\/namespaces\/[^/]+\/leases\//,
 ];
 
 interface Held {
@@ -144,8 +156,9 @@ export class LateProxy {
   #serve(request: IncomingMessage, response: ServerResponse): void {
     // Whoever was killed reads no answers; the other end hears of it here.
     request.on('error', () => response.destroy());
-    if (!isHeldWrite(request)) {
-      this.#passOn(request, response);
+    if (!isAmong(heldWrites, request)) {
+      if (isAmong(toldWrites, request)) void this.#tellOf(request, response);
+      else this.#passOn(request, response);
       return;
     }
     const writing = this.#write(request, response).finally(() => this.#underWay.delete(writing));
@@ -165,6 +178,15 @@ export class LateProxy {
     request.pipe(forwarded);
   }
 
+  async #tellOf(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await wholeBody(request);
+    if (body === undefined) return;
+    this.#tell(request, 'sent', body);
+    const answer = await this.#answerTo(request, { body, headers: {} });
+    this.#tell(request, 'answered', body);
+    passBack(answer, response);
+  }
+
   async #write(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { clock, random } = this.#options;
     const body = await wholeBody(request);
@@ -173,21 +195,21 @@ export class LateProxy {
     const sentAt = clock.now();
     const auditId = randomUUID();
     this.sentAt.set(auditId, sentAt);
-    this.#tell(request, 'sent');
+    this.#tell(request, 'sent', body);
     const longest = this.#isOrphaned ? this.#longestDelay : longestHold;
     if (this.#isOrphaned || random.fraction() < heldChance) await this.#hold(longest);
     const isLate = this.#isOrphaned;
     const arrivedAt = clock.now();
-    const answer = await this.#answerTo(request, { body, auditId });
-    this.#tell(request, 'answered');
+    const answer = await this.#answerTo(request, { body, headers: { 'audit-id': auditId } });
+    this.#tell(request, 'answered', body);
     if (isLate) {
       const { method = '', url: path = '' } = request;
       this.late.push({ method, path, sentAt, arrivedAt, outcome: answer?.status ?? 'lost' });
     } else passBack(answer, response);
   }
 
-  #tell(request: IncomingMessage, moment: Parameters<OnWrite>[1]): void {
-    this.#options.onWrite?.(lineOf(request), moment);
+  #tell(request: IncomingMessage, moment: WriteMoment, body: Buffer): void {
+    this.#options.onWrite?.(lineOf(request), moment, body.toString());
   }
 
   #hold(longest: Millis): Promise<void> {
@@ -209,9 +231,9 @@ export class LateProxy {
   /** Sends a write that was read whole. @returns undefined where there is no whole answer */
   #answerTo(
     request: IncomingMessage,
-    { body, auditId }: { readonly body: Buffer; readonly auditId: string },
+    { body, headers: more }: Pick<Answer, 'body'> & Pick<IncomingMessage, 'headers'>,
   ): Promise<Answer | undefined> {
-    const headers = { ...request.headers, 'audit-id': auditId };
+    const headers = { ...request.headers, ...more };
     return new Promise((resolve) => {
       const forwarded = this.#forward({ ...linesOf(request), headers }, (answer) => {
         wholeBody(answer).then(
@@ -253,9 +275,9 @@ function passBack(answer: Answer | undefined, response: ServerResponse): void {
   else response.writeHead(answer.status, answer.headers).end(answer.body);
 }
 
-function isHeldWrite(request: IncomingMessage): boolean {
+function isAmong(writes: readonly RegExp[], request: IncomingMessage): boolean {
   const line = lineOf(request);
-  return heldWrites.some((pattern) => pattern.test(line));
+  return writes.some((pattern) => pattern.test(line));
 }
 
 function lineOf({ method = '', url = '' }: IncomingMessage): string {

@@ -9,7 +9,7 @@ import type { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import type { OperatorHandle } from '../scenarios/env.ts';
 import type { ControlPlane, OwnControlPlane } from './control-plane.ts';
-import { LateProxy, type LateWrite, type OnWrite, predecessorHorizon } from './late-proxy.ts';
+import { LateProxy, type LateWrite, predecessorHorizon, type WriteMoment } from './late-proxy.ts';
 import type { OperatorAccount } from './operator-account.ts';
 import type { Program, ProgramOptions } from './programs.ts';
 import { SaidBook } from './said-book.ts';
@@ -40,6 +40,13 @@ const fromSources: OperatorProgram = async ({ number, through, flags, env }, opt
   return { path: process.execPath, args, env };
 };
 
+/** Takes the method and path of a write, where it is, and whose and what it is. */
+export type OnOperatorWrite = (
+  line: string,
+  moment: WriteMoment,
+  write: { readonly operator: number; readonly body: string },
+) => void;
+
 /** What {@link OperatorRuns} work with. */
 export interface OperatorRunsOptions {
   readonly plane: ControlPlane;
@@ -54,13 +61,15 @@ export interface OperatorRunsOptions {
   /** What operators that are killed had sent arrives late, as this seed says. Needs a plane of ours. @default nothing is late */
   readonly latenessSeed: number | undefined;
   /** Told of what is late or may be. */
-  readonly onWrite?: OnWrite | undefined;
+  readonly onWrite?: OnOperatorWrite | undefined;
   /** What is started. @default the sources */
   readonly program?: OperatorProgram | undefined;
 }
 
 /** A process of an operator. */
 export interface RealOperator extends OperatorHandle {
+  /** The first of a namespace is 1. */
+  readonly number: number;
   /** Whether it leads, as it said last. */
   isLeading(): boolean;
   /** Resolves when it has ended, by itself or not. */
@@ -154,6 +163,7 @@ export class OperatorRuns {
     return {
       handle: {
         ...handleOf(program, lateProxy),
+        number,
         isLeading: () => said.isLeading && !program.hasEnded,
         ended: program.ended,
       },
@@ -178,7 +188,13 @@ export class OperatorRuns {
     if (own === undefined || latenessSeed === undefined) return undefined;
     const { server, ca, clock } = own;
     const random = new SeededRandom(latenessSeed).derive(`operator ${number}`);
-    const proxy = new LateProxy({ server, ca, clock, random, onWrite });
+    const proxy = new LateProxy({
+      server,
+      ca,
+      clock,
+      random,
+      onWrite: (line, moment, body) => onWrite?.(line, moment, { operator: number, body }),
+    });
     this.#lateProxies.push(proxy);
     return proxy;
   }
@@ -200,7 +216,7 @@ export class OperatorRuns {
 function handleOf(
   program: Program,
   lateProxy: LateProxy | undefined,
-): Omit<RealOperator, 'isLeading' | 'ended'> {
+): Omit<RealOperator, 'number' | 'isLeading' | 'ended'> {
   return {
     pause: () => program.signal('SIGSTOP'),
     resume: () => program.signal('SIGCONT'),

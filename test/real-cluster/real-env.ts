@@ -3,9 +3,9 @@ import type { JsonObject } from '#base/json.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Change, Env, EnvOptions } from '../scenarios/env.ts';
 import type { AuditEntry } from './audit.ts';
-import type { LateWrite, OnWrite } from './late-proxy.ts';
+import type { LateWrite } from './late-proxy.ts';
 import type { INSTALLED_NAMESPACES, OperatorAccount, RoleName } from './operator-account.ts';
-import type { OperatorProgram, RealOperator } from './operator-runs.ts';
+import type { OnOperatorWrite, OperatorProgram, RealOperator } from './operator-runs.ts';
 
 /** What differs on a real cluster. */
 export interface RealEnvOptions extends EnvOptions {
@@ -19,7 +19,7 @@ export interface RealEnvOptions extends EnvOptions {
    */
   readonly latenessSeed?: number;
   /** Told of each such write of an operator, whether it is late or not. */
-  readonly onWrite?: OnWrite;
+  readonly onWrite?: OnOperatorWrite;
   /** What operators run. @default the sources */
   readonly program?: OperatorProgram;
   /** Something that is installed brings the account and what it may do. Needs a plane of ours. @default as `role` says */

@@ -1,12 +1,17 @@
 /** One port in front of several servers, as a Service is in front of the pods that are ready. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
+/** Bytes with which a client ends the handshake of TLS, at most. */
+const longestFinish = 256;
+
 /** Hands each connection to one of its targets that takes it. */
 export class TcpBalancer {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   /** Ports on 127.0.0.1, the one that is asked first first. */
   targets: readonly number[] = [];
+  /** Told of what goes through after the handshakes, before it is passed on: a request to a target, or its answer. */
+  onData: (target: number, moment: 'asked' | 'answered') => void = () => undefined;
 
   private constructor() {
     this.#server = createServer((client) => this.#take(client));
@@ -45,9 +50,26 @@ export class TcpBalancer {
     server.once('error', next);
     server.once('connect', () => {
       server.off('error', next);
+      this.#listen(port, { client, server });
       client.pipe(server).pipe(client);
       client.on('close', () => server.destroy());
       server.on('close', () => client.destroy());
+    });
+  }
+
+  /** Whoever asks says hello, and ends the handshake; what it sends then asks something. */
+  #listen(
+    port: number,
+    { client, server }: { readonly client: Socket; readonly server: Socket },
+  ): void {
+    const seen = { bytes: 0, isAsked: false };
+    client.on('data', (chunk) => {
+      seen.isAsked ||= seen.bytes > 0 && chunk.length > longestFinish;
+      seen.bytes += chunk.length;
+      if (seen.isAsked) this.onData(port, 'asked');
+    });
+    server.on('data', () => {
+      if (seen.isAsked) this.onData(port, 'answered');
     });
   }
 
