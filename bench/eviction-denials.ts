@@ -100,7 +100,6 @@ interface Task extends Omit<Load, 'inFlight'> {
 
 async function measure(stage: EvictionStage, task: Task): Promise<Measured> {
   const { inFlight, pairs, reviews, warmUp } = task;
-  const { review } = reviewOfSet();
   const { server } = stage;
   const open: (PostConnection | undefined)[] = Array.from({ length: inFlight });
   const all = { open, server };
@@ -109,8 +108,7 @@ async function measure(stage: EvictionStage, task: Task): Promise<Measured> {
   const costs: { denial: number; review: number }[] = [];
   let [calls, took] = [0, 0];
   await deny(all, { posts: task.posts, count: warmUp }, errors);
-  const beside = await stage.connect(reference);
-  await flood(beside, warmUp, review);
+  await besideOf(stage, warmUp);
   while (costs.length < pairs) {
     await stage.cluster.call('requests');
     const start = performance.now();
@@ -125,11 +123,20 @@ async function measure(stage: EvictionStage, task: Task): Promise<Measured> {
       .reduce((sum, [, count]) => sum + count, 0);
     costs.push({
       denial: (denial / reviews) * 1e6,
-      review: ((await cpuOf(stage, () => flood(beside, reviews, review))) / reviews) * 1e6,
+      review: ((await besideOf(stage, reviews)) / reviews) * 1e6,
     });
   }
-  for (const each of [...open, ...beside]) each?.close();
+  for (const each of open) each?.close();
   return { inFlight, costs, errors, requests, calls, took };
+}
+
+/** Posts `count` reviews of no-downscale. @returns seconds of CPU of the operator meanwhile */
+async function besideOf(stage: EvictionStage, count: number): Promise<number> {
+  // Each time over new ones: those that ask nothing for long give way to others.
+  const open = await stage.connect(reference);
+  const seconds = await cpuOf(stage, () => flood(open, count, reviewOfSet().review));
+  for (const each of open) each.close();
+  return seconds;
 }
 
 /** @returns seconds of CPU of the operator during `work` */

@@ -24,6 +24,7 @@ export class PostConnection {
   readonly #socket: Socket;
   #waiting: PromiseWithResolvers<PostAnswer> | undefined;
   #received = '';
+  #isToEnd = false;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -48,9 +49,9 @@ export class PostConnection {
     return new PostConnection(socket);
   }
 
-  /** Whether neither side has ended it. */
+  /** Whether neither side has ended it, or said so. */
   get isOpen(): boolean {
-    return this.#socket.writable;
+    return this.#socket.writable && !this.#isToEnd;
   }
 
   /** Posts `request` (see {@link postBytes}), one at a time. */
@@ -73,6 +74,7 @@ export class PostConnection {
     const length = Number(/content-length: (\d+)/i.exec(this.#received)?.[1] ?? 0);
     const end = headEnd + 4 + length;
     if (this.#received.length < end) return;
+    this.#isToEnd ||= /\r\nconnection: close\r\n/i.test(this.#received.slice(0, headEnd + 2));
     // `HTTP/1.1 201 Created`
     const status = Number(this.#received.slice(9, 12));
     const body = this.#received.slice(headEnd + 4, end);

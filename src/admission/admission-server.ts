@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { Server } from 'node:https';
+import type { Server as Listener } from 'node:net';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { KeyPair } from '#certificate/certificate-source.ts';
-import { ConnectionPlaces } from '#telemetry/connection-places.ts';
+import { ConnectionQueue } from '#telemetry/connection-queue.ts';
 import { listenError } from '#telemetry/listen-error.ts';
 import { statedLength } from '#telemetry/stated-length.ts';
 import {
@@ -50,6 +51,7 @@ export interface AdmissionServer {
 
 // Not imported: an import of node:https evaluates all that node:http exports, and with it Node's own copy of undici.
 const { createServer } = process.getBuiltinModule('node:https');
+const { createServer: createListener } = process.getBuiltinModule('node:net');
 
 /** Time in which a connection must have agreed on TLS, of which an honest client needs a few round trips. */
 const handshakeTimeout = seconds(3);
@@ -77,12 +79,15 @@ class TlsServer implements AdmissionServer {
   readonly #options: AdmissionServerOptions;
   readonly #server: Server;
   readonly #routeOf: (path: string) => string;
-  readonly #places = new ConnectionPlaces();
+  /** Takes connections, of which the server gets those that have a place. */
+  readonly #listener: Listener;
+  readonly #queue: ConnectionQueue;
   #closed: Promise<void> | undefined;
 
   constructor(options: AdmissionServerOptions) {
     const { certificate, requestTimeout } = options;
     this.#options = options;
+    this.#queue = new ConnectionQueue(options);
     this.#routeOf = admissionRoutes(options.handlers);
     const listener = admissionListener(options);
     const timeouts = {
@@ -95,32 +100,38 @@ class TlsServer implements AdmissionServer {
     try {
       this.#server = createServer({ ...pem(certificate), ...timeouts }, (incoming, outgoing) => {
         const exchange = { incoming, outgoing, target: requestTarget(incoming.url ?? '') };
-        this.#places.noteRequest(incoming, outgoing);
+        this.#queue.noteRequest(incoming, outgoing);
         this.#observe(exchange);
         listener(exchange);
       });
     } catch (error) {
       throw certificateError(error);
     }
-    this.#server.on('connection', (socket) => this.#places.add(socket));
+    this.#listener = createListener({ pauseOnConnect: true }, (socket) =>
+      this.#queue.add(socket, () => this.#server.emit('connection', socket)),
+    );
+    // From then on it ends what is asked too slowly.
+    this.#listener.once('listening', () => this.#server.emit('listening'));
     // The write timeout: of silence, so that whoever reads slowly is cut, and whoever is answered late is not.
     this.#server.setTimeout(requestTimeout);
   }
 
   get port(): number {
-    const address = this.#server.address();
+    const address = this.#listener.address();
     return typeof address === 'object' && address !== null ? address.port : this.#options.port;
   }
 
   async listen(): Promise<void> {
     const { port, host, log } = this.#options;
     try {
-      this.#server.listen({ port, ...(host !== undefined && { host }) });
-      await once(this.#server, 'listening');
+      this.#listener.listen({ port, ...(host !== undefined && { host }) });
+      await once(this.#listener, 'listening');
     } catch (error) {
       throw listenError({ serves: 'webhooks', port }, error);
     }
-    this.#server.on('error', (error) => log.error('webhook server failed', { err: error }));
+    for (const each of [this.#listener, this.#server]) {
+      each.on('error', (error) => log.error('webhook server failed', { err: error }));
+    }
     this.#server.on('tlsClientError', (error) =>
       log.debug('TLS handshake failed', { err: error.message }),
     );
@@ -146,10 +157,11 @@ class TlsServer implements AdmissionServer {
     const { promise, resolve } = Promise.withResolvers<void>();
     const cut = (): void => this.#server.closeAllConnections();
     const timer = clock.timer(requestTimeout, cut, { background: true });
-    this.#server.close(() => resolve());
+    this.#listener.close(() => resolve());
+    this.#server.close();
     this.#server.closeIdleConnections();
     // Before they agree on TLS, connections are none that the server would end.
-    this.#places.endSilent();
+    this.#queue.endSilent();
     await promise;
     timer.cancel();
     await background?.();
@@ -161,7 +173,8 @@ class TlsServer implements AdmissionServer {
     const { method = '', headers } = incoming;
     const route = this.#routeOf(target.path);
     const begun = clock.monotonic();
-    if (this.#closed !== undefined) outgoing.setHeader('connection', 'close');
+    const isToEnd = this.#closed !== undefined || this.#queue.isToYield(incoming);
+    if (isToEnd) outgoing.setHeader('connection', 'close');
     metrics.changeInflight(method, route, 1);
     outgoing.on('close', () => {
       metrics.changeInflight(method, route, -1);

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
+import { FakeClock } from '#testing/fake-clock.ts';
 import { ConnectionPlaces } from './connection-places.ts';
 
 /** A connection as far as its places go. */
@@ -32,7 +33,7 @@ interface Held {
 
 /** Two places, and connections of the ports 1 and 2 in them. */
 function full(): Held {
-  const places = new ConnectionPlaces(2);
+  const places = new ConnectionPlaces({ clock: new FakeClock(), most: 2 });
   const sockets = [new FakeSocket(1), new FakeSocket(2)];
   for (const socket of sockets) places.add(socket.asSocket());
   return { places, sockets };
@@ -100,6 +101,6 @@ for (const [what, [before, want]] of Object.entries(cases)) {
 
 test('ConnectionPlaces ends a connection whose peer is gone already', () => {
   const socket = new FakeSocket(undefined);
-  new ConnectionPlaces(2).add(socket.asSocket());
+  new ConnectionPlaces({ clock: new FakeClock(), most: 2 }).add(socket.asSocket());
   assert.ok(socket.isEnded);
 });

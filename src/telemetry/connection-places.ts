@@ -1,13 +1,41 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Clock } from '#base/clock.ts';
+import { type Millis, type Monotonic, millis } from '#base/units.ts';
 
 /** Connections that a server keeps at once: scrapers, probes and API servers have a few each. */
 const maxConnections = 256;
 
+/** What {@link ConnectionPlaces} work with. */
+export interface ConnectionPlacesOptions {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** @default 256 */
+  readonly most?: number;
+  /** How long one keeps its place from newcomers. @default not at all */
+  readonly graces?: Graces;
+}
+
+/** How long a connection keeps its place since something was asked or answered on it last. */
+export interface Graces {
+  /** Nothing has come from it at all. */
+  readonly silent: Millis;
+  /** It agrees on TLS, or asks. */
+  readonly asking: Millis;
+  /** It was answered. */
+  readonly idle: Millis;
+}
+
+const noGraces: Graces = { silent: millis(0), asking: millis(0), idle: millis(0) };
+
 /** One connection. */
 interface Place {
   readonly peer: string;
+  readonly address: string;
   readonly socket: Socket;
+  readonly since: Monotonic;
+  touchedAt: Monotonic;
+  /** Whether it has answered all that it was asked, and something at all. */
+  isIdle: boolean;
   /** Requests that have wholly arrived, and are not answered. */
   answering: number;
 }
@@ -19,21 +47,60 @@ interface Place {
  * taken opens another.
  */
 export class ConnectionPlaces {
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #most: number;
+  readonly #graces: Graces;
   /** By peer; the longest untouched first. A socket and the TLS that is spoken over it have the same peer. */
   readonly #places = new Map<string, Place>();
+  /** How many places each address has that has any. */
+  readonly #held = new Map<string, number>();
+  /** Called when one has left. */
+  onLeave: () => void = () => undefined;
 
-  constructor(most: number = maxConnections) {
+  constructor({ clock, most = maxConnections, graces = noGraces }: ConnectionPlacesOptions) {
+    this.#clock = clock;
     this.#most = most;
+    this.#graces = graces;
   }
 
-  /** Gives a new connection a place; ends it where all are being answered. */
+  /** Gives a new connection a place; ends it where none can be had. */
   add(socket: Socket): void {
+    if (!this.take(socket)) socket.destroy();
+  }
+
+  /**
+   * Gives a new connection a place, if one can be had: while all are being answered, or in their grace, one whose address
+   * has more places than the newcomer's gives way to it, and no other. @returns whether there is nothing to wait for
+   */
+  take(socket: Socket): boolean {
     const peer = peerOf(socket);
-    if (peer === undefined || !this.#hasRoom()) return void socket.destroy();
-    const place = { peer, socket, answering: 0 };
+    if (peer === undefined) {
+      socket.destroy();
+      return true;
+    }
+    const address = addressOf(socket);
+    if (!this.#hasRoom(address)) return false;
+    const now = this.#clock.monotonic();
+    const times = { since: now, touchedAt: now };
+    const place: Place = { peer, address, socket, ...times, isIdle: false, answering: 0 };
     this.#places.set(peer, place);
-    socket.once('close', () => this.#leave(place));
+    this.#held.set(address, this.heldBy(address) + 1);
+    socket.once('close', () => {
+      this.#leave(place);
+      this.onLeave();
+    });
+    return true;
+  }
+
+  /** How many places `address` has. */
+  heldBy(address: string): number {
+    return this.#held.get(address) ?? 0;
+  }
+
+  /** How long the connection of a request has had its place. */
+  ageOf(incoming: IncomingMessage): Millis {
+    const now = this.#clock.monotonic();
+    return millis(now - (this.#places.get(peerOf(incoming.socket) ?? '')?.since ?? now));
   }
 
   /** Notes a request: its connection is kept from when the request has wholly arrived until it is answered. */
@@ -41,6 +108,7 @@ export class ConnectionPlaces {
     const place = this.#places.get(peerOf(incoming.socket) ?? '');
     if (place === undefined) return;
     this.#touch(place);
+    place.isIdle = false;
     let counted = 0;
     const count = (): void => {
       counted = 1;
@@ -50,6 +118,7 @@ export class ConnectionPlaces {
     outgoing.once('close', () => {
       incoming.off('end', count);
       place.answering -= counted;
+      place.isIdle = place.answering === 0;
       this.#touch(place);
     });
   }
@@ -61,10 +130,10 @@ export class ConnectionPlaces {
     }
   }
 
-  #hasRoom(): boolean {
+  #hasRoom(address: string): boolean {
     if (this.#places.size < this.#most) return true;
     for (const place of this.#places.values()) {
-      if (place.answering > 0) continue;
+      if (place.answering > 0 || !this.#givesWay(place, address)) continue;
       this.#leave(place);
       place.socket.destroy();
       return true;
@@ -72,18 +141,39 @@ export class ConnectionPlaces {
     return false;
   }
 
+  #givesWay(place: Place, newcomer: string): boolean {
+    const { touchedAt, address } = place;
+    const isInGrace = this.#clock.monotonic() - touchedAt < this.#graceOf(place);
+    return !isInGrace || this.heldBy(address) > this.heldBy(newcomer) + 1;
+  }
+
+  #graceOf({ socket, isIdle }: Place): Millis {
+    if (isIdle) return this.#graces.idle;
+    return socket.bytesRead === 0 ? this.#graces.silent : this.#graces.asking;
+  }
+
   #touch(place: Place): void {
-    if (!this.#leave(place)) return;
+    if (this.#places.get(place.peer) !== place) return;
+    place.touchedAt = this.#clock.monotonic();
+    this.#places.delete(place.peer);
     this.#places.set(place.peer, place);
   }
 
-  /** @returns whether it had a place still */
-  #leave({ peer, socket }: Place): boolean {
-    return this.#places.get(peer)?.socket === socket && this.#places.delete(peer);
+  #leave(place: Place): void {
+    if (this.#places.get(place.peer) !== place) return;
+    this.#places.delete(place.peer);
+    const left = this.heldBy(place.address) - 1;
+    if (left > 0) this.#held.set(place.address, left);
+    else this.#held.delete(place.address);
   }
 }
 
 /** Who is at the other end; undefined when nobody is any more. */
 function peerOf({ remoteAddress, remotePort }: Socket): string | undefined {
   return remotePort === undefined ? undefined : `${remoteAddress} ${remotePort}`;
+}
+
+/** Where the other end is. */
+export function addressOf({ remoteAddress }: Socket): string {
+  return remoteAddress ?? '';
 }

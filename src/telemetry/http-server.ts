@@ -75,7 +75,7 @@ class PlainHttpServer implements HttpServer {
     const isReady = (): boolean => this.#closed === undefined && options.isReady();
     const { appOf = (usual) => usual, certificate } = options;
     const app = appOf(httpApp({ ...options, isReady }), isReady);
-    const places = new ConnectionPlaces();
+    const places = new ConnectionPlaces({ clock: options.clock });
     const underWay = new RequestsOfConnection();
     const listener = withWriteTimeout(options.clock, (request, response) => {
       places.noteRequest(request, response);

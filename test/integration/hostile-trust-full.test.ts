@@ -82,3 +82,19 @@ test('256 connections that never begin to agree on TLS do not keep an honest rev
   await server.close();
   assert.equal(status, 200);
 });
+
+test('1,000 connections that ask at once are all answered, none of them cut', async () => {
+  const server = await serveWebhooks([webhook]);
+  const answers = await Promise.all(
+    Array.from({ length: 1_000 }, async () => {
+      const socket = await connection(server.port);
+      socket.write(posting(path, honest));
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      // An API server keeps 25 of them, and ends the others.
+      socket.destroy();
+      return answer.toString().slice(0, 12);
+    }),
+  );
+  await server.close();
+  assert.deepEqual([...new Set(answers)], ['HTTP/1.1 200']);
+});
