@@ -23,9 +23,9 @@ const budget = 'ingester';
 /** What becomes of the leaders, by turns. */
 const ends: readonly LeaderEnd[] = ['kill', 'stop', 'pause'];
 
-/** What is said of a review whose replica was killed, or halted. */
+/** What is said of a review whose replica was killed, or halted: it answers 408 when it goes on, as it read too slowly. */
 const lostReview =
-  /failed calling webhook .*(?:EOF|connection re|deadline exceeded|Client\.Timeout|timed? ?out)/;
+  /failed calling webhook .*(?:EOF|connection re|deadline exceeded|status code 408|Client\.Timeout|timed? ?out)/;
 
 /** Work that goes on until it is told to end with the round that it is in. */
 interface Drains {
@@ -67,7 +67,7 @@ async function drainNodes(tool: KubectlEnv, env: RealEnv, drains: Drains): Promi
 
 /** Drains `node` as people do: again after a review that died. */
 async function drainNode(tool: KubectlEnv, node: string): Promise<void> {
-  const flags = ['--pod-selector=app=ingester', '--ignore-daemonsets', '--timeout=90s'];
+  const flags = ['--pod-selector=app=ingester', '--ignore-daemonsets', '--timeout=300s'];
   for (;;) {
     const { code, stderr } = await tool.run(['drain', node, ...flags]);
     if (code === 0) break;
