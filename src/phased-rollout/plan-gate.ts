@@ -1,0 +1,151 @@
+import { assertNever } from '#base/assert-never.ts';
+import { problemText } from '#base/parsed.ts';
+import { after } from '#base/units.ts';
+import type { Answer } from '#check/answer.ts';
+import type { CheckState } from '#check/check-state.ts';
+import {
+  type Check,
+  type CheckPlan,
+  type CheckView,
+  checkOf,
+  countAnswer,
+  planCheck,
+} from '#check/plan-check.ts';
+import type { PhasedDecision } from './plan-decision.ts';
+import { goesOn, held, type Outcome, type Pass, setPartition, unlessHeld } from './plan-outcome.ts';
+import type { PhasedSnapshot } from './snapshot.ts';
+import { checkStateOf, type Step } from './status.ts';
+
+/**
+ * Returns how far the answers of the step have come that `snapshot` is in, errors of this process among them; undefined
+ * while nothing is asked. What was counted for another set, revision or step is not in it.
+ */
+export function gateStateOf(
+  snapshot: Pick<PhasedSnapshot, 'resource' | 'target'> & {
+    readonly gate: Pick<PhasedSnapshot['gate'], 'memory'>;
+  },
+): CheckState | undefined {
+  const { resource, target, gate } = snapshot;
+  const { step } = resource.status;
+  if (step === undefined || target === undefined) return undefined;
+  const { uid, status } = target.set;
+  const state = checkStateOf(step, `${uid}/${status.updateRevision}`);
+  if (state === undefined || gate.memory?.subject !== state.subject) return state;
+  const { errors, lastError } = gate.memory;
+  return { ...state, errors, ...(lastError !== undefined && { lastError }) };
+}
+
+/** What is done while the check of `step` decides: count what was answered, ask, wait, or let the next pod go (R36, R37). */
+export function planGate(pass: Pass, step: Step): Outcome {
+  const { snapshot, spec } = pass;
+  const { initialDelay, period, successThreshold } = spec;
+  const check = checkOf({ initialDelay, period, passesNeeded: successThreshold });
+  if (check.kind === 'invalid') return held('InvalidSpec', problemText(check.problem));
+  const state = gateStateOf(snapshot);
+  // A stored step whose begin cannot be read waits for its pods anew.
+  if (state === undefined) {
+    const again = { ...step, status: 'WaitForAllPodsToBeAvailable', lastCheck: undefined } as const;
+    return goesOn(pass, { ...snapshot.resource.status, step: again });
+  }
+  const view = viewOf(pass, state);
+  const { answer } = snapshot.gate;
+  const counted = answer === undefined ? undefined : countAnswer(check.value, view, answer);
+  if (answer !== undefined && counted?.kind === 'counted') {
+    return stored(pass, { step, state: counted.state, answer });
+  }
+  return { memory: state, ...planNext(pass, step, { check: check.value, view }) };
+}
+
+function viewOf({ snapshot, now }: Pass, state: CheckState): CheckView {
+  const { steady, known, questionId, asked } = snapshot.gate;
+  const isAsked = asked?.subject === state.subject && asked.id === questionId;
+  return { state, questionId, now, steady, known, isAsked };
+}
+
+/** A count is stored before anything rests on it, and what comes of it is for the next look. */
+function stored(
+  pass: Pass,
+  counted: { readonly step: Step; readonly state: CheckState; readonly answer: Answer },
+): Outcome {
+  const { step, state, answer } = counted;
+  const next: Step = {
+    ...step,
+    status: answer.verdict === 'unknown' ? 'PrometheusError' : 'WaitForChecks',
+    lastCheck: state.lastAnswer,
+    consecutiveSuccesses: state.passes,
+    consecutiveFailures: state.failures,
+    totalFailures: state.totalFailures,
+  };
+  return goesOn(pass, { ...pass.snapshot.resource.status, step: next }, { memory: state });
+}
+
+interface Sight {
+  readonly check: Check;
+  readonly view: CheckView;
+}
+
+function planNext(pass: Pass, step: Step, { check, view }: Sight): Outcome {
+  const plan = planCheck(check, view);
+  switch (plan.kind) {
+    case 'passed':
+      return planRelease(pass, step);
+    case 'failed':
+      return held('CheckFailed', plan.because.message);
+    case 'wait':
+      return planWait(pass, plan);
+    case 'ask':
+      return planQuestion(pass, step, view);
+    default:
+      return assertNever(plan);
+  }
+}
+
+/** One pod more may be updated: by one, whatever `maxUnavailable` says (R44). */
+function planRelease(pass: Pass, step: Step): Outcome {
+  const { set } = pass.target;
+  const to = step.partition - 1;
+  const message =
+    `${step.consecutiveSuccesses} checks on end have passed, so ${set.name}-${set.spec.ordinalsStart + to} ` +
+    `may run ${set.status.updateRevision}`;
+  return unlessHeld(pass.snapshot, 'gated', () => ({
+    decisions: [setPartition(pass, to, { reason: 'CheckPassed', message })],
+  }));
+}
+
+function planWait({ now }: Pass, plan: Extract<CheckPlan, { kind: 'wait' }>): Outcome {
+  const until = after(now, plan.remaining);
+  if (plan.for === 'initial-delay') {
+    return held(
+      'InitialDelay',
+      'All pods are available; the first check waits for its delay',
+      until,
+    );
+  }
+  const message =
+    plan.for === 'answer' ? 'The check is being asked' : 'The next check is not due yet';
+  return held('AwaitingCheck', message, until);
+}
+
+function planQuestion(pass: Pass, step: Step, view: CheckView): Outcome {
+  const { resource, gate } = pass.snapshot;
+  const { problem } = gate;
+  if (problem !== undefined) {
+    const isNew = step.status !== 'PrometheusError';
+    const event: PhasedDecision = { kind: 'tell', type: 'Warning', because: problem };
+    const hold: PhasedDecision = { kind: 'hold', because: problem };
+    return {
+      status: { ...resource.status, step: { ...step, status: 'PrometheusError' } },
+      decisions: [...(isNew ? [event] : []), hold],
+    };
+  }
+  const question = { subject: view.state.subject, id: view.questionId };
+  const because = { reason: 'CheckDue', message: 'The next check is due' } as const;
+  const isFirst = step.status === 'WaitForInitialDelay';
+  return {
+    status: {
+      ...resource.status,
+      step: isFirst ? { ...step, status: 'WaitForChecks' } : step,
+    },
+    decisions: [{ kind: 'ask', question, because }],
+  };
+}

@@ -1,0 +1,102 @@
+import type { Instant } from '#base/units.ts';
+import type { Requeue } from '#control/decision.ts';
+import { setRef } from '#control/refs.ts';
+import type { PhasedRolloutSpec } from './api.ts';
+import type { PhasedDecision, PhasedPlan, PhasedReason, WantedCondition } from './plan-decision.ts';
+import type { DisruptionHold, PhasedSnapshot, TargetSet } from './snapshot.ts';
+import type { Phase, RolloutStatus } from './status.ts';
+
+/** A snapshot of which it is known that there is a set, and what is wanted of it. */
+export interface Pass {
+  readonly snapshot: PhasedSnapshot;
+  readonly target: TargetSet;
+  readonly spec: PhasedRolloutSpec;
+  readonly now: Instant;
+}
+
+/** A plan of which most parts are as usual: nothing done, the status kept, the next change awaited. */
+export type Outcome = Partial<PhasedPlan>;
+
+const awaitChange: Requeue = { kind: 'await-change' };
+
+/** Returns `outcome` with all that it leaves open. */
+export function completed(snapshot: PhasedSnapshot, outcome: Outcome): PhasedPlan {
+  return {
+    decisions: [],
+    status: snapshot.resource.status,
+    conditions: {},
+    requeue: awaitChange,
+    memory: undefined,
+    // Nothing waits for an answer outside of an analysis: one that comes is of a state that is over.
+    isAnswerDone: snapshot.gate.answer !== undefined,
+    ...outcome,
+  };
+}
+
+/** A hold; `until` when time alone ends it, and then is looked again. */
+export function held(reason: PhasedReason, message: string, until?: Instant): Outcome {
+  const decision: PhasedDecision = {
+    kind: 'hold',
+    ...(until !== undefined && { until }),
+    because: { reason, message },
+  };
+  return {
+    decisions: [decision],
+    requeue: until === undefined ? awaitChange : { kind: 'at', at: until },
+  };
+}
+
+/** A status in which the next look, which is due at once, goes on. */
+export function goesOn({ now }: Pass, status: RolloutStatus, rest: Outcome = {}): Outcome {
+  return { status, requeue: { kind: 'at', at: now }, ...rest };
+}
+
+/** The partition is to be `to`. */
+export function setPartition(
+  { target: { set } }: Pass,
+  to: number,
+  because: { readonly reason: PhasedReason; readonly message: string },
+): PhasedDecision {
+  return {
+    kind: 'set-partition',
+    set: setRef(set),
+    revision: set.resourceVersion,
+    from: set.spec.partition,
+    to,
+    because,
+  };
+}
+
+/** The first of `holds` that forbids a disruption: one that a user lifted the gate of, or one behind it. */
+export function holdOn(
+  { holds }: PhasedSnapshot,
+  disruption: 'gated' | 'lifted',
+): DisruptionHold | undefined {
+  return holds.find(({ kind }) => kind === 'view' || disruption === 'gated');
+}
+
+/** `then`, unless something forbids it now. */
+export function unlessHeld(
+  snapshot: PhasedSnapshot,
+  disruption: 'gated' | 'lifted',
+  then: () => Outcome,
+): Outcome {
+  const hold = holdOn(snapshot, disruption);
+  return hold === undefined ? then() : held(hold.because.reason, hold.because.message, hold.until);
+}
+
+/** An error or a suspension: the other fields stay as they were (C9), and `because` stands in both conditions. */
+export function stopped(
+  { resource: { status } }: PhasedSnapshot,
+  phase: Phase,
+  stop: Pick<WantedCondition, 'because'> & { readonly isReady?: boolean },
+): Outcome {
+  const { because, isReady = false } = stop;
+  return {
+    status: { ...status, phase },
+    conditions: {
+      Ready: { status: isReady ? 'True' : 'False', because },
+      Updated: { status: 'Unknown', because },
+    },
+  };
+}

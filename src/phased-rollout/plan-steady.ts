@@ -1,0 +1,73 @@
+import { isOutdated, targetRevision } from '#statefulset/revision.ts';
+import { slotsOf } from '#statefulset/slot.ts';
+import type { WantedCondition } from './plan-decision.ts';
+import { held, type Outcome, type Pass, setPartition, unlessHeld } from './plan-outcome.ts';
+import { planStuckPod } from './plan-stuck.ts';
+
+const ready: WantedCondition = {
+  status: 'True',
+  because: { reason: 'Ready', message: 'It can be rolled out' },
+};
+
+/** What is done while the set wants one revision only (R27 to R30); pods on another one go back first (W1). */
+export function planSteady(pass: Pass): Outcome {
+  const back = planReturn(pass);
+  if (back === undefined) return { conditions: { Ready: ready }, ...planBlocked(pass) };
+  const because = { reason: 'Rolling', message: 'Pods go back to the revision from before' };
+  return { conditions: { Ready: ready, Updated: { status: 'False', because } }, ...back };
+}
+
+function planBlocked(pass: Pass): Outcome {
+  const { snapshot, target, now } = pass;
+  const { set } = target;
+  const { partition, replicas } = set.spec;
+  if (partition !== replicas) {
+    const message = `The next update of ${set.name} is to wait for its checks`;
+    return { decisions: [setPartition(pass, replicas, { reason: 'UpdatesBlocked', message })] };
+  }
+  if (set.status.observedGeneration < set.generation) {
+    return held('RevisionUnknown', `The newest spec of ${set.name} is not observed yet`);
+  }
+  const { status } = snapshot.resource;
+  const message = `Every pod of ${set.name} runs its revision`;
+  const isEnd = status.phase === 'Rolling';
+  return {
+    status: {
+      ...status,
+      phase: 'Updated',
+      step: undefined,
+      ...(isEnd && { rolloutEnd: now }),
+    },
+    conditions: {
+      Ready: ready,
+      Updated: { status: 'True', because: { reason: 'Updated', message } },
+    },
+    decisions: isEnd
+      ? [{ kind: 'tell', type: 'Normal', because: { reason: 'RolloutCompleted', message } }]
+      : [],
+  };
+}
+
+/**
+ * A template that was taken back in the middle of a rollout (T53): pods that already run the other revision roll back,
+ * which needs no check, and until they have, nothing is updated.
+ */
+function planReturn(pass: Pass): Outcome | undefined {
+  const { snapshot, target, now } = pass;
+  const { set, pods } = target;
+  const revision = targetRevision(set);
+  if (revision === undefined) return undefined;
+  const slots = slotsOf({ set, pods, leaving: snapshot.leaving, watched: snapshot.watched }, now);
+  const wanted = slots.slice(0, set.spec.replicas);
+  const lowest = wanted.findIndex(
+    (slot) => slot.kind !== 'missing' && isOutdated(slot.pod, revision),
+  );
+  if (lowest < 0) return undefined;
+  const message = `Pods from ordinal ${set.spec.ordinalsStart + lowest} of ${set.name} go back to ${revision}`;
+  if (set.spec.partition > lowest) {
+    return unlessHeld(snapshot, 'gated', () => ({
+      decisions: [setPartition(pass, lowest, { reason: 'RevisionReverted', message })],
+    }));
+  }
+  return planStuckPod(pass, slots) ?? held('RevisionReverted', message);
+}

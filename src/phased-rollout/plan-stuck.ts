@@ -1,0 +1,93 @@
+import { assertNever } from '#base/assert-never.ts';
+import { podRef, setRef } from '#control/refs.ts';
+import { successorRevision } from '#statefulset/revision.ts';
+import type { Slot } from '#statefulset/slot.ts';
+import { type Stuckness, stuckness } from '#statefulset/stuck.ts';
+import { held, type Outcome, type Pass, unlessHeld } from './plan-outcome.ts';
+
+interface StuckPod {
+  readonly slot: Extract<Slot, { kind: 'not-ready' }>;
+  readonly why: string;
+}
+
+/**
+ * What is done about pods that cannot become ready by themselves, while all pods are waited for (W2, D-48): the lowest is
+ * replaced where its successor runs another revision, one at a time. Below the partition that is the revision from before
+ * the update, so that nothing gets past the gate by it. Undefined where no pod is stuck.
+ */
+export function planStuckPod(pass: Pass, slots: readonly Slot[]): Outcome | undefined {
+  const { target, snapshot } = pass;
+  const { set } = target;
+  const stuck = slots.flatMap((slot) => stuckPodOf(pass, slot));
+  const [first] = stuck;
+  if (first === undefined) return undefined;
+  const chosen = stuck.find(({ slot }) => isChanged(pass, slot));
+  if (chosen === undefined) {
+    const { pod } = first.slot;
+    return held(
+      'StuckPodKept',
+      `${pod.name} is stuck (${first.why}), and would come back as it is`,
+    );
+  }
+  const { pod, ordinal } = chosen.slot;
+  const other = slots.find((slot) => slot !== chosen.slot && isUnderWay(pass, slot, first));
+  if (other !== undefined) {
+    return held('AwaitingAvailability', `${set.name}-${other.ordinal} is being replaced`);
+  }
+  const successor = successorRevision(set, ordinal) ?? '';
+  const message = `${pod.name} is stuck (${chosen.why}); the pod in its place will run ${successor}`;
+  return unlessHeld(snapshot, 'gated', () => ({
+    decisions: [
+      {
+        kind: 'delete-pod',
+        set: setRef(set),
+        pod: podRef(pod),
+        because: { reason: 'StuckPodReplaced', message },
+      },
+    ],
+  }));
+}
+
+function stuckPodOf(pass: Pass, slot: Slot): readonly StuckPod[] {
+  if (slot.kind !== 'not-ready') return [];
+  const found = stucknessOf(pass, slot);
+  if (found.kind === 'stuck-by-cause') return [{ slot, why: found.cause }];
+  return found.kind === 'stuck-by-time' ? [{ slot, why: 'not ready for too long' }] : [];
+}
+
+/** When time makes the first pod of `slots` stuck that is not yet; undefined where time does not. */
+export function leftUntilStuck(pass: Pass, slots: readonly Slot[]): number | undefined {
+  const lefts = slots.flatMap((slot) => {
+    const found = slot.kind === 'not-ready' ? stucknessOf(pass, slot) : undefined;
+    return found?.kind === 'not-stuck' && found.left !== undefined ? [found.left] : [];
+  });
+  return lefts.length === 0 ? undefined : Math.min(...lefts);
+}
+
+function stucknessOf({ snapshot, now }: Pass, { pod }: StuckPod['slot']): Stuckness {
+  const { watched, stuckAfter } = snapshot;
+  return stuckness(pod, { now, watched, stuckAfter });
+}
+
+function isChanged({ target: { set } }: Pass, { ordinal, pod }: StuckPod['slot']): boolean {
+  const successor = successorRevision(set, ordinal);
+  return successor !== undefined && pod.revision !== undefined && pod.revision !== successor;
+}
+
+/** Whether the pod of `slot` is being replaced, as far as can be told. */
+function isUnderWay(pass: Pass, slot: Slot, lowestStuck: StuckPod): boolean {
+  switch (slot.kind) {
+    case 'terminating':
+    case 'settling':
+      return true;
+    // An ordered controller makes no pod above one that is not ready.
+    case 'missing':
+      return !pass.target.set.spec.isOrdered || slot.ordinal < lowestStuck.slot.ordinal;
+    case 'not-ready':
+      return stuckPodOf(pass, slot).length === 0 && !isChanged(pass, slot);
+    case 'available':
+      return false;
+    default:
+      return assertNever(slot);
+  }
+}

@@ -1,0 +1,210 @@
+import { problemText } from '#base/parsed.ts';
+import type { Instant } from '#base/units.ts';
+import { setRef } from '#control/refs.ts';
+import { isTooLarge } from '#statefulset/parse-ordinal.ts';
+import type { PhasedDecision, PhasedPlan, PhasedReason } from './plan-decision.ts';
+import {
+  completed,
+  goesOn,
+  held,
+  holdOn,
+  type Outcome,
+  type Pass,
+  setPartition,
+  stopped,
+  unlessHeld,
+} from './plan-outcome.ts';
+import { planRollout } from './plan-rollout.ts';
+import { planSteady } from './plan-steady.ts';
+import type { PhasedSnapshot, TargetSet } from './snapshot.ts';
+
+/**
+ * What to do next about one PhasedRollout, and why not more; one step of the state machine at a time, so that each is
+ * stored before the next rests on it (spec §3, with the mended weaknesses of §6.1).
+ *
+ * Total and deterministic. The decisions are carried out before the status is stored, each only against the
+ * resourceVersion that it names: a plan on an old view changes nothing (T33, T34).
+ */
+export function planPhasedRollout(snapshot: PhasedSnapshot, now: Instant): PhasedPlan {
+  const { resource } = snapshot;
+  // Never past the cleanup, whoever else's finalizer keeps it alive (T70).
+  if (resource.isDeleting) return completed(snapshot, planDeletion(snapshot));
+  if (!resource.hasFinalizer) {
+    const because = { reason: 'FinalizerMissing', message: 'Nothing is owned without it' } as const;
+    return completed(snapshot, { decisions: [{ kind: 'add-finalizer', because }] });
+  }
+  const outcome = planTarget(snapshot, now);
+  const decisions = [...releasesOf(snapshot, snapshot.former), ...(outcome.decisions ?? [])];
+  return completed(snapshot, { ...outcome, decisions });
+}
+
+function planDeletion(snapshot: PhasedSnapshot): Outcome {
+  const { resource, target, former } = snapshot;
+  if (!resource.hasFinalizer) return {};
+  const sets = target === undefined ? former : [target, ...former];
+  const decisions = releasesOf(snapshot, sets);
+  if (decisions.length > 0) {
+    const until = decisions.find((each) => each.kind === 'hold')?.until;
+    return { decisions, ...(until !== undefined && { requeue: { kind: 'at', at: until } }) };
+  }
+  const because = { reason: 'Released', message: 'No StatefulSet names it any more' } as const;
+  return { decisions: [{ kind: 'remove-finalizer', because }] };
+}
+
+/** What takes the marks of `snapshot`'s resource off those of `sets` that carry them (R11, W5). */
+function releasesOf(
+  snapshot: PhasedSnapshot,
+  sets: readonly TargetSet[],
+): readonly PhasedDecision[] {
+  const { name } = snapshot.resource;
+  return sets
+    .filter(({ owner }) => owner === name)
+    .map(({ set, hasMaxUnavailable }): PhasedDecision => {
+      const isBlocked = set.spec.partition > 0;
+      // To drop the partition lets the pods below it roll.
+      const hold = isBlocked ? holdOn(snapshot, 'lifted') : undefined;
+      if (hold !== undefined) {
+        const { because, until } = hold;
+        return { kind: 'hold', ...(until !== undefined && { until }), because };
+      }
+      const dropsAll = hasMaxUnavailable ? 'partition' : 'rolling-update';
+      return {
+        kind: 'release',
+        set: setRef(set),
+        revision: set.resourceVersion,
+        drops: isBlocked ? dropsAll : 'nothing',
+        because: {
+          reason: 'Released',
+          message: `${set.name} is not rolled out by ${name} any more`,
+        },
+      };
+    });
+}
+
+function planTarget(snapshot: PhasedSnapshot, now: Instant): Outcome {
+  const { resource, target } = snapshot;
+  const { spec } = resource;
+  if (spec.kind === 'invalid') return held('InvalidSpec', problemText(spec.problem));
+  if (target === undefined) {
+    const message = `There is no StatefulSet ${spec.value.targetRef} in the namespace`;
+    return {
+      ...held('SetNotFound', message),
+      ...stopped(snapshot, 'ErrorSTSNotFound', {
+        because: { reason: 'ErrorSTSNotFound', message },
+      }),
+    };
+  }
+  return planOwnership({ snapshot, target, spec: spec.value, now });
+}
+
+function planOwnership(pass: Pass): Outcome {
+  const { snapshot, target } = pass;
+  const { resource, others, conflicts } = snapshot;
+  const { set, owner } = target;
+  if (conflicts.length > 0) {
+    const message = `${set.name} is moved by nobody, as ${conflicts.join(', ')} would move it, too`;
+    return unmanageable(pass, 'ConflictingOwners', message);
+  }
+  if (owner === resource.name) return planStrategy(pass);
+  const other = others.find(({ name }) => name === owner);
+  if (other?.targetRef === set.name) {
+    return unmanageable(pass, 'OwnedByAnother', `${set.name} is rolled out by ${other.name}`);
+  }
+  const message = `${set.name} is rolled out by nobody else`;
+  return {
+    decisions: [
+      {
+        kind: 'adopt',
+        set: setRef(set),
+        revision: set.resourceVersion,
+        because: { reason: 'Adopted', message },
+      },
+    ],
+  };
+}
+
+function unmanageable({ snapshot }: Pass, reason: PhasedReason, message: string): Outcome {
+  const hold = held(reason, message);
+  const isNew = snapshot.resource.status.phase !== 'ErrorCannotManage';
+  return {
+    ...hold,
+    ...stopped(snapshot, 'ErrorCannotManage', {
+      because: { reason: 'ErrorCannotManage', message },
+    }),
+    decisions: [
+      ...(isNew ? [told('Warning', 'CannotManage', message)] : []),
+      ...(hold.decisions ?? []),
+    ],
+  };
+}
+
+function told(type: 'Normal' | 'Warning', reason: PhasedReason, message: string): PhasedDecision {
+  return { kind: 'tell', type, because: { reason, message } };
+}
+
+function planStrategy(pass: Pass): Outcome {
+  const { set } = pass.target;
+  const { updateStrategy } = set.spec;
+  if (updateStrategy !== 'RollingUpdate') {
+    const message = `${set.name} has the update strategy ${updateStrategy} instead of RollingUpdate`;
+    return unmanageable(pass, 'WrongUpdateStrategy', message);
+  }
+  if (isTooLarge(set))
+    return held('SetTooLarge', `${set.name} has too many replicas to be looked at`);
+  return pass.spec.standardRollingUpdate ? planSuspended(pass) : planGated(pass);
+}
+
+function planSuspended(pass: Pass): Outcome {
+  const { snapshot, target } = pass;
+  const message = 'Updates roll without checks, as spec.standardRollingUpdate says';
+  if (target.set.spec.partition > 0) {
+    return unlessHeld(snapshot, 'lifted', () => ({
+      decisions: [setPartition(pass, 0, { reason: 'Suspended', message })],
+    }));
+  }
+  const isNew = snapshot.resource.status.phase !== 'Suspended';
+  return {
+    ...stopped(snapshot, 'Suspended', { because: { reason: 'Suspended', message }, isReady: true }),
+    decisions: isNew ? [told('Normal', 'Suspended', message)] : [],
+  };
+}
+
+function planGated(pass: Pass): Outcome {
+  const { currentRevision, updateRevision } = pass.target.set.status;
+  if (currentRevision === updateRevision) return planSteady(pass);
+  if (currentRevision === '' || updateRevision === '') {
+    return held('RevisionMissing', `${pass.target.set.name} does not tell both of its revisions`);
+  }
+  return planStart(pass) ?? planRollout(pass);
+}
+
+/** A rollout that begins, or begins anew on another revision (R31, R31b); undefined while one is under way. */
+function planStart(pass: Pass): Outcome | undefined {
+  const { snapshot, target, now } = pass;
+  const { status } = snapshot.resource;
+  const { partition, replicas } = target.set.spec;
+  const { updateRevision } = target.set.status;
+  const isAnother = status.updateRevision !== updateRevision;
+  const isRolling = status.phase === 'Rolling';
+  if (isRolling && !isAnother) return undefined;
+  // What was let go for another revision is blocked before anything else; an update at partition 0 that nobody followed is not (T64).
+  if (isAnother && partition < replicas && (isRolling || partition > 0)) {
+    const message = `No pod may run ${updateRevision} before it is checked`;
+    return { decisions: [setPartition(pass, replicas, { reason: 'RevisionChanged', message })] };
+  }
+  const message = `${target.set.name} is to run ${updateRevision}`;
+  const begun = {
+    phase: 'Rolling',
+    updateRevision,
+    rolloutStart: now,
+    rolloutEnd: undefined,
+    step: undefined,
+  } as const;
+  return goesOn(pass, begun, {
+    conditions: {
+      Ready: { status: 'True', because: { reason: 'Ready', message: 'It can be rolled out' } },
+      Updated: { status: 'False', because: { reason: 'Rolling', message } },
+    },
+    decisions: isRolling ? [] : [told('Normal', 'RolloutStarted', message)],
+  });
+}

@@ -1,0 +1,343 @@
+import { assertNever } from '#base/assert-never.ts';
+import { type Instant, instant, monotonic, seconds } from '#base/units.ts';
+import type { QuestionKey, Verdict } from '#check/answer.ts';
+import type { CheckState } from '#check/check-state.ts';
+import { SeenStates } from '#check/seen-states.ts';
+import type { PhasedRolloutSpec } from '#phased-rollout/api.ts';
+import { planPhasedRollout } from '#phased-rollout/plan.ts';
+import type { PhasedDecision, PhasedPlan } from '#phased-rollout/plan-decision.ts';
+import { gateStateOf } from '#phased-rollout/plan-gate.ts';
+import type {
+  DisruptionHold,
+  GateSight,
+  PhasedSnapshot,
+  TargetSet,
+} from '#phased-rollout/snapshot.ts';
+import { formatStatus, parseStatus, type RolloutStatus } from '#phased-rollout/status.ts';
+import { podView, statefulSetView, T0, unready } from './views.ts';
+
+const never = monotonic(-3_600_000);
+
+/** The spec of most scenarios: delay 10 s, period 5 s, two passes. */
+const usualSpec: PhasedRolloutSpec = {
+  targetRef: 'web',
+  standardRollingUpdate: false,
+  initialDelay: seconds(10),
+  period: seconds(5),
+  successThreshold: 2,
+  query: { expr: 'up', url: 'http://h', insecureSkipVerify: false, secretRef: undefined },
+};
+
+/** A pod of the play; `state` is `ready` unless said otherwise. */
+export interface PlayedPod {
+  revision: string | undefined;
+  state: 'ready' | 'not-ready' | 'crashing' | 'terminating';
+}
+
+/** One PhasedRollout over one set, played by hand: what is stored, one process, and the controller of the set. */
+export class PhasedPlay {
+  /** Both in milliseconds. */
+  wall: number = T0 + 3_600_000;
+  steady = 0;
+  spec = usualSpec;
+  status: RolloutStatus = parseStatus({});
+  resource = { name: 'pr1', isDeleting: false, hasFinalizer: true };
+  /** `undefined`: there is no set. */
+  set: { replicas: number; partition: number; current: string; update: string } | undefined = {
+    replicas: 3,
+    partition: 0,
+    current: 'A',
+    update: 'A',
+  };
+  owner: string | undefined = 'pr1';
+  hasMaxUnavailable = false;
+  isObserved = true;
+  uid = 'web-uid';
+  strategy = 'RollingUpdate';
+  ordinalsStart = 0;
+  pods = new Map<number, PlayedPod>();
+  former: readonly TargetSet[] = [];
+  others: PhasedSnapshot['others'] = [];
+  conflicts: readonly string[] = [];
+  holds: readonly DisruptionHold[] = [];
+  problem: GateSight['problem'];
+  /** What was told, newest last. */
+  readonly events: string[] = [];
+  /** All values that the partition had, newest last. */
+  readonly partitions: number[] = [];
+  #seen = this.#process();
+  #memory: CheckState | undefined;
+  #asked: { readonly key: QuestionKey; readonly at: number } | undefined;
+  #answer: GateSight['answer'];
+  /** Times the server was asked, in milliseconds of the steady clock. */
+  readonly asks: number[] = [];
+
+  constructor(replicas = 3) {
+    if (this.set !== undefined) this.set.replicas = replicas;
+    for (let ordinal = 0; ordinal < replicas; ordinal += 1) this.put(ordinal, 'A');
+  }
+
+  get now(): Instant {
+    return instant(this.wall);
+  }
+
+  get isAsked(): boolean {
+    return this.#asked !== undefined;
+  }
+
+  /** Steady at its blocked state. */
+  static steady(replicas = 3): PhasedPlay {
+    const play = new PhasedPlay(replicas);
+    play.settle();
+    play.events.length = 0;
+    play.partitions.length = 0;
+    return play;
+  }
+
+  /** A rollout to B that waits at partition 3, its analysis begun. */
+  static rolling(replicas = 3): PhasedPlay {
+    const play = PhasedPlay.steady(replicas);
+    play.change('B').settle();
+    return play;
+  }
+
+  put(ordinal: number, revision: string | undefined, state: PlayedPod['state'] = 'ready'): this {
+    this.pods.set(ordinal, { revision, state });
+    return this;
+  }
+
+  /** The template changes. */
+  change(update: string): this {
+    if (this.set !== undefined) this.set.update = update;
+    return this;
+  }
+
+  pass(span: number): this {
+    this.wall += span;
+    this.steady += span;
+    return this;
+  }
+
+  restart(): this {
+    this.#seen = this.#process();
+    this.#memory = undefined;
+    this.#asked = undefined;
+    this.#answer = undefined;
+    return this;
+  }
+
+  snapshot(): PhasedSnapshot {
+    const resource = {
+      ...this.resource,
+      spec: { kind: 'valid', value: this.spec } as const,
+      status: this.status,
+    };
+    const { target } = this;
+    const memory = this.#memory === undefined ? {} : { memory: this.#memory };
+    const state = gateStateOf({ resource, target, gate: memory });
+    const steady = monotonic(this.steady);
+    const known =
+      state === undefined
+        ? { began: steady, lastAnswer: steady, lastError: steady }
+        : this.#seen.see('web', state);
+    return {
+      resource,
+      target,
+      former: this.former,
+      others: this.others,
+      conflicts: this.conflicts,
+      holds: this.holds,
+      gate: {
+        steady,
+        known,
+        questionId: 'query',
+        ...memory,
+        ...(this.problem !== undefined && { problem: this.problem }),
+        ...(this.#asked !== undefined && { asked: this.#asked.key }),
+        ...(this.#answer !== undefined && { answer: this.#answer }),
+      },
+      leaving: new Set(),
+      stuckAfter: undefined,
+      watched: {
+        now: steady,
+        since: new Map([...this.pods.keys()].map((ordinal) => [`web-${ordinal}-uid`, never])),
+        witnessed: new Set(),
+        served: new Set(),
+        gone: new Map(),
+        begun: never,
+      },
+    };
+  }
+
+  get target(): TargetSet | undefined {
+    if (this.set === undefined) return undefined;
+    const { replicas, partition, current, update } = this.set;
+    const { ordinalsStart, owner, hasMaxUnavailable, strategy: updateStrategy } = this;
+    const set = statefulSetView({
+      name: 'web',
+      uid: this.uid,
+      generation: this.isObserved ? 1 : 2,
+      spec: { replicas, partition, ordinalsStart, updateStrategy },
+      status: { observedGeneration: 1, replicas, currentRevision: current, updateRevision: update },
+    });
+    const pods = [...this.pods].map(([ordinal, { revision, state }]) => {
+      const isReady = state === 'ready' || state === 'terminating';
+      return podView({
+        name: `web-${ordinal}`,
+        revision,
+        isTerminating: state === 'terminating',
+        ...(!isReady && {
+          readySince: undefined,
+          unready: unready({ isBackingOff: state === 'crashing' }),
+        }),
+        ...(state === 'crashing' && { trouble: 'CrashLoopBackOff' }),
+      });
+    });
+    return { set, pods, owner, hasMaxUnavailable };
+  }
+
+  plan(): PhasedPlan {
+    return planPhasedRollout(this.snapshot(), this.now);
+  }
+
+  /** One look, carried out and stored. @returns what was decided, in words */
+  look(): readonly string[] {
+    const plan = this.plan();
+    for (const decision of plan.decisions) this.#carryOut(decision);
+    this.status = parseStatus({ status: formatStatus(plan.status) });
+    this.#memory = plan.memory;
+    if (plan.isAnswerDone) this.#answer = undefined;
+    return plan.decisions.map(said);
+  }
+
+  /** Looks until nothing more comes of it at this moment. @returns all that was decided, holds apart */
+  settle(): readonly string[] {
+    const all: string[] = [];
+    for (let count = 0; count < 50; count += 1) {
+      const before = JSON.stringify([this.status, this.set, this.owner, this.resource]);
+      const { requeue } = this.plan();
+      const decided = this.look().filter((each) => !each.startsWith('hold'));
+      all.push(...decided);
+      const isSame = before === JSON.stringify([this.status, this.set, this.owner, this.resource]);
+      if (isSame && !(requeue.kind === 'at' && requeue.at <= this.wall)) return all;
+    }
+    throw new Error(`It never settles: ${all.join('; ')}`);
+  }
+
+  /** Waits until the server is asked. @returns the seconds waited */
+  untilAsked(): number {
+    const start = this.steady;
+    this.settle();
+    for (let count = 0; !this.isAsked; count += 1) {
+      const { requeue } = this.plan();
+      if (requeue.kind !== 'at' || count > 20) throw new Error('Nothing is asked');
+      this.pass(Math.max(1, requeue.at - this.wall)).settle();
+    }
+    return (this.steady - start) / 1_000;
+  }
+
+  /** Answers what is asked, or was. */
+  answer(verdict: Verdict): this {
+    const asked = this.#asked;
+    if (asked === undefined) throw new Error('Nothing is asked');
+    this.#asked = undefined;
+    this.#answer = {
+      verdict,
+      warnings: [],
+      because: { reason: 'AsWanted', message: verdict },
+      question: asked.key,
+      askedAt: monotonic(asked.at),
+    };
+    return this;
+  }
+
+  /** Waits for the next question, answers it and looks. @returns what was decided */
+  next(verdict: Verdict): readonly string[] {
+    this.untilAsked();
+    return this.answer(verdict).settle();
+  }
+
+  /** What the controller of the set does in the end: pods from the partition on are updated, and a whole set is promoted. */
+  controller(): this {
+    const { set } = this;
+    if (set === undefined) return this;
+    for (let index = 0; index < set.replicas; index += 1) {
+      const pod = this.pods.get(index + this.ordinalsStart);
+      if (index >= set.partition) this.put(index + this.ordinalsStart, set.update);
+      else if (pod === undefined) this.put(index + this.ordinalsStart, set.current);
+    }
+    if ([...this.pods.values()].every(({ revision }) => revision === set.update)) {
+      set.current = set.update;
+    }
+    return this;
+  }
+
+  #process(): SeenStates {
+    return new SeenStates({ monotonic: () => monotonic(this.steady) });
+  }
+
+  #carryOut(decision: PhasedDecision): void {
+    switch (decision.kind) {
+      case 'set-partition':
+        this.#setPartition(decision.to);
+        break;
+      case 'add-finalizer':
+      case 'remove-finalizer':
+        this.resource.hasFinalizer = decision.kind === 'add-finalizer';
+        break;
+      case 'adopt':
+        this.owner = this.resource.name;
+        break;
+      case 'release':
+        this.#release(decision);
+        break;
+      case 'delete-pod':
+        this.pods.delete(Number(decision.pod.name.slice('web-'.length)));
+        break;
+      case 'tell':
+        this.events.push(decision.because.reason);
+        break;
+      case 'ask':
+        this.#asked = { key: decision.question, at: this.steady };
+        this.asks.push(this.steady);
+        break;
+      case 'hold':
+        break;
+      default:
+        assertNever(decision);
+    }
+  }
+
+  #setPartition(to: number): void {
+    if (this.set !== undefined) this.set.partition = to;
+    this.partitions.push(to);
+  }
+
+  #release({ set, drops }: Extract<PhasedDecision, { kind: 'release' }>): void {
+    this.former = this.former.filter((each) => each.set.name !== set.name);
+    if (set.name !== 'web') return;
+    this.owner = undefined;
+    if (drops !== 'nothing' && this.set !== undefined) this.set.partition = 0;
+  }
+}
+
+function said(decision: PhasedDecision): string {
+  switch (decision.kind) {
+    case 'set-partition':
+      return `partition ${decision.from} to ${decision.to}`;
+    case 'release':
+      return `release ${decision.set.name}, drop ${decision.drops}`;
+    case 'delete-pod':
+      return `delete ${decision.pod.name}`;
+    case 'tell':
+    case 'hold':
+      return `${decision.kind} ${decision.because.reason}`;
+    case 'add-finalizer':
+    case 'remove-finalizer':
+    case 'adopt':
+    case 'ask':
+      return decision.kind;
+    default:
+      return assertNever(decision);
+  }
+}
