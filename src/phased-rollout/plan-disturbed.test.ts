@@ -57,6 +57,14 @@ describe('planPhasedRollout() when the template changes', () => {
     assert.deepEqual(play.settle(), ['partition 3 to 2']);
   });
 
+  test('pods that go back keep their partition while that is not observed yet', () => {
+    const play = PhasedPlay.steady();
+    play.put(2, 'B').look();
+    play.isObserved = false;
+    assert.deepEqual(play.look(), ['hold RevisionUnknown']);
+    assert.deepEqual(play.partitions, [2]);
+  });
+
   test('[phased 54] replaces a pod that is stuck on the revision before', () => {
     const play = rolledTo(2);
     play.put(2, 'B', 'crashing').change('C');

@@ -1,5 +1,6 @@
 import { isOutdated, targetRevision } from '#statefulset/revision.ts';
 import { slotsOf } from '#statefulset/slot.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
 import type { WantedCondition } from './plan-decision.ts';
 import { held, type Outcome, type Pass, setPartition, unlessHeld } from './plan-outcome.ts';
 import { planStuckPod } from './plan-stuck.ts';
@@ -25,9 +26,7 @@ function planBlocked(pass: Pass): Outcome {
     const message = `The next update of ${set.name} is to wait for its checks`;
     return { decisions: [setPartition(pass, replicas, { reason: 'UpdatesBlocked', message })] };
   }
-  if (set.status.observedGeneration < set.generation) {
-    return held('RevisionUnknown', `The newest spec of ${set.name} is not observed yet`);
-  }
+  if (set.status.observedGeneration < set.generation) return unobserved(set);
   const { status } = snapshot.resource;
   const message = `Every pod of ${set.name} runs its revision`;
   const isEnd = status.phase === 'Rolling';
@@ -48,6 +47,10 @@ function planBlocked(pass: Pass): Outcome {
   };
 }
 
+function unobserved({ name }: StatefulSetView): Outcome {
+  return held('RevisionUnknown', `The newest spec of ${name} is not observed yet`);
+}
+
 /**
  * A template that was taken back in the middle of a rollout (T53): pods that already run the other revision roll back,
  * which needs no check, and until they have, nothing is updated.
@@ -55,14 +58,16 @@ function planBlocked(pass: Pass): Outcome {
 function planReturn(pass: Pass): Outcome | undefined {
   const { snapshot, target, now } = pass;
   const { set, pods } = target;
-  const revision = targetRevision(set);
-  if (revision === undefined) return undefined;
+  const revision = set.status.updateRevision;
+  if (revision === '') return undefined;
   const slots = slotsOf({ set, pods, leaving: snapshot.leaving, watched: snapshot.watched }, now);
   const wanted = slots.slice(0, set.spec.replicas);
   const lowest = wanted.findIndex(
     (slot) => slot.kind !== 'missing' && isOutdated(slot.pod, revision),
   );
   if (lowest < 0) return undefined;
+  // As after the partition was lowered for them: to block the set now would undo that.
+  if (targetRevision(set) === undefined) return unobserved(set);
   const message = `Pods from ordinal ${set.spec.ordinalsStart + lowest} of ${set.name} go back to ${revision}`;
   if (set.spec.partition > lowest) {
     return unlessHeld(snapshot, 'gated', () => ({

@@ -1,9 +1,8 @@
 import { assertNever } from '#base/assert-never.ts';
-import { type Instant, instant, monotonic, seconds } from '#base/units.ts';
+import { type Instant, instant, monotonic } from '#base/units.ts';
 import type { QuestionKey, Verdict } from '#check/answer.ts';
 import type { CheckState } from '#check/check-state.ts';
 import { SeenStates } from '#check/seen-states.ts';
-import type { PhasedRolloutSpec } from '#phased-rollout/api.ts';
 import { planPhasedRollout } from '#phased-rollout/plan.ts';
 import type { PhasedDecision, PhasedPlan } from '#phased-rollout/plan-decision.ts';
 import { gateStateOf } from '#phased-rollout/plan-gate.ts';
@@ -14,36 +13,21 @@ import type {
   TargetSet,
 } from '#phased-rollout/snapshot.ts';
 import { formatStatus, parseStatus, type RolloutStatus } from '#phased-rollout/status.ts';
-import { podView, statefulSetView, T0, unready } from './views.ts';
+import { type PlayedPod, type PlayedSet, said, targetOf, usualPhasedSpec } from './phased-set.ts';
+import { T0 } from './views.ts';
 
 const never = monotonic(-3_600_000);
-
-/** The spec of most scenarios: delay 10 s, period 5 s, two passes. */
-const usualSpec: PhasedRolloutSpec = {
-  targetRef: 'web',
-  standardRollingUpdate: false,
-  initialDelay: seconds(10),
-  period: seconds(5),
-  successThreshold: 2,
-  query: { expr: 'up', url: 'http://h', insecureSkipVerify: false, secretRef: undefined },
-};
-
-/** A pod of the play; `state` is `ready` unless said otherwise. */
-export interface PlayedPod {
-  revision: string | undefined;
-  state: 'ready' | 'not-ready' | 'crashing' | 'terminating';
-}
 
 /** One PhasedRollout over one set, played by hand: what is stored, one process, and the controller of the set. */
 export class PhasedPlay {
   /** Both in milliseconds. */
   wall: number = T0 + 3_600_000;
   steady = 0;
-  spec = usualSpec;
+  spec = usualPhasedSpec;
   status: RolloutStatus = parseStatus({});
   resource = { name: 'pr1', isDeleting: false, hasFinalizer: true };
   /** `undefined`: there is no set. */
-  set: { replicas: number; partition: number; current: string; update: string } | undefined = {
+  set: PlayedSet | undefined = {
     replicas: 3,
     partition: 0,
     current: 'A',
@@ -170,30 +154,7 @@ export class PhasedPlay {
   }
 
   get target(): TargetSet | undefined {
-    if (this.set === undefined) return undefined;
-    const { replicas, partition, current, update } = this.set;
-    const { ordinalsStart, owner, hasMaxUnavailable, strategy: updateStrategy } = this;
-    const set = statefulSetView({
-      name: 'web',
-      uid: this.uid,
-      generation: this.isObserved ? 1 : 2,
-      spec: { replicas, partition, ordinalsStart, updateStrategy },
-      status: { observedGeneration: 1, replicas, currentRevision: current, updateRevision: update },
-    });
-    const pods = [...this.pods].map(([ordinal, { revision, state }]) => {
-      const isReady = state === 'ready' || state === 'terminating';
-      return podView({
-        name: `web-${ordinal}`,
-        revision,
-        isTerminating: state === 'terminating',
-        ...(!isReady && {
-          readySince: undefined,
-          unready: unready({ isBackingOff: state === 'crashing' }),
-        }),
-        ...(state === 'crashing' && { trouble: 'CrashLoopBackOff' }),
-      });
-    });
-    return { set, pods, owner, hasMaxUnavailable };
+    return this.set === undefined ? undefined : targetOf(this, this.set);
   }
 
   plan(): PhasedPlan {
@@ -318,26 +279,5 @@ export class PhasedPlay {
     if (set.name !== 'web') return;
     this.owner = undefined;
     if (drops !== 'nothing' && this.set !== undefined) this.set.partition = 0;
-  }
-}
-
-function said(decision: PhasedDecision): string {
-  switch (decision.kind) {
-    case 'set-partition':
-      return `partition ${decision.from} to ${decision.to}`;
-    case 'release':
-      return `release ${decision.set.name}, drop ${decision.drops}`;
-    case 'delete-pod':
-      return `delete ${decision.pod.name}`;
-    case 'tell':
-    case 'hold':
-      return `${decision.kind} ${decision.because.reason}`;
-    case 'add-finalizer':
-    case 'remove-finalizer':
-    case 'adopt':
-    case 'ask':
-      return decision.kind;
-    default:
-      return assertNever(decision);
   }
 }
