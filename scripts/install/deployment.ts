@@ -8,7 +8,7 @@ export const podLabels = { name };
 const user = 65_532;
 
 /** Of the container, in MiB, as the peer ships it. */
-const memoryLimit = 200;
+export const memoryLimit = 200;
 
 /**
  * Of the container's limit, for the old generation of the heap: 96 of 200 MiB. Measured with all of the program loaded and
@@ -19,6 +19,13 @@ export const heapPercentage = 48;
 
 /** What that is, as Node takes it outside of a container, in MiB. */
 export const heapOfContainer = Math.floor((memoryLimit * heapPercentage) / 100);
+
+/** Of each container: it needs nothing of the machine. */
+export const containerSecurity = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+} as const;
 
 /** Returns the image of `version` as it is built here: of no registry. */
 export function builtImage(version: string): string {
@@ -68,11 +75,7 @@ export function deployment(image: string, { args, ports }: SetUp): object {
       requests: { cpu: '100m', memory: '100Mi' },
       limits: { memory: `${memoryLimit}Mi` },
     },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    },
+    securityContext: containerSecurity,
   };
   return {
     apiVersion: 'apps/v1',

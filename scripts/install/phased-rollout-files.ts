@@ -8,6 +8,7 @@ import type { Permission } from '#kubernetes/permission.ts';
 import { roleRules } from '#operator-permissions.ts';
 import { phasedFrontPermissions } from '#operator-phased-permissions.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
+import { containerSecurity, heapPercentage, memoryLimit } from './deployment.ts';
 
 /** Where the manifests of the peer put it (O4). */
 const namespace = 'sts-phased-rollout-operator-system';
@@ -106,16 +107,15 @@ function deployment(image: string): object {
       '--health-probe-bind-address=:8081',
       '--server-tls.self-signed-cert.enabled',
     ],
-    env: [{ name: 'NODE_OPTIONS', value: '--max-old-space-size-percentage=48' }],
+    env: [{ name: 'NODE_OPTIONS', value: `--max-old-space-size-percentage=${heapPercentage}` }],
     ports: [{ name: 'webhook-server', containerPort: webhookPort, protocol: 'TCP' }],
     livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 15, periodSeconds: 20 },
     readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 10 },
-    resources: { requests: { cpu: '10m', memory: '100Mi' }, limits: { memory: '200Mi' } },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
+    resources: {
+      requests: { cpu: '10m', memory: '100Mi' },
+      limits: { memory: `${memoryLimit}Mi` },
     },
+    securityContext: containerSecurity,
   };
   return {
     apiVersion: 'apps/v1',

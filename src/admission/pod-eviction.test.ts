@@ -42,6 +42,12 @@ function stored(status: JsonObject, metadata: JsonObject = {}): (bed: EvictionBe
   };
 }
 
+const notSeenYet = [
+  429,
+  'PodNotSeen',
+  `eviction of pod test/${name} is not allowed: the pod, as it is now, has not been seen by this operator yet`,
+] as const;
+
 const cases: Readonly<Record<string, Case>> = {
   'denies another operation than CREATE [zpdb 43]': {
     asked: { operation: 'DELETE' },
@@ -110,11 +116,7 @@ const cases: Readonly<Record<string, Case>> = {
   'denies a pod that serves, though the cache still has its failed predecessor [zpdb 47]': {
     given: zones({ a: { pods: { 0: failed } } }),
     with: stored({ phase: 'Running' }),
-    says: [
-      429,
-      'PodNotSeen',
-      `eviction of pod test/${name} is not allowed: the pod, as it is now, has not been seen by this operator yet`,
-    ],
+    says: notSeenYet,
     counts: 'pod-not-found 429',
     calls: 1,
   },
@@ -314,11 +316,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'denies a pod that is another one by the time that it is given away': {
     with: stored({ phase: 'Running' }),
-    says: [
-      429,
-      'PodNotSeen',
-      `eviction of pod test/${name} is not allowed: the pod, as it is now, has not been seen by this operator yet`,
-    ],
+    says: notSeenYet,
     counts: 'pod-not-found 429',
     calls: 1,
     reserved: [name],

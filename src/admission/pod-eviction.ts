@@ -46,8 +46,9 @@ export interface PodEvictionOptions {
 
 /**
  * Lets pods be evicted as far as disruption budgets allow (§5). They judge by caches, so that a denial costs no request; the
- * pod is read only where it would be let go, unjudged or because it is given away. A dry run is judged, and nothing is stored for it. Every denial has a
- * code and a cause, and the code is 429 wherever the answer may be another one later (HOOK-1).
+ * pod is read only where it would be let go, unjudged or because it is given away. A dry run is judged, and nothing is
+ * stored for it. Every denial has a code and a cause, and the code is 429 wherever the answer may be another one later
+ * (HOOK-1).
  */
 export function podEviction(options: PodEvictionOptions): Webhook {
   const { metrics, log, clock } = options;

@@ -1,7 +1,6 @@
 /** The program under the name of the sts-phased-rollout-operator, behind an API server that calls its webhooks. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -25,6 +24,7 @@ import { ask } from '../scenarios/ask.ts';
 import { type Ask, reviewPhasedRollouts } from '../scenarios/phased-rollout-reviews.ts';
 import { OperatorProcess } from './operator-program.ts';
 import { bundled } from './webhook-bundles.ts';
+import { freePort } from './webhook-stage.ts';
 
 const namespace = 'ops';
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -220,17 +220,4 @@ function withBundle(body: JsonObject, caBundle: string): JsonObject {
     clientConfig: { ...(webhook['clientConfig'] as JsonObject), caBundle },
   }));
   return { ...body, webhooks };
-}
-
-/** A port where nobody listens now. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve());
-  });
-  const address = server.address();
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

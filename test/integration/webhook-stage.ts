@@ -178,7 +178,7 @@ export class WebhookStage {
 }
 
 /** A port where nobody listens now. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve());
