@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { millis, seconds } from '#base/units.ts';
+import { seconds } from '#base/units.ts';
 import type { SharedTexts } from '#kubernetes/shared-config-map.ts';
 import { TransportError } from '#kubernetes/transport.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
@@ -19,14 +19,13 @@ class Counter {
   fault: Error | undefined;
   readonly swaps: BatchedSwaps<string, string>;
 
-  constructor(stored = new StoredMap(), clock = new FakeClock(), betweenWrites = millis(0)) {
+  constructor(stored = new StoredMap(), clock = new FakeClock()) {
     this.clock = clock;
     this.stored = stored;
     this.swaps = new BatchedSwaps({
       clock,
       map: stored,
       patience: seconds(5),
-      betweenWrites,
       freshFor: () => seconds(10),
       decide: (asked, shared) => this.#decide(asked, shared),
     });
@@ -76,23 +75,6 @@ test('BatchedSwaps decide together on all that ask while a write is under way', 
   await counter.clock.settle();
   gate.resolve();
   await Promise.all([first, ...others]);
-  assert.deepEqual(counter.stored.calls, ['read', 'write a=yes', 'write b=yes,c=yes,d=yes']);
-});
-
-test('BatchedSwaps decide together on all that ask soon after a write, and write at once where none was', async () => {
-  const counter = new Counter(new StoredMap(), new FakeClock(), millis(20));
-  counter.room = 10;
-  const answers = [counter.ask('a')];
-  await counter.clock.settle();
-  assert.deepEqual(counter.stored.calls, ['read', 'write a=yes']);
-  for (const name of ['b', 'c', 'd']) {
-    await counter.clock.advance(5);
-    answers.push(counter.ask(name));
-  }
-  await counter.clock.advance(4);
-  assert.equal(counter.stored.calls.length, 2);
-  await counter.clock.advance(1);
-  await Promise.all(answers);
   assert.deepEqual(counter.stored.calls, ['read', 'write a=yes', 'write b=yes,c=yes,d=yes']);
 });
 

@@ -1,6 +1,6 @@
 import { backoffAfter } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
-import { type Instant, type Millis, type Monotonic, millis, monotonic } from '#base/units.ts';
+import { type Instant, type Millis, type Monotonic, millis } from '#base/units.ts';
 import { ApiError, isOutcomeUnknown } from '#kubernetes/api-error.ts';
 import type { CallOptions } from '#kubernetes/client.ts';
 import { hasLostSwap, type SharedTexts, type TextChanges } from '#kubernetes/shared-config-map.ts';
@@ -23,8 +23,6 @@ export interface BatchedSwapOptions<Asked, Answer> {
   };
   /** How long each call may take. */
   readonly patience: Millis;
-  /** How long after a write the next one leaves at the earliest, so that what is asked soon after one another shares it. @default 0 */
-  readonly betweenWrites?: Millis;
   /** How old the texts may be that a decision is made on; what others wrote shows by then. */
   freshFor(): Millis;
   /**
@@ -101,8 +99,6 @@ export class BatchedSwaps<Asked, Answer> {
   /** Undefined: it has to be read. */
   #seen: Seen | undefined;
   #isRunning = false;
-  /** When the next write may leave. */
-  #mayWriteAt = monotonic(0);
 
   constructor(options: BatchedSwapOptions<Asked, Answer>) {
     this.#options = options;
@@ -163,12 +159,7 @@ export class BatchedSwaps<Asked, Answer> {
     const batch = [...this.#waiting];
     const round = { seen, batch, at: { now: clock.now(), monotonic: clock.monotonic() } };
     const swap = this.#decide(round);
-    if (swap.changes.size > 0) {
-      const early = this.#mayWriteAt - round.at.monotonic;
-      // What waits is decided on again then, with all that has come by that time.
-      if (early > 0) return clock.sleep(millis(early), { owner: 'compare-and-swap' });
-      await this.#write(round, swap);
-    }
+    if (swap.changes.size > 0) await this.#write(round, swap);
     for (const [index, waiting] of batch.entries()) {
       const answer = swap.answers[index];
       this.#waiting.delete(waiting);
@@ -192,7 +183,7 @@ export class BatchedSwaps<Asked, Answer> {
   }
 
   async #write(round: Round<Asked, Answer>, swap: Swap<Answer>): Promise<void> {
-    const { clock, map, patience, betweenWrites = 0 } = this.#options;
+    const { clock, map, patience } = this.#options;
     const { seen, batch } = round;
     let sentAt = clock.monotonic();
     const beforeSend = (): void => {
@@ -204,7 +195,6 @@ export class BatchedSwaps<Asked, Answer> {
     };
     const options = { timeout: patience, beforeSend };
     const shared = await map.write(seen.shared, swap.changes, options);
-    this.#mayWriteAt = monotonic(clock.monotonic() + betweenWrites);
     this.#saw({ shared, provenAt: sentAt, by: 'write' });
   }
 

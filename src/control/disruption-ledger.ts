@@ -39,8 +39,6 @@ export interface DisruptionLedgerOptions {
   readonly clock: Clock;
   /** The ConfigMap of the ledger. */
   readonly map: BatchedSwapOptions<unknown, unknown>['map'];
-  /** How long after a write the next one leaves at the earliest. @default 0 */
-  readonly betweenWrites?: Millis;
   /** Names the ConfigMap for people, such as `ConfigMap ops/ledger-of-ingester`. */
   readonly object: string;
   readonly budget: BudgetRef;
@@ -86,13 +84,12 @@ export class DisruptionLedger {
   #dropping: ReadonlySet<string> = new Set();
   constructor(options: DisruptionLedgerOptions) {
     this.#options = options;
-    const { clock, map, budget, object, betweenWrites = millis(0) } = options;
+    const { clock, map, budget, object } = options;
     this.#seen = new SeenLedger(budget, object);
     this.#swaps = new BatchedSwaps({
       clock,
       map,
       patience,
-      betweenWrites,
       freshFor: () => (this.#seen.isLedger ? maxDecisionAge : strangeFor),
       decide: (asked, _, at) => this.#decide(asked, at),
       onSeen: (sight) => this.#saw(sight),

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { after, type Instant, type Monotonic, millis } from '#base/units.ts';
 import type { Informer } from '#kubernetes/informer.ts';
+import { slotsOf } from '#statefulset/slot.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { Basis, SetProof } from './basis.ts';
 import type { BudgetProof, BudgetSight } from './budget-sight.ts';
@@ -70,4 +71,11 @@ export function basisOf({ proof }: GroupMoment): Basis | undefined {
 /** The wall-clock time of a reading of the other clock. */
 export function instantOf(time: Monotonic, { now, monotonic }: GroupMoment): Instant {
   return after(now, millis(time - monotonic));
+}
+
+/** Whether a slot of the group has no available pod: one is on its way, or somebody is at work there. */
+export function hasUnavailable({ sets, leaving, now }: GroupMoment): boolean {
+  return sets.some((each) =>
+    slotsOf({ ...each, leaving }, now).some(({ kind }) => kind !== 'available'),
+  );
 }

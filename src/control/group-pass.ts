@@ -1,4 +1,5 @@
 import type { Because } from '#base/because.ts';
+import { millis } from '#base/units.ts';
 import { isRequestFailure } from '#kubernetes/api-error.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import { type ApprovalPorts, approve, lookWith } from './approval.ts';
@@ -15,7 +16,7 @@ import {
 } from './decision.ts';
 import type { GroupBudgets } from './group-budgets.ts';
 import type { Carrying, GroupCapability, Need, Wrote } from './group-capability.ts';
-import { type GroupMoment, type MomentPorts, momentOf } from './group-moment.ts';
+import { type GroupMoment, hasUnavailable, type MomentPorts, momentOf } from './group-moment.ts';
 import { type GroupPlan, idlePlan, planGroup } from './group-plan.ts';
 import { type HoldPorts, heldPlan, withHolds } from './hold-plan.ts';
 import { type Look, partsOf } from './look.ts';
@@ -26,7 +27,14 @@ import type { Reason } from './reasons.ts';
 import { because } from './refs.ts';
 import type { RequestRefusals } from './request-refusals.ts';
 import type { PassResult } from './run-controller.ts';
-import { type Missing, needsOf, type SecurePorts, signOfLife, view } from './secure-plan.ts';
+import {
+  ledger,
+  type Missing,
+  needsOf,
+  type SecurePorts,
+  signOfLife,
+  view,
+} from './secure-plan.ts';
 import { isGivenUp } from './unless-sent.ts';
 
 /** What a pass came to. */
@@ -66,6 +74,12 @@ export interface PassPorts
  */
 const maxRounds = 16;
 
+/**
+ * How long a pass waits for pods that are on their way back before it asks a ledger: those that went together come back
+ * within some milliseconds of one another, and share one write then.
+ */
+const gatheringTime = millis(30);
+
 /** How often one pass sees to needs that may be there again, such as a view that is proven fresh. */
 const maxAttempts = 3;
 
@@ -81,6 +95,7 @@ export class GroupPass {
   /** Whose need is still there after that, or failed, and why nothing is disrupted for that. */
   readonly #passedOver = new Map<string, Because<Reason>>();
   #error: Error | undefined;
+  #hasGathered = false;
   /** Of the last look. */
   #plan: Plan = idlePlan;
   readonly #written: Decision[] = [];
@@ -129,12 +144,21 @@ export class GroupPass {
     const look = permittedLook(seen, { ...this.#ports, passedOver: this.#passedOver });
     this.#plan = look.plan;
     const missing = needsOf(look, this.#ports, (name) => this.#passedOver.has(name));
-    if (missing !== undefined) return this.#seeTo(missing, look, signal);
+    if (missing !== undefined) {
+      const mayGather = missing.of === ledger && !this.#hasGathered;
+      if (mayGather && hasUnavailable(look.moment)) return this.#gather();
+      return this.#seeTo(missing, look, signal);
+    }
     const writing = this.#write(look, signal);
     if (writing !== undefined) return (await writing) === 'outrun' ? this.#outrun() : undefined;
     await this.#send(look, signal);
     const { plan } = look;
     return this.#end(plan, { kind: 'ended', requeue: plan.requeue });
+  }
+
+  async #gather(): Promise<undefined> {
+    this.#hasGathered = true;
+    await this.#ports.clock.sleep(gatheringTime, { owner: 'pods that come back together' });
   }
 
   #end(plan: Plan, result: PassResult): GroupPassEnd {

@@ -1,8 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
-import { slotsOf } from '#statefulset/slot.ts';
 import type { Plan } from './decision.ts';
-import type { GroupMoment } from './group-moment.ts';
+import { type GroupMoment, hasUnavailable } from './group-moment.ts';
 
 /** What is known of the process that reconciled before this one. */
 export type PredecessorEnd =
@@ -92,9 +91,6 @@ function ahead(until: Monotonic, { monotonic: now }: GroupMoment): Monotonic | u
 const restful: ReadonlySet<Plan['decisions'][number]['kind']> = new Set(['warn', 'write-back']);
 
 /** Whether anything is done or waited for, or a slot has no available pod: somebody may have been at work on the group. */
-function isInMotion({ sets, leaving, now }: GroupMoment, plan: Plan): boolean {
-  if (plan.decisions.some(({ kind }) => !restful.has(kind))) return true;
-  return sets.some((each) =>
-    slotsOf({ ...each, leaving }, now).some(({ kind }) => kind !== 'available'),
-  );
+function isInMotion(moment: GroupMoment, plan: Plan): boolean {
+  return plan.decisions.some(({ kind }) => !restful.has(kind)) || hasUnavailable(moment);
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Instant, type Monotonic, millis } from '#base/units.ts';
+import type { Instant, Monotonic } from '#base/units.ts';
 import { DisruptionLedger, type DisruptionLedgerOptions } from '#control/disruption-ledger.ts';
 import { type SetScope, selectorOf } from '#control/group-sets.ts';
 import type { Budget } from '#disruption/budget.ts';
@@ -14,12 +14,6 @@ import { ledgerName } from './api.ts';
 import { judgedBudget } from './judged-budget.ts';
 import type { KnownBudget } from './known-budgets.ts';
 import type { Standings } from './standings.ts';
-
-/**
- * How long after a write of a ledger the next one leaves at the earliest: pods that went together come back within some
- * milliseconds of one another, and what they give back and take anew shares a write then.
- */
-const betweenWrites = millis(20);
 
 /** What {@link BudgetLedgers} go through. */
 export interface BudgetLedgerPorts {
@@ -101,7 +95,6 @@ export class BudgetLedgers {
     const options: DisruptionLedgerOptions = {
       clock,
       map: new SharedConfigMap(client, { namespace: ref.namespace, name }),
-      betweenWrites,
       object,
       budget: ref,
       sawCreation: () => ports.sawCreation(ref.uid, clock.monotonic()),
