@@ -1,6 +1,7 @@
 /** Writes docs/reasons.md from the catalogue of reasons (D-15). */
 import { writeFileSync } from 'node:fs';
 import { type ReasonEntry, reasonCatalogue } from '../src/control/reasons.ts';
+import { phasedReasons } from '../src/phased-rollout/phased-reasons.ts';
 
 /** The text of docs/reasons.md. */
 export function reasonsPage(): string {
@@ -22,7 +23,24 @@ export function reasonsPage(): string {
     '| Reason | Kind | True when | What to do | Shown as |',
     '|---|---|---|---|---|',
   ];
-  return `${[...head, ...rows].join('\n')}\n`;
+  return `${[...head, ...rows, ...phasedSection()].join('\n')}\n`;
+}
+
+function phasedSection(): readonly string[] {
+  const rows = Object.entries(phasedReasons).map(([reason, { kind, isTrueWhen, remedy }]) => {
+    return `| \`${reason}\` | ${kind} | ${isTrueWhen} | ${remedy} |`;
+  });
+  return [
+    '',
+    '## PhasedRollouts',
+    '',
+    'What holds a PhasedRollout is an Event on it, and a line of the log with `phasedrollout`, told again every 10 minutes while it lasts. Of what is done only that is',
+    'an Event which starts or ends a rollout, or lets pods go; the log has all.',
+    '',
+    '| Reason | Kind | True when | What to do |',
+    '|---|---|---|---|',
+    ...rows,
+  ];
 }
 
 function row(reason: string, { kind, isTrueWhen, remedy, isWished }: ReasonEntry): string {

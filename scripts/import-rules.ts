@@ -14,6 +14,7 @@ export const rows: readonly (readonly string[])[] = [
     'operator-capabilities',
     'operator-client',
     'operator-election',
+    'operator-phased-reconcile',
     'operator-phased-servers',
     'operator-role',
   ],

@@ -4,8 +4,9 @@ import { leaseName, secretName } from '#config/phased-config.ts';
 import { leasePermissions } from '#kubernetes/lease-permissions.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import { scrapePermissions } from '#kubernetes/scrape-permissions.ts';
+import { phasedRolloutPermissions } from '#phased-rollout/permissions.ts';
 
-/** What running under the name of the sts-phased-rollout-operator takes, besides reconciling. */
+/** What running under the name of the sts-phased-rollout-operator takes. */
 export interface PhasedFrontPermissions {
   /** In the namespace of the operator. */
   readonly own: readonly Permission[];
@@ -27,6 +28,10 @@ function statedPermissions(): PhasedFrontPermissions {
   const isForCluster = ({ isClusterScoped = false }: Permission): boolean => isClusterScoped;
   return {
     own: [...leasePermissions(leaseName), ...certificate.filter((each) => !isForCluster(each))],
-    cluster: [...certificate.filter(isForCluster), ...scrapePermissions],
+    cluster: [
+      ...phasedRolloutPermissions,
+      ...certificate.filter(isForCluster),
+      ...scrapePermissions,
+    ],
   };
 }

@@ -2,27 +2,21 @@ import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
+import type { Prometheus } from '#check/prometheus.ts';
 import type { Config } from '#config/config.ts';
 import type { PhasedRolloutConfig } from '#config/phased-config.ts';
 import { boundedClient } from '#kubernetes/bounded-client.ts';
-import type { Client } from '#kubernetes/client.ts';
-import { type LeaderElection, type Leading, LeaseLostError } from '#kubernetes/leader-election.ts';
+import { LeaseLostError } from '#kubernetes/leader-election.ts';
 import { ALL_NAMESPACES } from '#kubernetes/lease-record.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { electionOf, runElection } from '#operator-election.ts';
+import { type PhasedTerm, reconcilePhasedRollouts } from '#operator-phased-reconcile.ts';
 import { openPhasedWebhooks, startScrapes } from '#operator-phased-servers.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
-
-/** What a term of reconciling PhasedRollouts is given. */
-export interface PhasedTerm {
-  readonly client: Client;
-  readonly election: LeaderElection;
-  readonly leading: Leading;
-}
 
 /** Reconciles for one term, until `signal` aborts. @returns whether all that was sent is answered */
 export type ReconcilePhasedRollouts = (term: PhasedTerm, signal: AbortSignal) => Promise<boolean>;
@@ -42,7 +36,9 @@ export interface PhasedRolloutOptions {
   readonly transport: Transport;
   /** Names this process; new at every start. */
   readonly identity: string;
-  /** Absent: nothing is reconciled, and no Lease is taken from whoever does. */
+  /** Asks Prometheus; whoever made it ends it. */
+  readonly prometheus: Prometheus;
+  /** What each term does. @default it reconciles PhasedRollouts */
   readonly reconcile?: ReconcilePhasedRollouts;
 }
 
@@ -112,11 +108,7 @@ async function webhooksOf(options: PhasedRolloutOptions, signal: AbortSignal): P
 }
 
 async function work(options: PhasedRolloutOptions, signal: AbortSignal): Promise<void> {
-  const { log, reconcile } = options;
-  if (reconcile === undefined) {
-    log.error('PhasedRollouts are not reconciled: this version has their webhooks only');
-    return aborted(signal);
-  }
+  const { reconcile = (term, ending) => reconcilePhasedRollouts(options, term, ending) } = options;
   const client = boundedClient(decoratedClient(options), longestAnswer);
   const leaseClient = decoratedClient(options, false);
   const settings = { ...options, scope: ALL_NAMESPACES, offBy: 'the absence of --leader-elect' };

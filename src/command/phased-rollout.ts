@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
+import { createPrometheus } from '#check/prometheus.ts';
 import {
   type PhasedRolloutConfig,
   type PhasedRolloutOutcome,
@@ -75,8 +76,19 @@ async function serve({ config: door, ignored }: Accepted): Promise<void> {
     const transport = await connect(settings, { clock, env: process.env });
     opened.push(transport);
     const metrics = createOperatorMetrics(registry);
+    const prometheus = createPrometheus({ clock, env: process.env });
+    opened.push(prometheus);
     const identity = `${process.env['HOSTNAME'] ?? 'phased-rollout'}-${randomUUID()}`;
-    const given = { ...shared, door, config, metrics, readiness, transport, identity };
+    const given = {
+      ...shared,
+      door,
+      config,
+      metrics,
+      readiness,
+      transport,
+      identity,
+      prometheus,
+    };
     await runPhasedRollout(given, stop.signal);
   } finally {
     await Promise.all(opened.map((each) => each.close()));

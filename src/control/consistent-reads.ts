@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { getOrAdd } from '#base/get-or-add.ts';
 import type { Monotonic } from '#base/units.ts';
-import type { Client, ListResult } from '#kubernetes/client.ts';
+import type { Client, ListQuery, ListResult } from '#kubernetes/client.ts';
 import type { Freshness } from '#kubernetes/freshness.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
@@ -148,7 +148,12 @@ export class ConsistentReads {
   }
 
   async #readSets(scope: SetScope, signal: AbortSignal): Promise<readonly StatefulSetView[]> {
-    const query = { namespace: scope.namespace, labelSelector: selectorOf(scope) };
+    const { namespace, name } = scope;
+    const query = {
+      namespace,
+      labelSelector: selectorOf(scope),
+      ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
+    };
     const { result, sentAt } = await this.#list(resourceTypes.statefulSets, query, signal);
     const read = readOf({ result, sentAt }, parseStatefulSet);
     this.#of(scope).sets = read;
@@ -161,11 +166,7 @@ export class ConsistentReads {
     this.#of(scope).pods.set(set.uid, readOf(sent, parsePod));
   }
 
-  async #list(
-    type: ResourceType,
-    query: { readonly namespace: string; readonly labelSelector: string },
-    signal: AbortSignal,
-  ): Promise<SentList> {
+  async #list(type: ResourceType, query: ListQuery, signal: AbortSignal): Promise<SentList> {
     const { clock, client, pods, statefulSets } = this.#ports;
     const freshness = type === resourceTypes.pods ? pods : statefulSets;
     // A limiter may hold the request back: its age counts from when it is handed to the socket.
@@ -193,7 +194,7 @@ export class ConsistentReads {
 }
 
 function keyOf(scope: SetScope): string {
-  return `${scope.namespace}/${selectorOf(scope)}`;
+  return `${scope.namespace}/${scope.name ?? ''}/${selectorOf(scope)}`;
 }
 
 /**

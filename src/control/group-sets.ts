@@ -55,6 +55,8 @@ export interface SetScope {
   readonly namespace: string;
   /** Empty: all of the namespace. */
   readonly matchLabels: ReadonlyMap<string, string>;
+  /** Only the one of this name. */
+  readonly name?: string;
 }
 
 /** The sets of the group `key`. */
@@ -72,8 +74,9 @@ export function selectorOf({ matchLabels }: SetScope): string {
 }
 
 /** Whether `set` is one of `scope`. */
-export function isInScope({ namespace, matchLabels }: SetScope, set: StatefulSetView): boolean {
-  if (set.namespace !== namespace) return false;
+export function isInScope(scope: SetScope, set: StatefulSetView): boolean {
+  const { namespace, matchLabels, name = set.name } = scope;
+  if (set.namespace !== namespace || set.name !== name) return false;
   for (const [name, value] of matchLabels) if (set.labels[name] !== value) return false;
   return true;
 }
@@ -88,12 +91,24 @@ export function readSets(scope: SetScope, listers: GroupListers): readonly SetSn
 }
 
 function setsIn(scope: SetScope, lister: Lister<StatefulSetView>): readonly StatefulSetView[] {
-  const group = scope.matchLabels.get(GROUP_LABEL);
-  const sets =
-    group === undefined
-      ? lister.by(indexes.namespace, scope.namespace)
-      : lister.by(indexes.group, groupKey(scope.namespace, group));
-  return sets.filter((set) => isInScope(scope, set)).toSorted(byName);
+  return namedBy(scope, lister)
+    .filter((set) => isInScope(scope, set))
+    .toSorted(byName);
+}
+
+/** Those of which some may be in `scope`, found by what narrows it most. */
+function namedBy(
+  { namespace, matchLabels, name }: SetScope,
+  lister: Lister<StatefulSetView>,
+): readonly StatefulSetView[] {
+  if (name !== undefined) {
+    const set = lister.get(namespace, name);
+    return set === undefined ? [] : [set];
+  }
+  const group = matchLabels.get(GROUP_LABEL);
+  return group === undefined
+    ? lister.by(indexes.namespace, namespace)
+    : lister.by(indexes.group, groupKey(namespace, group));
 }
 
 /** Names of `pods` that a slot of `set` could have; the same list where there are none, as snapshots are compared. */

@@ -42,17 +42,22 @@ export class PredecessorWait {
    */
   see(moment: GroupMoment, plan: Plan): void {
     const { key, proof } = moment;
-    if (this.#options.predecessor.kind !== 'none' || this.#wasInMotion.has(key)) return;
     if (proof.pods === undefined || proof.statefulSets === undefined) return;
-    this.#wasInMotion.set(key, isInMotion(moment, plan));
+    this.note(key, () => isInMotion(moment, plan));
   }
 
-  /** Until when the group of `moment` must not be disrupted; undefined when it may be. */
-  until(moment: GroupMoment): Monotonic | undefined {
+  /** Notes whether `key` is in motion when it is first seen. */
+  note(key: string, isInMotion: () => boolean): void {
+    if (this.#options.predecessor.kind !== 'none' || this.#wasInMotion.has(key)) return;
+    this.#wasInMotion.set(key, isInMotion());
+  }
+
+  /** Until when what `key` names, as of the moment `monotonic`, must not be disrupted; undefined when it may be. */
+  until({ key, monotonic: now }: Pick<GroupMoment, 'key' | 'monotonic'>): Monotonic | undefined {
     const { kind } = this.#options.predecessor;
     if (kind === 'ended') return undefined;
-    if (kind === 'none' && this.#wasInMotion.get(moment.key) === false) return undefined;
-    return ahead(this.overAt, moment);
+    if (kind === 'none' && this.#wasInMotion.get(key) === false) return undefined;
+    return now < this.overAt ? this.overAt : undefined;
   }
 
   /** From when on nothing that was sent before this process led can arrive any more, whatever group it is about. */
@@ -81,10 +86,6 @@ export class PredecessorWait {
       [...keys].some((key) => this.#wasInMotion.get(key) !== false)
     );
   }
-}
-
-function ahead(until: Monotonic, { monotonic: now }: GroupMoment): Monotonic | undefined {
-  return now < until ? until : undefined;
 }
 
 /** What is decided also about a group in which nothing moves: to report its replicas, or that something about it is odd. */

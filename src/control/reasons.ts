@@ -263,7 +263,13 @@ export const reasonCatalogue = {
 /** One word of the catalogue. */
 export type Reason = keyof typeof reasonCatalogue;
 
+const wished: ReadonlySet<string> = new Set(
+  Object.entries<ReasonEntry>(reasonCatalogue)
+    .filter(([, entry]) => entry.isWished === true)
+    .map(([reason]) => reason),
+);
+
 /** Whether a hold with `reason` is what somebody asked for, such as a pause. */
-export function isWished(reason: Reason): boolean {
-  return reasonCatalogue[reason].isWished === true;
+export function isWished(reason: string): boolean {
+  return wished.has(reason);
 }

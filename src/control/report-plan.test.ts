@@ -181,10 +181,7 @@ test('PlanReporter.report() tells what somebody asked for once, however long it 
 test('PlanReporter.report() leaves it to who carries them out to tell of the switch of a revision', () => {
   const { reporter, events } = bench();
   const because = { reason: 'ZoneUpdated', message: 'it is' } as const;
-  const from = 'prev-hash';
-  reporter.report('test/ingester', [
-    { kind: 'set-current-revision', set, from, to: 'next-hash', because },
-  ]);
+  reporter.report('test/ingester', [{ kind: 'set-current-revision', set, because }]);
   assert.deepEqual(events.notes, []);
 });
 

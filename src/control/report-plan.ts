@@ -1,9 +1,10 @@
+import type { Because } from '#base/because.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { changedAfter, unchangedAfter } from '#base/told-again.ts';
 import { type Monotonic, monotonic } from '#base/units.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
-import type { Decision, SetRef } from './decision.ts';
+import type { SetRef } from './decision.ts';
 import { isWished, type Reason, reasonCatalogue } from './reasons.ts';
 
 /** Where reports go, and the clock that says when something is told again. */
@@ -11,6 +12,27 @@ export interface ReportPorts {
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly clock: Pick<Clock, 'monotonic'>;
+  /** What reports are about. @default StatefulSets, and the catalogue of their reasons */
+  readonly about?: ReportSubject;
+}
+
+/** A kind of objects, and what is said of them. */
+export interface ReportSubject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Names the object in log lines. */
+  readonly field: string;
+  /** Whether a hold is what somebody asked for, so that it is told once. */
+  readonly isWished: (reason: string) => boolean;
+  /** Whether a hold is not a part of an ordinary rollout, but needs somebody to look. */
+  readonly isAlarming: (reason: string) => boolean;
+}
+
+/** A decision as far as reports tell it. */
+export interface Reported {
+  readonly kind: string;
+  readonly set: SetRef;
+  readonly because: Because;
 }
 
 /** Longest message in a log line, in characters. */
@@ -18,7 +40,7 @@ const longestMessage = 1_024;
 
 /** All that a plan says of one set for one reason; mostly one decision. */
 interface Statement {
-  readonly decisions: readonly Decision[];
+  readonly decisions: readonly Reported[];
   /** The messages, cut; told again when these change. */
   readonly texts: ReadonlySet<string>;
 }
@@ -39,11 +61,13 @@ interface Told {
  */
 export class PlanReporter {
   readonly #ports: ReportPorts;
+  readonly #about: ReportSubject;
   /** What was told last, by key and then by set and reason. */
   readonly #told = new Map<string, ReadonlyMap<string, Told>>();
 
   constructor(ports: ReportPorts) {
     this.#ports = ports;
+    this.#about = ports.about ?? ofStatefulSets;
   }
 
   /**
@@ -52,7 +76,7 @@ export class PlanReporter {
    * @returns when a hold among them is due to be told again, so that the key is to be planned and reported then
    * although nothing changes; undefined when none is
    */
-  report(key: string, decisions: readonly Decision[]): Monotonic | undefined {
+  report(key: string, decisions: readonly Reported[]): Monotonic | undefined {
     const before = this.#told.get(key);
     if (decisions.length === 0 && before === undefined) return undefined;
     const now = this.#ports.clock.monotonic();
@@ -61,7 +85,7 @@ export class PlanReporter {
     for (const [subject, statement] of statementsOf(decisions)) {
       const state = this.#state(statement, before?.get(subject), now);
       told.set(subject, state);
-      next = Math.min(next, againAt(statement, state));
+      next = Math.min(next, againAt(statement, state, this.#about));
     }
     if (told.size === 0) this.#told.delete(key);
     else this.#told.set(key, told);
@@ -81,28 +105,31 @@ export class PlanReporter {
 
   /** Tells `statement` if that is due. @returns what was told last of it */
   #state(statement: Statement, last: Told | undefined, now: Monotonic): Told {
-    if (last !== undefined && againAt(statement, last) > now) return { ...last, isOver: false };
+    if (last !== undefined && againAt(statement, last, this.#about) > now)
+      return { ...last, isOver: false };
     for (const decision of statement.decisions) {
       if (decision.kind !== 'warn' || isNews(decision, last)) this.#tell(decision);
     }
     return { texts: statement.texts, at: now, isOver: false };
   }
 
-  #tell(decision: Decision): void {
+  #tell(decision: Reported): void {
     const { set, because } = decision;
-    const isWarning = decision.kind === 'warn' || isAlarming(because.reason);
-    const fields = { statefulset: set.name, reason: because.reason, because: cut(because.message) };
+    const isWarning = decision.kind === 'warn' || this.#about.isAlarming(because.reason);
+    const fields = {
+      [this.#about.field]: set.name,
+      reason: because.reason,
+      because: cut(because.message),
+    };
     if (isWarning) this.#ports.log.warn('rollout needs attention', fields);
     else this.#ports.log.info('rollout', fields);
     this.#record(set, { ...because, isWarning });
   }
 
-  #record(
-    set: SetRef,
-    note: { readonly reason: Reason; readonly message: string; readonly isWarning: boolean },
-  ): void {
+  #record(set: SetRef, note: Because & { readonly isWarning: boolean }): void {
+    const { apiVersion, kind } = this.#about;
     this.#ports.events.record({
-      about: { apiVersion: 'apps/v1', kind: 'StatefulSet', ...set },
+      about: { apiVersion, kind, ...set },
       type: note.isWarning ? 'Warning' : 'Normal',
       reason: note.reason,
       message: note.message,
@@ -128,7 +155,7 @@ function cut(message: string): string {
 }
 
 /** What `decisions` say, by set and reason. */
-function statementsOf(decisions: readonly Decision[]): ReadonlyMap<string, Statement> {
+function statementsOf(decisions: readonly Reported[]): ReadonlyMap<string, Statement> {
   const statements = new Map<string, Statement>();
   for (const decision of decisions) {
     if (reportsItself(decision)) continue;
@@ -144,7 +171,7 @@ function statementsOf(decisions: readonly Decision[]): ReadonlyMap<string, State
 }
 
 /** When `statement` is told again after `last`, on the monotonic clock; infinity for what is told once. */
-function againAt({ decisions, texts }: Statement, last: Told): number {
+function againAt({ decisions, texts }: Statement, last: Told, { isWished }: ReportSubject): number {
   const hasNews = decisions.some((decision) => decision.kind === 'warn' && isNews(decision, last));
   if (hasNews) return last.at + changedAfter;
   const isRepeated = decisions.some(
@@ -156,16 +183,16 @@ function againAt({ decisions, texts }: Statement, last: Told): number {
 }
 
 /** Whether what `decision` says was not told with `last`. */
-function isNews({ because }: Decision, last: Told | undefined): boolean {
+function isNews({ because }: Reported, last: Told | undefined): boolean {
   return last?.texts.has(cut(because.message)) !== true;
 }
 
 /** Whether `decision` is told by who carries it out, once it is done. */
-function reportsItself({ kind }: Decision): boolean {
+function reportsItself({ kind }: Reported): boolean {
   return kind !== 'hold' && kind !== 'warn';
 }
 
-const alarming: ReadonlySet<Reason> = new Set<Reason>([
+const alarming: ReadonlySet<string> = new Set<Reason>([
   'MultipleZonesUnavailable',
   'PausedZoneUnavailable',
   'BudgetUnclear',
@@ -189,7 +216,10 @@ const alarming: ReadonlySet<Reason> = new Set<Reason>([
   'RequestRefused',
 ]);
 
-/** Whether a hold is not a part of an ordinary rollout, but needs somebody to look. */
-function isAlarming(reason: Reason): boolean {
-  return alarming.has(reason);
-}
+const ofStatefulSets: ReportSubject = {
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  field: 'statefulset',
+  isWished,
+  isAlarming: (reason) => alarming.has(reason),
+};

@@ -76,7 +76,21 @@ function stored(
     consecutiveFailures: state.failures,
     totalFailures: state.totalFailures,
   };
-  return goesOn(pass, { ...pass.snapshot.resource.status, step: next }, { memory: state });
+  const status = { ...pass.snapshot.resource.status, step: next };
+  const because = { reason: 'Rolling', message: countText(pass, next, answer) };
+  const conditions = { Updated: { status: 'False', because } } as const;
+  return goesOn(pass, status, { memory: state, conditions });
+}
+
+/** How far the step has come, and what was answered last. */
+function countText({ target, spec }: Pass, step: Step, { value, because }: Answer): string {
+  const { set } = target;
+  const next = `${set.name}-${set.spec.ordinalsStart + step.partition - 1}`;
+  const seen = value === undefined ? '' : `, value ${value}`;
+  return (
+    `${step.consecutiveSuccesses} of ${spec.successThreshold} checks on end have passed before ${next} ` +
+    `may run ${set.status.updateRevision}; the last answer: ${because.message}${seen}`
+  );
 }
 
 interface Sight {

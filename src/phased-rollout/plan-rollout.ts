@@ -12,7 +12,9 @@ const podRetry = seconds(30);
 /** What is done while a rollout is under way, step by step (R32 to R37). */
 export function planRollout(pass: Pass): Outcome {
   const ready = { reason: 'Ready', message: 'It can be rolled out' };
-  return { conditions: { Ready: { status: 'True', because: ready } }, ...planUnderWay(pass) };
+  const outcome = planUnderWay(pass);
+  const conditions = { Ready: { status: 'True', because: ready }, ...outcome.conditions } as const;
+  return { ...outcome, conditions };
 }
 
 function planUnderWay(pass: Pass): Outcome {

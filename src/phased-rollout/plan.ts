@@ -59,7 +59,7 @@ function releasesOf(
   const { name } = snapshot.resource;
   return sets
     .filter(({ owner }) => owner === name)
-    .map(({ set, hasMaxUnavailable }): PhasedDecision => {
+    .map(({ set }): PhasedDecision => {
       const isBlocked = set.spec.partition > 0;
       // To drop the partition lets the pods below it roll.
       const hold = isBlocked ? holdOn(snapshot, 'lifted') : undefined;
@@ -67,7 +67,8 @@ function releasesOf(
         const { because, until } = hold;
         return { kind: 'hold', ...(until !== undefined && { until }), because };
       }
-      const dropsAll = hasMaxUnavailable ? 'partition' : 'rolling-update';
+      // A maxUnavailable that stands beside it must stay.
+      const dropsAll = set.spec.hasMaxUnavailable ? 'partition' : 'rolling-update';
       return {
         kind: 'release',
         set: setRef(set),

@@ -14,7 +14,7 @@ export interface PhasedSnapshot {
   readonly target: TargetSet | undefined;
   /** Other sets of the namespace whose annotation still names this resource. */
   readonly former: readonly TargetSet[];
-  /** The other PhasedRollouts of the namespace. */
+  /** Those of the other PhasedRollouts of the namespace that the annotation of `target` may name. */
   readonly others: readonly OtherRollout[];
   /** What else would move the same set, such as `ZoneAwareUpdate a`; nobody moves it then (D-63). */
   readonly conflicts: readonly string[];
@@ -44,8 +44,6 @@ export interface TargetSet {
   readonly pods: readonly PodView[];
   /** Which PhasedRollout its annotation names; undefined without one. */
   readonly owner: string | undefined;
-  /** Whether `spec.updateStrategy.rollingUpdate` has a `maxUnavailable`, which a release must leave there. */
-  readonly hasMaxUnavailable: boolean;
 }
 
 /** Another PhasedRollout, as far as ownership asks. */

@@ -1,7 +1,7 @@
-/**
- * Whether `key` is an annotation of the rollout family: all that any capability reads from a StatefulSet begin in one of
- * two ways. The rest is not kept in memory.
- */
+/** How all annotations begin that any capability reads from a StatefulSet. */
+const families = ['grafana.com/', 'rollout-', 'sts.plus/'] as const;
+
+/** Whether `key` is an annotation of the rollout family. The rest is not kept in memory. */
 export function isRolloutKey(key: string): boolean {
-  return key.startsWith('grafana.com/') || key.startsWith('rollout-');
+  return families.some((family) => key.startsWith(family));
 }

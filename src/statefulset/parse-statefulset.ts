@@ -28,10 +28,12 @@ export function parseStatefulSet(object: JsonObject): StatefulSetView {
 function parseSpec(spec: JsonObject): StatefulSetView['spec'] {
   const templateMetadata = objectAt(objectAt(spec, 'template'), 'metadata');
   const strategy = objectAt(spec, 'updateStrategy');
+  const rollingUpdate = objectAt(strategy, 'rollingUpdate');
   return Object.freeze({
     replicas: integerAt(spec, 'replicas') ?? 1,
     updateStrategy: stringAt(strategy, 'type') ?? 'RollingUpdate',
-    partition: integerAt(objectAt(strategy, 'rollingUpdate'), 'partition') ?? 0,
+    partition: integerAt(rollingUpdate, 'partition') ?? 0,
+    hasMaxUnavailable: (rollingUpdate['maxUnavailable'] ?? null) !== null,
     isOrdered: stringAt(spec, 'podManagementPolicy') !== 'Parallel',
     minReady: seconds(integerAt(spec, 'minReadySeconds') ?? 0),
     ordinalsStart: integerAt(objectAt(spec, 'ordinals'), 'start') ?? 0,

@@ -24,6 +24,8 @@ export interface StatefulSetView {
     readonly updateStrategy: string;
     /** Of a `RollingUpdate`: ordinals below it, counted from `ordinalsStart`, keep the current revision; else 0. */
     readonly partition: number;
+    /** Whether a `RollingUpdate` has a `maxUnavailable` of its own. */
+    readonly hasMaxUnavailable: boolean;
     /** Whether pods are made one after the other, each once all below it are ready; otherwise all at once. */
     readonly isOrdered: boolean;
     readonly minReady: Millis;

@@ -48,7 +48,7 @@ export function targetOf(facts: SetFacts, stored: PlayedSet): TargetSet {
     name: 'web',
     uid: facts.uid,
     generation: facts.isObserved ? 1 : 2,
-    spec: { replicas, partition, ordinalsStart, updateStrategy },
+    spec: { replicas, partition, hasMaxUnavailable, ordinalsStart, updateStrategy },
     status: { observedGeneration: 1, replicas, currentRevision: current, updateRevision: update },
   });
   const pods = [...facts.pods].map(([ordinal, { revision, state }]) => {
@@ -64,7 +64,7 @@ export function targetOf(facts: SetFacts, stored: PlayedSet): TargetSet {
       ...(state === 'crashing' && { trouble: 'CrashLoopBackOff' }),
     });
   });
-  return { set, pods, owner, hasMaxUnavailable };
+  return { set, pods, owner };
 }
 
 /** `decision` in words. */

@@ -33,6 +33,7 @@ export function statefulSetView(overrides: StatefulSetOverrides = {}): StatefulS
       replicas: 3,
       updateStrategy: 'OnDelete',
       partition: 0,
+      hasMaxUnavailable: false,
       isOrdered: false,
       minReady: millis(0),
       ordinalsStart: 0,

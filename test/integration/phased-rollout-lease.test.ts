@@ -8,9 +8,9 @@ import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cl
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { PhasedTerm } from '#operator-phased-reconcile.ts';
 import {
   type PhasedRolloutOptions,
-  type PhasedTerm,
   type ReconcilePhasedRollouts,
   runPhasedRollout,
 } from '#operator-phased-rollout.ts';
@@ -19,6 +19,7 @@ import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
+import { silentPrometheus } from '#testing/fake-prometheus.ts';
 import { silentLogger } from '#testing/silent-logger.ts';
 
 const namespace = 'ops';
@@ -62,6 +63,7 @@ describe('runPhasedRollout()', () => {
       readiness: createReadiness(),
       transport: cluster.transport(),
       identity,
+      prometheus: silentPrometheus,
     };
   }
 
@@ -127,18 +129,5 @@ describe('runPhasedRollout()', () => {
     assert.match(term.leading.because, /switched off by the absence of --leader-elect$/);
     ending.abort();
     await run;
-  });
-
-  test('takes no Lease where nothing reconciles', async () => {
-    const before = await admin.get(resourceTypes.leases, key);
-    const ending = new AbortController();
-    const { promise: told, resolve } = Promise.withResolvers<string>();
-    const log = { ...silentLogger, error: resolve };
-    const run = runPhasedRollout({ ...options(['--leader-elect'], 'idle'), log }, ending.signal);
-    assert.match(await told, /^PhasedRollouts are not reconciled/);
-    ending.abort();
-    await run;
-    const later = await admin.get(resourceTypes.leases, key);
-    assert.equal(later.metadata.resourceVersion, before.metadata.resourceVersion);
   });
 });

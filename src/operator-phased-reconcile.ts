@@ -1,0 +1,221 @@
+import { atMost } from '#base/at-most.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { seconds } from '#base/units.ts';
+import { OpenQuestions } from '#check/open-questions.ts';
+import type { Prometheus } from '#check/prometheus.ts';
+import { SeenStates } from '#check/seen-states.ts';
+import type { Config } from '#config/config.ts';
+import { ConsistentReads } from '#control/consistent-reads.ts';
+import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
+import { OpenDisruptions } from '#control/open-disruptions.ts';
+import { PodDeletions } from '#control/pod-deletions.ts';
+import { PredecessorWait } from '#control/predecessor-wait.ts';
+import { WatchedPods } from '#control/watched-pods.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import { createEventRecorder } from '#kubernetes/events.ts';
+import type { Informer, InformerProblem } from '#kubernetes/informer.ts';
+import type { LeaderElection, Leading } from '#kubernetes/leader-election.ts';
+import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { createInformer } from '#kubernetes/shared-informer.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import { Credentials } from '#phased-rollout/credentials.ts';
+import { parseRollout, type RolloutView } from '#phased-rollout/parse-resource.ts';
+import { phasedSetIndexers, rolloutIndexers } from '#phased-rollout/phased-indexes.ts';
+import { PhasedWrites } from '#phased-rollout/phased-writes.ts';
+import {
+  type PhasedControllerPorts,
+  runPhasedRollouts,
+} from '#phased-rollout/run-phased-rollouts.ts';
+import { UnseenWrites } from '#phased-rollout/unseen-writes.ts';
+import { parsePod } from '#statefulset/parse-pod.ts';
+import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+
+/** What a term of reconciling PhasedRollouts is given. */
+export interface PhasedTerm {
+  readonly client: Client;
+  readonly election: LeaderElection;
+  readonly leading: Leading;
+}
+
+/** What all terms of one process share. */
+export interface PhasedSettings {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  /** Names this process. */
+  readonly identity: string;
+  /** Asks Prometheus; whoever made it ends it. */
+  readonly prometheus: Prometheus;
+}
+
+interface PhasedCaches {
+  readonly rollouts: Informer<RolloutView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly pods: Informer<PodView>;
+}
+
+const longestBackoff = seconds(30);
+/** How long the end waits for Events that are not written yet. */
+const flushPatience = seconds(2);
+
+/**
+ * Reconciles PhasedRollouts of all namespaces for one term, until `signal` aborts.
+ *
+ * @returns whether all that was sent is answered, so that nothing may arrive late
+ * @throws when the view of the cluster cannot be trusted any more (D-6)
+ */
+export async function reconcilePhasedRollouts(
+  settings: PhasedSettings,
+  term: PhasedTerm,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const caches = createCaches(settings, term.client);
+  const { rollouts, statefulSets, pods } = caches;
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  const watching = Promise.all(
+    [rollouts, statefulSets, pods].map((each) => each.run(ending.signal)),
+  );
+  try {
+    const synced = Promise.all([rollouts.synced, statefulSets.synced, pods.synced]);
+    const working = synced.then(
+      () => work(settings, { term, caches }, ending.signal),
+      // They end before they are filled only with the term.
+      () => true,
+    );
+    // A view that cannot be trusted ends the term.
+    return await Promise.race([working, watching.then(() => working)]);
+  } finally {
+    end();
+    signal.removeEventListener('abort', end);
+    await Promise.allSettled([watching]);
+  }
+}
+
+async function work(
+  settings: PhasedSettings,
+  { term, caches }: { readonly term: PhasedTerm; readonly caches: PhasedCaches },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { config, clock, log, metrics, identity } = settings;
+  const { client, election, leading } = term;
+  const { rollouts, statefulSets, pods } = caches;
+  log.info('caches synced', {
+    pods: pods.lister.size,
+    statefulsets: statefulSets.lister.size,
+    phasedrollouts: rollouts.lister.size,
+  });
+  const queue = createWorkQueue({ clock, name: 'phasedrollout', maxDelay: longestBackoff });
+  const events = createEventRecorder({
+    client,
+    clock,
+    logger: log,
+    instance: identity,
+    onRefused: (namespaces) => metrics.setPermissionRefused('create', 'events', namespaces > 0),
+  });
+  try {
+    const ports = portsOf(settings, { client, caches, events, queue });
+    const { isSettled } = await runPhasedRollouts(
+      {
+        ...ports,
+        predecessor: new PredecessorWait({
+          clock,
+          predecessor: leading.predecessor,
+          horizon: config.rollout.predecessorHorizon,
+          startedAt: clock.monotonic(),
+        }),
+        leads: () => election.leads(clock.monotonic()),
+        ...(leading.kind === 'leading' && { term: leading.term }),
+      },
+      signal,
+    );
+    return isSettled;
+  } finally {
+    await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
+  }
+}
+
+/** What a term works with, and that knows nothing of its Lease. */
+function portsOf(
+  { config, clock, log, prometheus }: PhasedSettings,
+  {
+    client,
+    caches,
+    events,
+    queue,
+  }: {
+    readonly client: Client;
+    readonly caches: PhasedCaches;
+    readonly events: EventRecorder;
+    readonly queue: WorkQueue;
+  },
+): Omit<PhasedControllerPorts, 'predecessor' | 'leads' | 'term'> {
+  const { rollouts, pods, statefulSets } = caches;
+  const shared = { client, clock, log };
+  const open = new OpenDisruptions();
+  const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
+  const unseenSets = new UnseenWrites(clock, statefulSets.freshness);
+  const unseenRollouts = new UnseenWrites(clock, rollouts.freshness);
+  const unseen = { unseenSets, unseenRollouts };
+  return {
+    ...caches,
+    ...unseen,
+    clock,
+    log,
+    events,
+    queue,
+    prometheus,
+    open,
+    reads: new ConsistentReads({ client, clock, ...freshness }),
+    watched: new WatchedPods(pods, clock),
+    questions: new OpenQuestions({ clock, onAnswer: (key) => queue.add(key) }),
+    seen: new SeenStates(clock),
+    credentials: new Credentials(client, clock),
+    writes: new PhasedWrites({ ...shared, statefulSets: statefulSets.freshness, ...unseen }),
+    deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
+    stuckAfter: config.rollout.stuckAfter,
+  };
+}
+
+function createCaches({ clock, log }: PhasedSettings, client: Client): PhasedCaches {
+  const common = { client, clock };
+  const report =
+    (resource: string) =>
+    ({ reason, message, cause }: InformerProblem): void => {
+      const err = cause instanceof Error ? cause : undefined;
+      log.warn('informer', { resource, reason, err, message });
+    };
+  return {
+    rollouts: createInformer({
+      ...common,
+      type: resourceTypes.phasedRollouts,
+      project: parseRollout,
+      indexers: rolloutIndexers,
+      isAbsentAllowed: true,
+      report: report('phasedrollouts'),
+    }),
+    statefulSets: createInformer({
+      ...common,
+      type: resourceTypes.statefulSets,
+      project: parseStatefulSet,
+      indexers: { ...statefulSetIndexers, ...phasedSetIndexers },
+      report: report('statefulsets'),
+    }),
+    pods: createInformer({
+      ...common,
+      type: resourceTypes.pods,
+      isSpecRead: false,
+      project: parsePod,
+      indexers: podIndexers,
+      report: report('pods'),
+    }),
+  };
+}

@@ -1,0 +1,47 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Parsed } from '#base/parsed.ts';
+import type { Cached } from '#kubernetes/informer.ts';
+import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
+import { type PhasedRolloutSpec, parsePhasedRollout } from './api.ts';
+import { parseStatus, type RolloutStatus } from './status.ts';
+
+/** Finalizer of a PhasedRollout: while it is there, the object owns a set, or may (C10). */
+export const finalizer = 'sts.plus/finalizer';
+/** Annotation of a StatefulSet that names the PhasedRollout which rolls it out (C11). */
+export const ownerAnnotation = 'sts.plus/phasedRollout';
+
+/** A PhasedRollout as this program keeps it. */
+export interface RolloutView extends Cached {
+  readonly generation: number;
+  readonly isDeleting: boolean;
+  readonly finalizers: readonly string[];
+  readonly spec: Parsed<PhasedRolloutSpec>;
+  readonly status: RolloutStatus;
+  /** `status` as it stands there, conditions and all. */
+  readonly writtenStatus: JsonObject;
+}
+
+/** Reads a PhasedRollout as the API server sent it. Total: what cannot be read is told by `spec`, or counts as not written. */
+export function parseRollout(object: JsonObject): RolloutView {
+  const metadata = objectAt(object, 'metadata');
+  const { finalizers } = metadata;
+  return Object.freeze({
+    namespace: stringAt(metadata, 'namespace') ?? '',
+    name: stringAt(metadata, 'name') ?? '',
+    uid: stringAt(metadata, 'uid') ?? '',
+    resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
+    generation: integerAt(metadata, 'generation') ?? 0,
+    isDeleting: stringAt(metadata, 'deletionTimestamp') !== undefined,
+    finalizers: Array.isArray(finalizers)
+      ? finalizers.filter((each) => typeof each === 'string')
+      : [],
+    spec: parsePhasedRollout(object),
+    status: parseStatus(object),
+    writtenStatus: objectAt(object, 'status'),
+  });
+}
+
+/** The conditions of `status` as they stand there; what is no condition is left out. */
+export function conditionsIn({ conditions }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
+}

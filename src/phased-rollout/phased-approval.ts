@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Basis, maxDecisionAge, StaleBasisError } from '#control/basis.ts';
+import { OverruledError } from '#control/pod-deletions.ts';
+import { type PhasedMoment, type PhasedMomentPorts, phasedMomentOf } from './phased-moment.ts';
+import { planPhasedRollout } from './plan.ts';
+import type { PhasedDecision } from './plan-decision.ts';
+
+/** What approving a request in the moment of its sending goes through. */
+export interface ApprovalPorts extends PhasedMomentPorts {
+  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  readonly leads: () => boolean;
+  /** The term of the Lease; absent where there is none. */
+  readonly term?: string;
+}
+
+/**
+ * Plans anew, in the moment in which `wanted` would leave, and says what it rests on (D-49).
+ *
+ * @throws OverruledError when the new plan does not have it, StaleBasisError when its view is not proven
+ */
+export function approve(wanted: PhasedDecision, key: string, ports: ApprovalPorts): Basis {
+  // Also after a pause of the process, however long: whoever holds the Lease now is the one to plan.
+  if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is not held any more');
+  const moment = phasedMomentOf(key, ports);
+  if (moment === undefined || !isPlanned(wanted, moment)) {
+    throw new OverruledError(`Cannot send what is not wanted any more: ${wanted.kind}`);
+  }
+  if (takesPods(wanted, moment) && !isProven(moment)) {
+    throw new StaleBasisError(Number.POSITIVE_INFINITY);
+  }
+  return basisOf(moment, ports);
+}
+
+function isPlanned(wanted: PhasedDecision, { snapshot, now }: PhasedMoment): boolean {
+  return planPhasedRollout(snapshot, now).decisions.some((each) => isSame(each, wanted));
+}
+
+/** What users lifted the gate of rests on the set alone, whose resourceVersion it names. */
+function basisOf({ proof, monotonic }: PhasedMoment, { term }: ApprovalPorts): Basis {
+  const none = { view: '', proof: '', provenAt: monotonic };
+  const { pods = none, statefulSets = none } = proof;
+  const basis = { pods, statefulSets, budgets: { kind: 'not-permitted' } } as const;
+  return term === undefined ? basis : { ...basis, term };
+}
+
+function isSame(one: PhasedDecision, other: PhasedDecision): boolean {
+  if (one.kind === 'delete-pod' && other.kind === 'delete-pod') {
+    return one.pod.uid === other.pod.uid && one.pod.resourceVersion === other.pod.resourceVersion;
+  }
+  // A condition of the world in words may have changed, what is done has not.
+  const { because: _, ...what } = one;
+  const { because: __, ...wanted } = other;
+  return isDeepStrictEqual(what, wanted);
+}
+
+/** Whether `decision` lowers what blocks updates, so that pods may roll by it. */
+export function letsGo(decision: PhasedDecision): boolean {
+  if (decision.kind === 'set-partition') return decision.to < decision.from;
+  return decision.kind === 'release' && decision.drops !== 'nothing';
+}
+
+/**
+ * Whether `decision` takes pods away on our own account, so that it must rest on a view that is proven: what a user
+ * lifted the gate of does not.
+ */
+export function takesPods(decision: PhasedDecision, { snapshot }: PhasedMoment): boolean {
+  if (decision.kind === 'delete-pod') return true;
+  if (decision.kind !== 'set-partition' || decision.because.reason === 'Suspended') return false;
+  const replicas = snapshot.target?.set.spec.replicas ?? 0;
+  return decision.to < Math.min(decision.from, replicas);
+}
+
+export function isProven({ proof: { pods, statefulSets }, monotonic }: PhasedMoment): boolean {
+  if (pods === undefined || statefulSets === undefined) return false;
+  return monotonic - Math.min(pods.provenAt, statefulSets.provenAt) <= maxDecisionAge;
+}

@@ -1,0 +1,210 @@
+import type { Clock } from '#base/clock.ts';
+import { after, type Instant, type Millis, type Monotonic, millis } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/utc-seconds.ts';
+import type { CheckState } from '#check/check-state.ts';
+import type { OpenQuestions } from '#check/open-questions.ts';
+import type { SeenStates } from '#check/seen-states.ts';
+import type { SetProof } from '#control/basis.ts';
+import type { ConsistentReads } from '#control/consistent-reads.ts';
+import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
+import type { OpenDisruptions } from '#control/open-disruptions.ts';
+import type { PredecessorWait } from '#control/predecessor-wait.ts';
+import type { WatchedPods } from '#control/watched-pods.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { PhasedRolloutSpec } from './api.ts';
+import type { Credentials } from './credentials.ts';
+import { gateQueries } from './gate-queries.ts';
+import { finalizer, ownerAnnotation, type RolloutView } from './parse-resource.ts';
+import { indexes } from './phased-indexes.ts';
+import type { BecauseUnaskable } from './plan-decision.ts';
+import { gateStateOf } from './plan-gate.ts';
+import type { DisruptionHold, GateSight, PhasedSnapshot, TargetSet } from './snapshot.ts';
+
+/** What moments are made of. */
+export interface PhasedMomentPorts {
+  readonly clock: Clock;
+  readonly rollouts: Informer<RolloutView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly pods: Informer<PodView>;
+  readonly reads: ConsistentReads;
+  readonly open: OpenDisruptions;
+  readonly watched: WatchedPods;
+  readonly predecessor: PredecessorWait;
+  readonly questions: OpenQuestions;
+  readonly seen: SeenStates;
+  readonly credentials: Credentials;
+  readonly stuckAfter: Millis | undefined;
+  /** What the last plan of this process remembered, by key. */
+  readonly memories: ReadonlyMap<string, CheckState>;
+}
+
+/** A PhasedRollout as one instant shows it, taken in one synchronous step (D-49). */
+export interface PhasedMoment {
+  readonly key: string;
+  readonly now: Instant;
+  readonly monotonic: Monotonic;
+  readonly rollout: RolloutView;
+  readonly snapshot: PhasedSnapshot;
+  /** By what the view of the set and its pods is proven. */
+  readonly proof: SetProof;
+}
+
+/** Returns the namespace and the name that the key of a PhasedRollout is made of. */
+export function parseKey(key: string): { readonly namespace: string; readonly name: string } {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
+}
+
+/** Returns the set of `name`, as consistent reads look at it. */
+export function scopeOf(namespace: string, name: string): SetScope {
+  return { namespace, name, matchLabels: new Map() };
+}
+
+/** Returns the PhasedRollout `key` as it is now; undefined where there is none. Synchronous. */
+export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMoment | undefined {
+  const { clock, rollouts } = ports;
+  const { namespace, name } = parseKey(key);
+  const rollout = rollouts.lister.get(namespace, name);
+  if (rollout === undefined) return undefined;
+  const at = { key, now: clock.now(), monotonic: clock.monotonic() };
+  const { sets, proof } = targetIn(rollout, ports);
+  const [found] = sets;
+  const target = found === undefined ? undefined : targetOf(found);
+  const resource = {
+    name,
+    isDeleting: rollout.isDeleting,
+    hasFinalizer: rollout.finalizers.includes(finalizer),
+    spec: rollout.spec,
+    status: rollout.status,
+  };
+  const snapshot: PhasedSnapshot = {
+    resource,
+    target,
+    former: formerOf(rollout, ports),
+    others: othersOf(rollout, target, ports),
+    conflicts: [],
+    holds: holdsOn(rollout, at, ports),
+    gate: gateOf({ resource, target }, { ...at, rollout }, ports),
+    leaving: leavingAt(at.monotonic, ports),
+    stuckAfter: ports.stuckAfter,
+    watched: ports.watched.of(sets),
+  };
+  return { ...at, rollout, snapshot, proof };
+}
+
+function targetIn(
+  { namespace, spec }: RolloutView,
+  { reads, statefulSets, pods }: PhasedMomentPorts,
+): { readonly sets: readonly SetSnapshot[]; readonly proof: SetProof } {
+  if (spec.kind === 'invalid') {
+    return { sets: [], proof: { pods: undefined, statefulSets: undefined } };
+  }
+  const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
+  return reads.over(scopeOf(namespace, spec.value.targetRef), listers);
+}
+
+function targetOf({ set, pods }: Pick<SetSnapshot, 'set' | 'pods'>): TargetSet {
+  return { set, pods, owner: set.annotations[ownerAnnotation] };
+}
+
+/** Sets that are released need no pods: nothing is known of them, and nothing is asked. */
+function formerOf(
+  { namespace, name, spec, isDeleting }: RolloutView,
+  { statefulSets }: PhasedMomentPorts,
+): readonly TargetSet[] {
+  // Which set a spec names that cannot be read nobody knows: none is given up before the object goes.
+  if (spec.kind === 'invalid' && !isDeleting) return [];
+  const target = spec.kind === 'valid' ? spec.value.targetRef : undefined;
+  return statefulSets.lister
+    .by(indexes.owner, `${namespace}/${name}`)
+    .filter((set) => set.name !== target)
+    .map((set) => targetOf({ set, pods: [] }));
+}
+
+function othersOf(
+  { namespace, name }: RolloutView,
+  target: TargetSet | undefined,
+  { rollouts }: PhasedMomentPorts,
+): PhasedSnapshot['others'] {
+  const owner = target?.owner;
+  if (owner === undefined || owner === name) return [];
+  const other = rollouts.lister.get(namespace, owner);
+  if (other === undefined) return [];
+  const targetRef = other.spec.kind === 'valid' ? other.spec.value.targetRef : '';
+  return [{ name: owner, targetRef }];
+}
+
+/** An earlier process may have a request under way that arrives late (D-50). */
+function holdsOn(
+  { status }: RolloutView,
+  { key, now, monotonic: at }: Pick<PhasedMoment, 'key' | 'now' | 'monotonic'>,
+  { predecessor }: PhasedMomentPorts,
+): readonly DisruptionHold[] {
+  predecessor.note(key, () => status.phase === 'Rolling');
+  const over = predecessor.until({ key, monotonic: at });
+  if (over === undefined) return [];
+  const until = after(now, millis(over - at));
+  const message =
+    'nothing is disrupted yet, as a request that an earlier process sent may still arrive: ' +
+    `waiting until ${formatUtcSeconds(until)}`;
+  return [{ kind: 'view', until, because: { reason: 'AwaitingPredecessor', message } }];
+}
+
+function gateOf(
+  { resource, target }: Pick<PhasedSnapshot, 'resource' | 'target'>,
+  { key, monotonic: steady, rollout }: Pick<PhasedMoment, 'key' | 'monotonic' | 'rollout'>,
+  { questions, seen, credentials, memories }: PhasedMomentPorts,
+): GateSight {
+  const { spec } = resource;
+  if (spec.kind === 'invalid') return { steady, known: knownAt(steady), questionId: '' };
+  const { id } = gateQueries(spec.value);
+  const memory = memories.get(key);
+  const remembered = memory === undefined ? {} : { memory };
+  const state = gateStateOf({ resource, target, gate: remembered });
+  const subject = state?.subject;
+  const asked = subject === undefined ? undefined : { subject, id };
+  const answer = questions.answerFor(key);
+  const problem = problemOf(spec.value, rollout.namespace, credentials);
+  return {
+    steady,
+    known: state === undefined ? knownAt(steady) : seen.see(key, state),
+    questionId: id,
+    ...remembered,
+    ...(problem !== undefined && { problem }),
+    ...(asked !== undefined && questions.isAsked(key, asked) && { asked }),
+    ...(answer !== undefined && { answer }),
+  };
+}
+
+function knownAt(steady: Monotonic): GateSight['known'] {
+  return { began: steady, lastAnswer: steady, lastError: steady };
+}
+
+/** Why nothing can be asked, as far as is known: a Secret that was not read yet is no problem. */
+function problemOf(
+  spec: PhasedRolloutSpec,
+  namespace: string,
+  credentials: Credentials,
+): BecauseUnaskable | undefined {
+  const { urlProblem } = gateQueries(spec);
+  if (urlProblem !== undefined) return unaskable(urlProblem);
+  const { secretRef } = spec.query;
+  if (secretRef === undefined) return undefined;
+  const known = credentials.of(namespace, secretRef);
+  if (known?.kind !== 'invalid') return undefined;
+  const { path, message } = known.problem;
+  return unaskable(`${path} ${message}`);
+}
+
+function unaskable(message: string): BecauseUnaskable {
+  return { reason: 'PrometheusConfigError', message };
+}
+
+function leavingAt(now: Monotonic, { open, pods }: PhasedMomentPorts): ReadonlySet<string> {
+  return open.leaving({
+    now,
+    find: (pod) => pods.lister.get(pod.namespace, pod.name),
+    hasSeen: (revision) => pods.freshness.hasSeen(revision),
+  });
+}

@@ -1,0 +1,295 @@
+import { isDeepStrictEqual } from 'node:util';
+import { assertNever } from '#base/assert-never.ts';
+import type { Logger } from '#base/logger.ts';
+import { after, type Monotonic, millis, seconds } from '#base/units.ts';
+import { askQueries } from '#check/ask-queries.ts';
+import type { Prometheus } from '#check/prometheus.ts';
+import { StaleBasisError } from '#control/basis.ts';
+import type { DeletePod, Requeue } from '#control/decision.ts';
+import { sooner } from '#control/group-plan.ts';
+import type { EndedDeletion, PodDeletions } from '#control/pod-deletions.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import { gateQueries } from './gate-queries.ts';
+import { nextStatus } from './next-status.ts';
+import type { RolloutView } from './parse-resource.ts';
+import { type ApprovalPorts, approve, isProven, letsGo, takesPods } from './phased-approval.ts';
+import { type PhasedMoment, phasedMomentOf, scopeOf } from './phased-moment.ts';
+import { type PhasedWrites, rolloutRef, type SetDecision } from './phased-writes.ts';
+import { planPhasedRollout } from './plan.ts';
+import type { PhasedDecision, PhasedPlan } from './plan-decision.ts';
+import type { UnseenWrites } from './unseen-writes.ts';
+
+/** What passes go through. */
+export interface PhasedPassPorts extends ApprovalPorts {
+  readonly log: Logger;
+  readonly events: EventRecorder;
+  readonly prometheus: Prometheus;
+  readonly writes: PhasedWrites;
+  readonly unseenSets: UnseenWrites;
+  readonly unseenRollouts: UnseenWrites;
+  readonly deletions: PodDeletions;
+  /** A deletion that was begun has ended. */
+  readonly deletionEnded: (key: string, ended: EndedDeletion) => void;
+  /** Nobody knows whether a partition that was sent at `sentAt` takes effect yet. */
+  readonly partitionLost: (sentAt: Monotonic) => void;
+}
+
+/** What a pass came to. */
+export type PhasedPassEnd =
+  | { readonly kind: 'gone' }
+  | {
+      readonly kind: 'ended';
+      readonly rollout: RolloutView;
+      readonly holds: readonly { readonly reason: string; readonly message: string }[];
+      readonly requeue: Requeue;
+      /** Absent where nothing was planned. */
+      readonly plan?: PhasedPlan;
+    };
+
+/** How often one pass has the view proven before it gives up for now. */
+const mostReads = 3;
+/** How soon what cannot be asked is looked at again: Secrets are not watched. */
+const lookAgainAfter = seconds(5);
+/** How long a write of ours may be missing in its cache before people are told. */
+const patience = seconds(10);
+
+/**
+ * One pass over a PhasedRollout: look, see to what the plan needs, look again, then act; the status is stored last, so
+ * that each step is stored before the next rests on it (C6).
+ */
+export class PhasedPass {
+  readonly #key: string;
+  readonly #ports: PhasedPassPorts;
+  #reads = 0;
+  #hasCredentials = false;
+
+  constructor(key: string, ports: PhasedPassPorts) {
+    this.#key = key;
+    this.#ports = ports;
+  }
+
+  /** @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more */
+  async run(signal: AbortSignal): Promise<PhasedPassEnd> {
+    for (;;) {
+      const moment = phasedMomentOf(this.#key, this.#ports);
+      if (moment === undefined) return { kind: 'gone' };
+      const unseen = this.#awaitingOwnWrite(moment);
+      if (unseen !== undefined) return unseen;
+      const plan = planPhasedRollout(moment.snapshot, moment.now);
+      const need = this.#needOf(moment, plan);
+      if (need === undefined) return this.#carryOut(moment, plan, signal);
+      if (this.#reads > mostReads) throw new StaleBasisError(Number.POSITIVE_INFINITY);
+      await need(signal);
+    }
+  }
+
+  /** What has been written is on its way: nothing is decided on what was before it. */
+  #awaitingOwnWrite({
+    rollout,
+    snapshot,
+    now,
+    monotonic,
+  }: PhasedMoment): PhasedPassEnd | undefined {
+    const { unseenSets, unseenRollouts } = this.#ports;
+    const { target, former } = snapshot;
+    const sets = target === undefined ? former : [target, ...former];
+    const unseen = [
+      unseenRollouts.of(rollout.uid),
+      ...sets.map(({ set }) => unseenSets.of(set.uid)),
+    ].find((each) => each !== undefined);
+    if (unseen === undefined) return undefined;
+    const left = unseen.answeredAt + patience - monotonic;
+    if (left > 0) {
+      const requeue = { kind: 'at', at: after(now, millis(left)) } as const;
+      return { kind: 'ended', rollout, holds: [], requeue };
+    }
+    const message = `a write that was stored at revision ${unseen.revision} does not show for more than 10 s`;
+    const holds = [{ reason: 'AwaitingOwnWrite', message }];
+    return { kind: 'ended', rollout, holds, requeue: { kind: 'await-change' } };
+  }
+
+  /** What has to be read before `plan` may be acted on; undefined when nothing has. */
+  #needOf(
+    moment: PhasedMoment,
+    plan: PhasedPlan,
+  ): ((signal: AbortSignal) => Promise<void>) | undefined {
+    const { credentials, reads } = this.#ports;
+    const { rollout, snapshot } = moment;
+    const { spec } = snapshot.resource;
+    if (spec.kind === 'invalid') return undefined;
+    const { targetRef, query } = spec.value;
+    const { namespace } = rollout;
+    if (query.secretRef !== undefined && !this.#hasCredentials && isAsking(plan)) {
+      this.#hasCredentials = true;
+      const secret = query.secretRef;
+      if (!credentials.isFresh(namespace, secret)) {
+        return (signal) => credentials.read(namespace, secret, signal);
+      }
+    }
+    if (!plan.decisions.some((each) => takesPods(each, moment)) || isProven(moment)) {
+      return undefined;
+    }
+    this.#reads += 1;
+    const wish = { pods: true, statefulSets: true };
+    const cached = snapshot.target === undefined ? [] : [snapshot.target.set];
+    return (signal) => reads.read(scopeOf(namespace, targetRef), { wish, cached }, signal);
+  }
+
+  async #carryOut(
+    moment: PhasedMoment,
+    plan: PhasedPlan,
+    signal: AbortSignal,
+  ): Promise<PhasedPassEnd> {
+    const { rollout } = moment;
+    for (const decision of plan.decisions) await this.#act(decision, moment, signal);
+    const holds = plan.decisions.flatMap((each) => (each.kind === 'hold' ? [each.because] : []));
+    const isFinal = plan.decisions.some(({ kind }) => kind.endsWith('-finalizer'));
+    if (!isFinal) await this.#store(moment, plan, signal);
+    const ended = { kind: 'ended', rollout, holds, plan } as const;
+    return { ...ended, requeue: this.#requeueOf(moment, plan) };
+  }
+
+  #requeueOf({ now, monotonic, snapshot }: PhasedMoment, plan: PhasedPlan): Requeue {
+    let { requeue } = plan;
+    if (plan.decisions.some(isUnaskable)) {
+      requeue = sooner(requeue, { kind: 'at', at: after(now, lookAgainAfter) });
+    }
+    const uids = new Set(snapshot.target?.pods.map(({ uid }) => uid));
+    const horizon = this.#ports.open.nextHorizon((pod) => uids.has(pod.uid));
+    if (horizon === undefined) return requeue;
+    return sooner(requeue, { kind: 'at', at: after(now, millis(horizon - monotonic)) });
+  }
+
+  /** @throws what a request fails with */
+  async #act(decision: PhasedDecision, moment: PhasedMoment, signal: AbortSignal): Promise<void> {
+    switch (decision.kind) {
+      case 'hold':
+        return;
+      case 'tell':
+        this.#tell(moment.rollout, decision);
+        return;
+      case 'ask':
+        this.#ask(decision, moment);
+        return;
+      case 'add-finalizer':
+      case 'remove-finalizer':
+        return this.#ports.writes.changeFinalizer(moment.rollout, decision.kind, signal);
+      case 'delete-pod':
+        this.#delete(decision, signal);
+        return;
+      case 'adopt':
+      case 'release':
+      case 'set-partition':
+        return this.#changeSet(decision, moment, signal);
+      default:
+        assertNever(decision);
+    }
+  }
+
+  #delete(decision: Extract<PhasedDecision, { kind: 'delete-pod' }>, signal: AbortSignal): void {
+    const owner = {
+      key: this.#key,
+      approve: () => approve(decision, this.#key, this.#ports),
+      ended: (ended: EndedDeletion) => this.#ports.deletionEnded(this.#key, ended),
+    };
+    this.#ports.deletions.begin([deletionOf(decision)], owner, signal);
+  }
+
+  async #changeSet(
+    decision: SetDecision,
+    { rollout }: PhasedMoment,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const sending = {
+      signal,
+      approve: () => void approve(decision, this.#key, this.#ports),
+      onLost: (sentAt: Monotonic) => {
+        if (letsGo(decision)) this.#ports.partitionLost(sentAt);
+      },
+    };
+    await this.#ports.writes.changeSet(decision, rollout.name, sending);
+    if (letsGo(decision)) this.#tell(rollout, { ...decision, type: 'Normal' });
+  }
+
+  #tell(
+    rollout: RolloutView,
+    { type, because }: Pick<Extract<PhasedDecision, { kind: 'tell' }>, 'type' | 'because'>,
+  ): void {
+    const { log, events } = this.#ports;
+    const fields = {
+      phasedrollout: rollout.name,
+      reason: because.reason,
+      because: because.message,
+    };
+    if (type === 'Warning') log.warn('rollout needs attention', fields);
+    else log.info('rollout', fields);
+    const { kind } = resourceTypes.phasedRollouts;
+    const apiVersion = apiVersionOf(resourceTypes.phasedRollouts);
+    events.record({ about: { apiVersion, kind, ...rolloutRef(rollout) }, type, ...because });
+  }
+
+  #ask(
+    { question }: Extract<PhasedDecision, { kind: 'ask' }>,
+    { rollout, snapshot }: PhasedMoment,
+  ): void {
+    const { questions, prometheus, credentials, log } = this.#ports;
+    const { spec } = snapshot.resource;
+    if (spec.kind === 'invalid') return;
+    const { secretRef } = spec.value.query;
+    const known =
+      secretRef === undefined ? undefined : credentials.of(rollout.namespace, secretRef);
+    const authorization = known?.kind === 'valid' ? known.value : undefined;
+    const { queries } = gateQueries(spec.value);
+    const asked = queries.map((query) => ({
+      ...query,
+      candidate: {
+        ...query.candidate,
+        ...(authorization !== undefined && { authorization }),
+      },
+    }));
+    questions.ask(this.#key, question, async (signal, sent) => {
+      const finding = await askQueries(prometheus, asked, { signal, sent });
+      const { verdict, value, because } = finding;
+      log.info('check answered', {
+        phasedrollout: rollout.name,
+        verdict,
+        value,
+        reason: because.reason,
+        because: because.message,
+      });
+      return finding;
+    });
+  }
+
+  async #store(moment: PhasedMoment, plan: PhasedPlan, signal: AbortSignal): Promise<void> {
+    const { writes, questions } = this.#ports;
+    const { rollout, snapshot, now } = moment;
+    const isPlanned =
+      plan.status !== snapshot.resource.status || Object.keys(plan.conditions).length > 0;
+    if (isPlanned) {
+      const status = nextStatus(rollout, plan, now);
+      if (!isDeepStrictEqual(status, rollout.writtenStatus)) {
+        await writes.storeStatus(rollout, status, signal);
+      }
+    }
+    if (plan.isAnswerDone) questions.drop(this.#key);
+  }
+}
+
+function isAsking({ decisions }: PhasedPlan): boolean {
+  return decisions.some((each) => each.kind === 'ask' || isUnaskable(each));
+}
+
+function isUnaskable({ because }: PhasedDecision): boolean {
+  return because.reason === 'PrometheusConfigError';
+}
+
+function deletionOf({
+  set,
+  pod,
+  because: { message },
+}: Extract<PhasedDecision, { kind: 'delete-pod' }>): DeletePod {
+  const because = { reason: 'StuckPodReplaced', message } as const;
+  return { kind: 'delete-pod', set, pod, costs: 'nothing', maxUnavailable: 1, because };
+}

@@ -1,0 +1,159 @@
+import type { ReasonEntry } from '#control/reasons.ts';
+import type { ReportSubject } from '#control/report-plan.ts';
+import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import type { PhasedReason } from './plan-decision.ts';
+
+function act(isTrueWhen: string): ReasonEntry {
+  return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
+}
+
+function hold(isTrueWhen: string, remedy: string): ReasonEntry {
+  return { kind: 'hold', isTrueWhen, remedy };
+}
+
+/** What PhasedRollouts say besides what their planner does: of requests, and of views. */
+type RequestReason = 'AwaitingOwnWrite' | 'RequestRefused';
+
+/** Why anything is done about a PhasedRollout, or is not, as `docs/reasons.md` shows it. */
+export const phasedReasons: Readonly<Record<PhasedReason | RequestReason, ReasonEntry>> = {
+  FinalizerMissing: act('The PhasedRollout has no finalizer yet, without which it owns no set.'),
+  Adopted: act('No living PhasedRollout that targets the set is named by its annotation.'),
+  UpdatesBlocked: act(
+    'Nothing is being rolled out, and the partition does not block the next update.',
+  ),
+  RolloutStarted: act('The set has a new update revision.'),
+  RevisionChanged: act('The template was changed again in the middle of a rollout.'),
+  SetShrunk: act('The set has fewer replicas than its partition says.'),
+  CheckDue: act('The delay, or the period, before the next check is over.'),
+  CheckPassed: act('As many checks on end have passed as spec.check.successThreshold says.'),
+  RevisionReverted: act(
+    'The template was taken back, and pods run the revision that was given up.',
+  ),
+  StuckPodReplaced: act(
+    'A pod cannot become ready by itself, and the pod in its place will run another revision.',
+  ),
+  RolloutCompleted: act('Every pod of the set runs its update revision.'),
+  Suspended: act('spec.standardRollingUpdate is true: updates roll without checks.'),
+  Released: act('The PhasedRollout is deleted, or targets another set.'),
+
+  SetNotFound: hold(
+    'There is no StatefulSet of the name in spec.targetRef.',
+    'Create it, or correct spec.targetRef.',
+  ),
+  InvalidSpec: hold(
+    'The spec cannot be read: it was stored without a look of the webhook.',
+    'Correct the field that the message names.',
+  ),
+  SetTooLarge: hold(
+    'The set has more than 20000 replicas, which is more than is looked at.',
+    'Correct spec.replicas of the set.',
+  ),
+  ConflictingOwners: hold(
+    'Another kind of resource would move the same set.',
+    'Delete one of the two; until then nobody moves the set.',
+  ),
+  OwnedByAnother: hold(
+    'Another PhasedRollout targets the same set, and was there first.',
+    'Delete one of the two.',
+  ),
+  WrongUpdateStrategy: hold(
+    'The set has another update strategy than RollingUpdate.',
+    'Set spec.updateStrategy.type of the set to RollingUpdate.',
+  ),
+  CannotManage: {
+    kind: 'warn',
+    isTrueWhen: 'The set cannot be rolled out by this PhasedRollout; the message says why.',
+    remedy: 'As for the reason that is told beside it.',
+  },
+  RevisionMissing: hold(
+    'The status of the set lacks its current or its update revision.',
+    'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
+  ),
+  RevisionUnknown: hold(
+    'The StatefulSet controller has not yet observed the newest spec of the set.',
+    'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
+  ),
+  AwaitingPod: hold(
+    'The pod that was let go last does not run the new revision yet.',
+    'Wait; if it lasts, look at the pod that the message names.',
+  ),
+  AwaitingAvailability: hold(
+    'Not all pods of the set are available, so that no analysis begins.',
+    'Look at the pods that the message names; a corrected template reaches those that cannot become ready by themselves.',
+  ),
+  StuckPodKept: hold(
+    'A pod cannot become ready by itself, and the pod that would be made in its place may run the same revision.',
+    'Correct the template, or delete the pod if a new one of the same revision helps.',
+  ),
+  InitialDelay: hold(
+    'All pods are available, and spec.check.initialDelaySeconds have not passed since.',
+    'Wait; the message says until when.',
+  ),
+  AwaitingCheck: hold(
+    'The next check is being asked, or is not due yet.',
+    'Wait; status.rollingPodStatus has what was counted.',
+  ),
+  CheckFailed: hold(
+    'So many checks have failed that no more are asked.',
+    'Look at what the query shows; correct the template, or the check.',
+  ),
+  PrometheusConfigError: hold(
+    'Prometheus cannot be asked, as its URL is none, or its credentials are missing or contradict one another.',
+    'Correct what the message names; it is looked at again every 5 s.',
+  ),
+  AwaitingPromotion: hold(
+    'All pods are let go, and the StatefulSet controller has not promoted the revision yet.',
+    'Wait until all pods are ready.',
+  ),
+  AwaitingPredecessor: hold(
+    'A request that an earlier process sent may still arrive, so that no pod is let go.',
+    'Wait; the message says until when. An operator that ends in good order spares its successor the wait.',
+  ),
+  AwaitingAnswer: hold(
+    'A deletion got no answer, so it counts as done until the pod shows otherwise.',
+    'Wait at most 120 s.',
+  ),
+  ViewNotFresh: hold(
+    'The view of the set and its pods cannot be proven to be at most 10 s old, or has not been kept up to date for 30 s.',
+    'Look whether the API server answers lists and watches of this operator.',
+  ),
+  AwaitingOwnWrite: hold(
+    'A write of this operator is not shown by its watch yet.',
+    'Wait; if it lasts, look whether the API server answers watches of this operator.',
+  ),
+  RequestRefused: hold(
+    'The API server refuses a request that the next step needs; it is tried again ever more rarely.',
+    'Look at the message; often a permission is missing.',
+  ),
+  BudgetRefused: hold(
+    'A disruption budget refuses that the next pod goes.',
+    'Look at the budget that the message names.',
+  ),
+  BudgetUnclear: hold(
+    'It cannot be told which disruption budget governs the next pod, or what that has given away.',
+    'Let exactly one ZoneAwarePodDisruptionBudget select the pod.',
+  ),
+};
+
+const usual: ReadonlySet<string> = new Set<PhasedReason>([
+  'AwaitingPod',
+  'AwaitingAvailability',
+  'InitialDelay',
+  'AwaitingCheck',
+  'AwaitingPromotion',
+  'RevisionReverted',
+  'RevisionUnknown',
+  'AwaitingPredecessor',
+  'BudgetRefused',
+  // The planner tells of it by an Event of its own, as the peer does.
+  'PrometheusConfigError',
+]);
+
+/** PhasedRollouts, as reports tell of them. */
+export const ofPhasedRollouts: ReportSubject = {
+  apiVersion: apiVersionOf(resourceTypes.phasedRollouts),
+  kind: resourceTypes.phasedRollouts.kind,
+  field: 'phasedrollout',
+  isWished: () => false,
+  isAlarming: (reason) => !usual.has(reason),
+};

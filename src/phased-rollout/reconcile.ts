@@ -1,0 +1,163 @@
+import { after, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
+import type { CheckState } from '#check/check-state.ts';
+import { StaleBasisError } from '#control/basis.ts';
+import { LaggingReadError } from '#control/consistent-reads.ts';
+import type { Requeue } from '#control/decision.ts';
+import { sooner } from '#control/group-plan.ts';
+import { type EndedDeletion, OverruledError } from '#control/pod-deletions.ts';
+import { PlanReporter } from '#control/report-plan.ts';
+import type { PassResult } from '#control/run-controller.ts';
+import { isGivenUp } from '#control/unless-sent.ts';
+import { ApiError, isConflict, isNotFound, isRequestFailure } from '#kubernetes/api-error.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import type { RolloutView } from './parse-resource.ts';
+import { parseKey } from './phased-moment.ts';
+import { PhasedPass, type PhasedPassEnd, type PhasedPassPorts } from './phased-pass.ts';
+import { ofPhasedRollouts } from './phased-reasons.ts';
+import { rolloutRef } from './phased-writes.ts';
+
+/** What reconciling PhasedRollouts goes through; what it remembers is its own. */
+export interface PhasedReconcilerPorts
+  extends Omit<PhasedPassPorts, 'memories' | 'deletionEnded' | 'partitionLost'> {
+  readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
+}
+
+type Ended = Extract<PhasedPassEnd, { kind: 'ended' }>;
+
+interface Said {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** How long a request without an answer may still take effect (D-7). */
+const answerHorizon = seconds(120);
+const awaitChange: Requeue = { kind: 'await-change' };
+
+/** Reconciles PhasedRollouts one at a time each, and tells what they wait for. */
+export class PhasedReconciler {
+  readonly #ports: PhasedReconcilerPorts;
+  readonly #passPorts: PhasedPassPorts;
+  readonly #reporter: PlanReporter;
+  /** What the last plan of each remembered of its check, by key: errors are stored nowhere else. */
+  readonly #memories = new Map<string, CheckState>();
+  /** When nothing that was sent, and not answered, can take effect any more. */
+  #settledAt: Monotonic = monotonic(0);
+
+  constructor(ports: PhasedReconcilerPorts) {
+    this.#ports = ports;
+    const { clock, log, events } = ports;
+    this.#reporter = new PlanReporter({ clock, log, events, about: ofPhasedRollouts });
+    this.#passPorts = {
+      ...ports,
+      memories: this.#memories,
+      deletionEnded: (key, ended) => this.#deletionEnded(key, ended),
+      partitionLost: (sentAt) => {
+        this.#settledAt = monotonic(Math.max(this.#settledAt, sentAt + answerHorizon));
+      },
+    };
+  }
+
+  /** One pass over the PhasedRollout `key`. @throws a fault of this program, or a view that cannot be trusted (D-6) */
+  async reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
+    try {
+      const end = await new PhasedPass(key, this.#passPorts).run(signal);
+      if (end.kind === 'gone') return this.#forget(key);
+      return this.#ended(key, end);
+    } catch (error) {
+      return this.#failed(key, error, signal);
+    }
+  }
+
+  /** Resolves when no deletion is under way. */
+  async idle(): Promise<void> {
+    await this.#ports.deletions.idle();
+  }
+
+  /** Whether something was sent that may take effect yet, and whose outcome nobody knows. */
+  hasUnanswered(): boolean {
+    const { clock, open } = this.#ports;
+    return clock.monotonic() < this.#settledAt || open.unansweredPods().length > 0;
+  }
+
+  #ended(key: string, { rollout, holds, plan, requeue }: Ended): PassResult {
+    if (plan?.memory !== undefined) this.#memories.set(key, plan.memory);
+    else if (plan !== undefined) this.#memories.delete(key);
+    const due = this.#report(key, rollout, holds);
+    return { kind: 'ended', requeue: due === undefined ? requeue : sooner(requeue, due) };
+  }
+
+  /** @returns when something is to be told again although nothing changes */
+  #report(key: string, rollout: RolloutView, said: readonly Said[]): Requeue | undefined {
+    const { clock, statefulSets, pods, rollouts } = this.#ports;
+    const set = rolloutRef(rollout);
+    // What may be missing in the view comes first: whatever else is said rests on it.
+    const stale = [rollouts, statefulSets, pods]
+      .flatMap(({ staleness }) => staleness ?? [])
+      .map(({ message }) => ({ reason: 'ViewNotFresh', message }));
+    const holds = [...stale.slice(0, 1), ...said];
+    const reported = holds.map((because) => ({ kind: 'hold', set, because }));
+    const due = this.#reporter.report(key, reported);
+    if (due === undefined) return undefined;
+    return { kind: 'at', at: after(clock.now(), millis(due - clock.monotonic())) };
+  }
+
+  #failed(key: string, error: unknown, signal: AbortSignal): PassResult {
+    if (isGivenUp(error, signal)) return { kind: 'ended', requeue: awaitChange };
+    const retry: PassResult = { kind: 'retry', retryAfter: undefined };
+    // The world has moved: what to do now is found out by another look.
+    if (error instanceof OverruledError || isConflict(error) || isNotFound(error)) return retry;
+    if (error instanceof StaleBasisError || error instanceof LaggingReadError) {
+      this.#say(key, { reason: 'ViewNotFresh', message: error.message });
+      return retry;
+    }
+    if (!isRequestFailure(error)) throw error;
+    this.#say(key, { reason: 'RequestRefused', message: error.message });
+    const retryAfter = error instanceof ApiError ? error.retryAfter : undefined;
+    return { kind: 'retry', retryAfter };
+  }
+
+  #say(key: string, because: Said): void {
+    const { namespace, name } = parseKey(key);
+    const rollout = this.#ports.rollouts.lister.get(namespace, name);
+    if (rollout !== undefined) this.#report(key, rollout, [because]);
+  }
+
+  #deletionEnded(key: string, { deletion, end }: EndedDeletion): void {
+    const { queue } = this.#ports;
+    if (end.kind === 'deleted') {
+      this.#ports.events.record({
+        about: {
+          apiVersion: ofPhasedRollouts.apiVersion,
+          kind: ofPhasedRollouts.kind,
+          ...this.#refOf(key, deletion.set),
+        },
+        type: 'Normal',
+        ...deletion.because,
+      });
+      return;
+    }
+    if (end.kind === 'failed') {
+      this.#say(key, { reason: 'RequestRefused', message: end.error.message });
+    }
+    // A backoff of its own: a request that is refused is not repeated on every change of the world.
+    queue.addAfter(key, seconds(end.kind === 'failed' ? 30 : 1));
+  }
+
+  #refOf(
+    key: string,
+    { namespace }: { readonly namespace: string },
+  ): ReturnType<typeof rolloutRef> {
+    const { name } = parseKey(key);
+    const uid = this.#ports.rollouts.lister.get(namespace, name)?.uid ?? '';
+    return { namespace, name, uid };
+  }
+
+  #forget(key: string): PassResult {
+    const { questions, seen } = this.#ports;
+    questions.forget(key);
+    seen.forget(key);
+    this.#memories.delete(key);
+    this.#reporter.forget(key);
+    return { kind: 'ended', requeue: awaitChange };
+  }
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '#base/clock.ts';
+import { type Monotonic, millis } from '#base/units.ts';
+import type { Prometheus, PrometheusQuestion } from '#check/prometheus.ts';
+import type { Reading } from '#check/reading.ts';
+
+/** A reading that passes without bounds. */
+export const someData: Reading = {
+  kind: 'vector',
+  samples: [{ value: 1, text: '1' }],
+  warnings: [],
+};
+
+/** A reading that finds nothing. */
+export const noData: Reading = { kind: 'no-data', warnings: [] };
+
+/** Prometheus on the clock of a test. */
+export class FakePrometheus implements Prometheus {
+  readonly #clock: Clock;
+  /** What it was asked, and when. */
+  readonly asked: { readonly question: PrometheusQuestion; readonly at: Monotonic }[] = [];
+  /** What it answers. */
+  answer: (question: PrometheusQuestion) => Reading = () => someData;
+  /** How long an answer takes. */
+  latency = millis(5);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async read(
+    question: PrometheusQuestion,
+    { signal, sent }: Parameters<Prometheus['read']>[1],
+  ): Promise<Reading> {
+    this.asked.push({ question, at: this.#clock.monotonic() });
+    sent?.();
+    await this.#clock.sleep(this.latency, { signal }).catch(() => undefined);
+    return signal.aborted
+      ? { kind: 'error', reason: 'GivenUp', message: 'the question was given up' }
+      : this.answer(question);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** A Prometheus that nobody is to ask. */
+export const silentPrometheus: Prometheus = Object.freeze({
+  read: () => Promise.reject(new Error('Nobody is to ask')),
+  close: () => Promise.resolve(),
+});

@@ -1,0 +1,271 @@
+/** PhasedRollouts in virtual time: a set, its controller, a Prometheus that answers as told, and the program. */
+import assert from 'node:assert/strict';
+import type { JsonObject } from '#base/json.ts';
+import { type Millis, minutes, seconds } from '#base/units.ts';
+import { readPhasedRolloutConfig, sharedConfigOf } from '#config/phased-config.ts';
+import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { Commit } from '#embedded-cluster/event-log.ts';
+import type { KubernetesObject } from '#kubernetes/object.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { runPhasedRollout } from '#operator-phased-rollout.ts';
+import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
+import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
+import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { createReadiness } from '#telemetry/readiness.ts';
+import { FakePrometheus } from '#testing/fake-prometheus.ts';
+import { KeptLog } from '#testing/kept-log.ts';
+import { type Environment, startEnvironment, templateOf } from './virtual-environment.ts';
+
+const namespace = 'demo';
+const patience = minutes(10);
+
+/** A run of the program. */
+export interface PhasedRun {
+  readonly log: KeptLog;
+  /** Ends it in good order. */
+  stop(): Promise<void>;
+  /** It is gone, and whatever it would have said: none of its requests leaves any more. */
+  kill(): Promise<void>;
+}
+
+/** Check settings of most tests: two passes, 5 s apart, after 10 s. */
+export const usualCheck: JsonObject = {
+  initialDelaySeconds: 10,
+  periodSeconds: 5,
+  successThreshold: 2,
+  query: { expr: 'errors < 5', url: 'http://prometheus:9090' },
+};
+
+/** What the peer tells by Events, and what lets pods go. */
+const told: ReadonlySet<string> = new Set([
+  'RolloutStarted',
+  'RolloutCompleted',
+  'Suspended',
+  'CannotManage',
+  'PrometheusConfigError',
+  'CheckPassed',
+  'RevisionReverted',
+  'Released',
+  'StuckPodReplaced',
+]);
+
+/** See the head of the file. */
+export class PhasedStage {
+  readonly env: Environment;
+  readonly prometheus: FakePrometheus;
+  #runs = 0;
+
+  private constructor(env: Environment) {
+    this.env = env;
+    this.prometheus = new FakePrometheus(env.clock);
+  }
+
+  /** A set `db` of three pods, all ready, and the definition. */
+  static async open(spec: JsonObject = {}): Promise<PhasedStage> {
+    const env = await startEnvironment();
+    const stage = new PhasedStage(env);
+    const body = phasedRolloutDefinition;
+    await env.client.create(resourceTypes.customResourceDefinitions, {}, { body });
+    await env.createSet(spec);
+    await env.clock.runUntilIdle();
+    return stage;
+  }
+
+  /** Starts the program. */
+  start(args: readonly string[] = ['--leader-elect']): PhasedRun {
+    const { cluster, clock } = this.env;
+    this.#runs += 1;
+    const flags = ['--health-probe-bind-address=0', ...args];
+    const outcome = readPhasedRolloutConfig(flags, { ENABLE_WEBHOOKS: 'false' });
+    assert.ok(outcome.kind === 'run');
+    const registry = createMetricsRegistry();
+    const [ending, killing] = [new AbortController(), new AbortController()];
+    const log = new KeptLog();
+    const transport = cluster.transport({ user: `operator-${this.#runs}` });
+    const run = runPhasedRollout(
+      {
+        door: outcome.config,
+        config: sharedConfigOf(outcome.config, namespace),
+        clock,
+        log,
+        registry,
+        metrics: createOperatorMetrics(registry),
+        httpMetrics: createHttpServerMetrics(registry),
+        readiness: createReadiness(),
+        transport,
+        identity: `operator-${this.#runs}`,
+        prometheus: this.prometheus,
+      },
+      AbortSignal.any([ending.signal, killing.signal]),
+    );
+    return {
+      log,
+      stop: async () => {
+        ending.abort();
+        await this.finish(run);
+      },
+      kill: async () => {
+        await transport.close();
+        killing.abort();
+        await this.finish(run.catch(() => undefined));
+      },
+    };
+  }
+
+  /** Waits for `work` while time passes. */
+  async finish<T>(work: Promise<T>): Promise<T> {
+    const ended = { is: false };
+    const done = work.finally(() => {
+      ended.is = true;
+    });
+    done.catch(() => undefined);
+    await this.env.clock.runUntil(() => ended.is);
+    return done;
+  }
+
+  async create(spec: JsonObject = {}, name = 'pr1'): Promise<void> {
+    const body = {
+      apiVersion: 'sts.plus/v1alpha1',
+      kind: 'PhasedRollout',
+      metadata: { name, namespace },
+      spec: { targetRef: 'db', check: usualCheck, ...spec },
+    };
+    await this.env.client.create(resourceTypes.phasedRollouts, { namespace }, { body });
+  }
+
+  async edit(document: JsonObject, name = 'pr1'): Promise<void> {
+    const body = { kind: 'merge', document } as const;
+    await this.env.client.patch(resourceTypes.phasedRollouts, { namespace, name }, { body });
+  }
+
+  async remove(name = 'pr1'): Promise<void> {
+    const key = { namespace, name };
+    await this.env.client.delete(resourceTypes.phasedRollouts, key, { preconditions: {} });
+  }
+
+  /** The template gets another image. */
+  async change(image: string): Promise<void> {
+    await this.env.patchSet({ spec: { template: templateOf(image) } });
+  }
+
+  rollout(name = 'pr1'): JsonObject | undefined {
+    return this.env.stored('phasedrollouts.sts.plus').get(name);
+  }
+
+  phase(name = 'pr1'): string {
+    return textAt(this.rollout(name), 'status', 'phase');
+  }
+
+  /** Status and reason of a condition, as in `True Updated`. */
+  condition(type: string, name = 'pr1'): string {
+    const conditions = objectsAt(objectAt(this.rollout(name), 'status'), 'conditions');
+    const found = conditions.find((each) => textAt(each, 'type') === type);
+    return `${textAt(found, 'status')} ${textAt(found, 'reason')}`;
+  }
+
+  conditionMessage(type: string, name = 'pr1'): string {
+    const conditions = objectsAt(objectAt(this.rollout(name), 'status'), 'conditions');
+    return textAt(
+      conditions.find((each) => textAt(each, 'type') === type),
+      'message',
+    );
+  }
+
+  /** The step that is being waited in. */
+  step(name = 'pr1'): string {
+    return textAt(this.rollout(name), 'status', 'rollingPodStatus', 'status');
+  }
+
+  set(name = 'db'): KubernetesObject | undefined {
+    return this.env.stored('statefulsets.apps').get(name) as KubernetesObject | undefined;
+  }
+
+  partition(name = 'db'): number {
+    return numberAt(this.set(name), 'spec', 'updateStrategy', 'rollingUpdate', 'partition') ?? 0;
+  }
+
+  owner(name = 'db'): string {
+    return textAt(this.set(name), 'metadata', 'annotations', 'sts.plus/phasedRollout');
+  }
+
+  /** Every partition that the set has had, newest last, each once on end. */
+  partitions(): readonly number[] {
+    const all = this.env.cluster.eventLog.commits
+      .filter(({ resource, name }) => resource === 'statefulsets.apps' && name === 'db')
+      .map(partitionIn);
+    return all.filter((each, at) => each !== all[at - 1]);
+  }
+
+  /** Reasons of the Events about a PhasedRollout that tell what was done, or that somebody must look, in order. */
+  events(name = 'pr1'): readonly string[] {
+    const reasons = this.#eventsOf(name).map((event) => textAt(event, 'reason'));
+    return [...new Set(reasons)].filter((reason) => told.has(reason));
+  }
+
+  /** Messages of the Events about a PhasedRollout with `reason`. */
+  messages(reason: string, name = 'pr1'): readonly string[] {
+    return this.#eventsOf(name)
+      .filter((event) => textAt(event, 'reason') === reason)
+      .map((event) => textAt(event, 'message'));
+  }
+
+  #eventsOf(name: string): readonly JsonObject[] {
+    return [...this.env.stored('events').values()].filter(
+      (event) =>
+        textAt(event, 'involvedObject', 'kind') === 'PhasedRollout' &&
+        textAt(event, 'involvedObject', 'name') === name,
+    );
+  }
+
+  async until(what: string, holds: () => boolean, limit: Millis = patience): Promise<void> {
+    const { clock } = this.env;
+    const end = clock.monotonic() + limit;
+    await clock.runUntil(() => holds() || clock.monotonic() > end);
+    assert.ok(holds(), `${what}: ${JSON.stringify(this.rollout()?.['status'])}`);
+  }
+
+  /** The PhasedRollout owns the set, and blocks its next update. */
+  async settled(): Promise<void> {
+    await this.until('it is settled', () => this.phase() === 'Updated' && this.partition() === 3);
+    await this.env.clock.advance(seconds(1));
+  }
+
+  /** All pods run `image`, and the next update is blocked. */
+  async completed(image: string): Promise<void> {
+    await this.until('the rollout is complete', () => {
+      const pods = ['db-0', 'db-1', 'db-2'];
+      return this.phase() === 'Updated' && pods.every((pod) => this.env.imageOf(pod) === image);
+    });
+    await this.settled();
+  }
+
+  /** Somebody else sets the partition. */
+  async movePartition(partition: number): Promise<void> {
+    await this.env.patchSet({ spec: { updateStrategy: { rollingUpdate: { partition } } } });
+  }
+
+  rollingUpdate(name = 'db'): JsonObject {
+    return objectAt(this.set(name), 'spec', 'updateStrategy', 'rollingUpdate');
+  }
+
+  /** What the program wrote, but for Events and its Lease, such as `patch statefulsets.apps db`. */
+  writes(): readonly string[] {
+    return this.env.cluster.eventLog.calls
+      .filter(
+        ({ user, verb, resource }) =>
+          user.startsWith('operator-') &&
+          ['create', 'update', 'patch', 'delete'].includes(verb) &&
+          !['events', 'leases.coordination.k8s.io'].includes(resource),
+      )
+      .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+  }
+
+  async close(): Promise<void> {
+    await this.env.close();
+  }
+}
+
+function partitionIn({ after }: Commit): number {
+  return numberAt(after, 'spec', 'updateStrategy', 'rollingUpdate', 'partition') ?? 0;
+}
