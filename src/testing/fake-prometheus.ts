@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { type Monotonic, millis } from '#base/units.ts';
+import { type Millis, type Monotonic, millis } from '#base/units.ts';
 import type { Prometheus, PrometheusQuestion } from '#check/prometheus.ts';
 import type { Reading } from '#check/reading.ts';
 
@@ -21,7 +21,7 @@ export class FakePrometheus implements Prometheus {
   /** What it answers. */
   answer: (question: PrometheusQuestion) => Reading = () => someData;
   /** How long an answer takes. */
-  latency = millis(5);
+  latencyOf: (question: PrometheusQuestion) => Millis = () => millis(5);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -33,7 +33,7 @@ export class FakePrometheus implements Prometheus {
   ): Promise<Reading> {
     this.asked.push({ question, at: this.#clock.monotonic() });
     sent?.();
-    await this.#clock.sleep(this.latency, { signal }).catch(() => undefined);
+    await this.#clock.sleep(this.latencyOf(question), { signal }).catch(() => undefined);
     return signal.aborted
       ? { kind: 'error', reason: 'GivenUp', message: 'the question was given up' }
       : this.answer(question);

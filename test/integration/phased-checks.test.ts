@@ -167,7 +167,7 @@ test('a count of a former revision lets nothing go of another [phased 52, GATE-1
   const stage = await begun();
   const run = stage.start();
   await stage.settled();
-  stage.prometheus.latency = millis(3_000);
+  stage.prometheus.latencyOf = () => millis(3_000);
   await stage.change('db:2');
   await stage.until('one has passed', () => counted(stage, 'consecutiveSuccessfulChecks') === 1);
   await stage.until('the second is asked', () => stage.prometheus.asked.length === 2);
