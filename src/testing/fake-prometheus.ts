@@ -13,11 +13,19 @@ export const someData: Reading = {
 /** A reading that finds nothing. */
 export const noData: Reading = { kind: 'no-data', warnings: [] };
 
+/** A question, and what became of it. */
+export interface AskedOnce {
+  readonly question: PrometheusQuestion;
+  readonly at: Monotonic;
+  /** Absent while it is not answered, or where nobody waited for that. */
+  answered?: Reading;
+}
+
 /** Prometheus on the clock of a test. */
 export class FakePrometheus implements Prometheus {
   readonly #clock: Clock;
   /** What it was asked, and when. */
-  readonly asked: { readonly question: PrometheusQuestion; readonly at: Monotonic }[] = [];
+  readonly asked: AskedOnce[] = [];
   /** What it answers. */
   answer: (question: PrometheusQuestion) => Reading = () => someData;
   /** How long an answer takes. */
@@ -31,12 +39,15 @@ export class FakePrometheus implements Prometheus {
     question: PrometheusQuestion,
     { signal, sent }: Parameters<Prometheus['read']>[1],
   ): Promise<Reading> {
-    this.asked.push({ question, at: this.#clock.monotonic() });
+    const asked: AskedOnce = { question, at: this.#clock.monotonic() };
+    this.asked.push(asked);
     sent?.();
     await this.#clock.sleep(this.latencyOf(question), { signal }).catch(() => undefined);
-    return signal.aborted
-      ? { kind: 'error', reason: 'GivenUp', message: 'the question was given up' }
-      : this.answer(question);
+    if (signal.aborted) {
+      return { kind: 'error', reason: 'GivenUp', message: 'the question was given up' };
+    }
+    asked.answered = this.answer(question);
+    return asked.answered;
   }
 
   close(): Promise<void> {

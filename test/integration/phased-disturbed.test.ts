@@ -167,7 +167,7 @@ test('a process that is killed right after it let a pod go does not let another 
   await stage.settled();
   await stage.change('db:2');
   await stage.until('one is let go', () => stage.partition() === 2);
-  await first.kill();
+  first.die();
   stage.start();
   const begun = stage.env.clock.monotonic();
   await stage.until('the next is let go', () => stage.partition() === 1);
@@ -252,5 +252,22 @@ test('fifty that ask a server which hangs delay nobody else [phased 74]', async 
   assert.ok(took < 17_000, `let go after ${took} ms`);
   await stage.completed('db:2');
   assert.equal(stage.partition('slow-0'), 1);
+  await stage.close();
+});
+
+test('a status that could not be stored, its Event told already, is stored by the next pass [phased 73]', async () => {
+  const stage = await PhasedStage.open();
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  stage.env.cluster.faults.add({
+    match: { user: 'operator-1', resource: 'phasedrollouts', subresource: 'status' },
+    action: { kind: 'conflict' },
+    count: 3,
+  });
+  await stage.change('db:2');
+  await stage.completed('db:2');
+  assert.deepEqual(stage.partitions(), [0, 3, 2, 1, 0, 3]);
+  assert.equal(stage.condition('Updated'), 'True Updated');
   await stage.close();
 });

@@ -15,6 +15,7 @@ import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { FakePrometheus } from '#testing/fake-prometheus.ts';
 import { KeptLog } from '#testing/kept-log.ts';
+import { gateFaults } from './phased-judge.ts';
 import { type Environment, startEnvironment, templateOf } from './virtual-environment.ts';
 
 const namespace = 'demo';
@@ -25,8 +26,8 @@ export interface PhasedRun {
   readonly log: KeptLog;
   /** Ends it in good order. */
   stop(): Promise<void>;
-  /** It is gone, and whatever it would have said: none of its requests leaves any more. */
-  kill(): Promise<void>;
+  /** It is gone, and none of its requests leaves any more; those that have left take effect. */
+  die(): void;
 }
 
 /** Check settings of most tests: two passes, 5 s apart, after 10 s. */
@@ -54,6 +55,9 @@ const told: ReadonlySet<string> = new Set([
 export class PhasedStage {
   readonly env: Environment;
   readonly prometheus: FakePrometheus;
+  /** Whether a user lifted the gate: what goes then, goes without checks. */
+  isLifted = false;
+  readonly running: PhasedRun[] = [];
   #runs = 0;
 
   private constructor(env: Environment) {
@@ -99,18 +103,21 @@ export class PhasedStage {
       },
       AbortSignal.any([ending.signal, killing.signal]),
     );
-    return {
+    const die = (): void => {
+      transport.revoke();
+      killing.abort();
+      run.catch(() => undefined);
+    };
+    const started: PhasedRun = {
       log,
       stop: async () => {
         ending.abort();
         await this.finish(run);
       },
-      kill: async () => {
-        await transport.close();
-        killing.abort();
-        await this.finish(run.catch(() => undefined));
-      },
+      die,
     };
+    this.running.push(started);
+    return started;
   }
 
   /** Waits for `work` while time passes. */
@@ -135,11 +142,13 @@ export class PhasedStage {
   }
 
   async edit(document: JsonObject, name = 'pr1'): Promise<void> {
+    this.isLifted = true;
     const body = { kind: 'merge', document } as const;
     await this.env.client.patch(resourceTypes.phasedRollouts, { namespace, name }, { body });
   }
 
   async remove(name = 'pr1'): Promise<void> {
+    this.isLifted = true;
     const key = { namespace, name };
     await this.env.client.delete(resourceTypes.phasedRollouts, key, { preconditions: {} });
   }
@@ -242,6 +251,7 @@ export class PhasedStage {
 
   /** Somebody else sets the partition. */
   async movePartition(partition: number): Promise<void> {
+    this.isLifted = true;
     await this.env.patchSet({ spec: { updateStrategy: { rollingUpdate: { partition } } } });
   }
 
@@ -261,7 +271,21 @@ export class PhasedStage {
       .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
   }
 
+  /** Asserts that no pod was let go without its checks. */
+  assertGated(): void {
+    const { cluster, clock } = this.env;
+    const commits = cluster.eventLog.commits.filter(
+      ({ resource, name }) => resource === 'statefulsets.apps' && name === 'db',
+    );
+    const start = clock.now() - clock.monotonic();
+    const check = objectAt(this.rollout(), 'spec', 'check');
+    const threshold = numberAt(check, 'successThreshold') ?? 3;
+    const faults = gateFaults({ commits, asked: this.prometheus.asked, threshold, start });
+    assert.deepEqual(faults, []);
+  }
+
   async close(): Promise<void> {
+    if (!this.isLifted && this.rollout() !== undefined) this.assertGated();
     await this.env.close();
   }
 }
