@@ -1,9 +1,6 @@
 /** The questions of checks, put to a real Prometheus over TLS: Debian's package, as the server that answers. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:https';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parseCredentials } from '#check/parse-credentials.ts';
 import { judgeReading } from '#check/plan-reading.ts';
@@ -12,11 +9,8 @@ import { type KeyAndCertificate, selfSigned } from '#embedded-cluster/self-signe
 import { systemClock } from '#telemetry/system-clock.ts';
 import { freePorts, Programs } from '../real-cluster/programs.ts';
 import { NO_PROMETHEUS } from '../real-cluster/skip-reasons.ts';
+import { isPrometheusMissing, password, startPrometheus } from './real-prometheus.ts';
 
-const isMissing = spawnSync('prometheus', ['--version']).error !== undefined;
-const password = 'correct horse';
-/** Of the password, by bcrypt, which is all that the server takes. */
-const hash = '$2b$05$abcdefghijklmnopqrstuuHNbAKRhpaujgo33bRWs.NLUTJO3lOy2';
 const token = 'token-of-a-test';
 
 /** The value of an `Authorization` header, from a Secret as it is stored. */
@@ -31,7 +25,7 @@ function credentials(data: Readonly<Record<string, string>>): string {
 
 const ann = credentials({ username: 'ann', password });
 
-describe('a real Prometheus', { skip: isMissing ? NO_PROMETHEUS : false }, () => {
+describe('a real Prometheus', { skip: isPrometheusMissing ? NO_PROMETHEUS : false }, () => {
   const clock = systemClock();
   let programs: Programs;
   let prometheus: Prometheus;
@@ -43,30 +37,8 @@ describe('a real Prometheus', { skip: isMissing ? NO_PROMETHEUS : false }, () =>
   before(async () => {
     programs = await Programs.create();
     identity = await selfSigned(clock.now());
-    const { folder } = programs;
-    await mkdir(join(folder, 'data'));
-    await writeFile(join(folder, 'tls.crt'), identity.cert);
-    await writeFile(join(folder, 'tls.key'), identity.key, { mode: 0o600 });
-    await writeFile(join(folder, 'prometheus.yml'), 'scrape_configs: []\n');
-    const web = `tls_server_config: {cert_file: tls.crt, key_file: tls.key}\nbasic_auth_users: {ann: ${hash}}\n`;
-    await writeFile(join(folder, 'web.yml'), web);
-    const [port = 0, gatePort = 0] = await freePorts(2);
-    url = `https://127.0.0.1:${port}`;
-    const { promise: ready, resolve } = Promise.withResolvers<void>();
-    await programs.start({
-      name: 'prometheus',
-      path: 'prometheus',
-      args: [
-        `--config.file=${join(folder, 'prometheus.yml')}`,
-        `--web.config.file=${join(folder, 'web.yml')}`,
-        `--storage.tsdb.path=${join(folder, 'data')}`,
-        `--web.listen-address=127.0.0.1:${port}`,
-      ],
-      onLine: (line) => {
-        if (line.includes('Server is ready to receive web requests')) resolve();
-      },
-    });
-    await ready;
+    url = await startPrometheus(programs, identity);
+    const [gatePort = 0] = await freePorts(1);
     gate = bearerGate(url, identity);
     await new Promise<void>((listening) => gate.listen(gatePort, '127.0.0.1', listening));
     gateUrl = `https://127.0.0.1:${gatePort}`;
