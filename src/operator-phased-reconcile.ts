@@ -11,6 +11,7 @@ import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
 import { PodDeletions } from '#control/pod-deletions.ts';
 import { PredecessorWait } from '#control/predecessor-wait.ts';
+import { Refusals } from '#control/refusals.ts';
 import { WatchedPods } from '#control/watched-pods.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
@@ -175,6 +176,7 @@ function portsOf(
     prometheus,
     open,
     reads: new ConsistentReads({ client, clock, ...freshness }),
+    refusals: new Refusals(),
     watched: new WatchedPods(pods, clock),
     questions: new OpenQuestions({ clock, onAnswer: (key) => queue.add(key) }),
     seen: new SeenStates(clock),

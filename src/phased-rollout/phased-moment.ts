@@ -9,6 +9,7 @@ import type { ConsistentReads } from '#control/consistent-reads.ts';
 import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import type { PredecessorWait } from '#control/predecessor-wait.ts';
+import type { Refusals } from '#control/refusals.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -31,6 +32,7 @@ export interface PhasedMomentPorts {
   readonly open: OpenDisruptions;
   readonly watched: WatchedPods;
   readonly predecessor: PredecessorWait;
+  readonly refusals: Refusals;
   readonly questions: OpenQuestions;
   readonly seen: SeenStates;
   readonly credentials: Credentials;
@@ -135,11 +137,34 @@ function othersOf(
   return [{ name: owner, targetRef }];
 }
 
-/** An earlier process may have a request under way that arrives late (D-50). */
+type At = Pick<PhasedMoment, 'key' | 'now' | 'monotonic'>;
+
 function holdsOn(
+  rollout: RolloutView,
+  at: At,
+  { predecessor, refusals }: PhasedMomentPorts,
+): readonly DisruptionHold[] {
+  return [...predecessorHold(rollout, at, predecessor), ...refusalHold(at, refusals)];
+}
+
+/** A disruption failed a moment ago; it is not repeated on every change of the world. */
+function refusalHold(
+  { key, now, monotonic: at }: At,
+  refusals: Refusals,
+): readonly DisruptionHold[] {
+  const refusal = refusals.of(key, at);
+  if (refusal === undefined) return [];
+  const until = after(now, millis(refusal.until - at));
+  const { reason, message } = refusal.because;
+  const held = reason === 'ViewNotFresh' ? reason : 'RequestRefused';
+  return [{ kind: 'view', until, because: { reason: held, message } }];
+}
+
+/** An earlier process may have a request under way that arrives late (D-50). */
+function predecessorHold(
   { status }: RolloutView,
-  { key, now, monotonic: at }: Pick<PhasedMoment, 'key' | 'now' | 'monotonic'>,
-  { predecessor }: PhasedMomentPorts,
+  { key, now, monotonic: at }: At,
+  predecessor: PredecessorWait,
 ): readonly DisruptionHold[] {
   predecessor.note(key, () => status.phase === 'Rolling');
   const over = predecessor.until({ key, monotonic: at });

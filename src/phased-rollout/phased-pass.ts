@@ -208,7 +208,9 @@ export class PhasedPass {
         if (letsGo(decision)) this.#ports.partitionLost(sentAt);
       },
     };
-    await this.#ports.writes.changeSet(decision, rollout.name, sending);
+    const { writes, refusals, clock } = this.#ports;
+    await writes.changeSet(decision, rollout.name, sending);
+    refusals.recovered(this.#key, clock.monotonic());
     if (letsGo(decision)) this.#tell(rollout, { ...decision, type: 'Normal' });
   }
 

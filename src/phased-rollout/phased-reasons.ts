@@ -11,11 +11,8 @@ function hold(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', isTrueWhen, remedy };
 }
 
-/** What PhasedRollouts say besides what their planner does: of requests, and of views. */
-type RequestReason = 'AwaitingOwnWrite' | 'RequestRefused';
-
 /** Why anything is done about a PhasedRollout, or is not, as `docs/reasons.md` shows it. */
-export const phasedReasons: Readonly<Record<PhasedReason | RequestReason, ReasonEntry>> = {
+export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', ReasonEntry>> = {
   FinalizerMissing: act('The PhasedRollout has no finalizer yet, without which it owns no set.'),
   Adopted: act('No living PhasedRollout that targets the set is named by its annotation.'),
   UpdatesBlocked: act(

@@ -11,7 +11,8 @@ export type HeldReason =
   | 'AwaitingAnswer'
   | 'ViewNotFresh'
   | 'BudgetRefused'
-  | 'BudgetUnclear';
+  | 'BudgetUnclear'
+  | 'RequestRefused';
 
 /** Why a plan does something, or does not. */
 export type PhasedReason =

@@ -2,7 +2,7 @@ import { after, type Monotonic, millis, monotonic, seconds } from '#base/units.t
 import type { CheckState } from '#check/check-state.ts';
 import { StaleBasisError } from '#control/basis.ts';
 import { LaggingReadError } from '#control/consistent-reads.ts';
-import type { Requeue } from '#control/decision.ts';
+import type { DeletePod, Requeue } from '#control/decision.ts';
 import { sooner } from '#control/group-plan.ts';
 import { type EndedDeletion, OverruledError } from '#control/pod-deletions.ts';
 import { PlanReporter } from '#control/report-plan.ts';
@@ -111,6 +111,7 @@ export class PhasedReconciler {
       return retry;
     }
     if (!isRequestFailure(error)) throw error;
+    this.#ports.refusals.failed(key, error, this.#ports.clock.monotonic());
     this.#say(key, { reason: 'RequestRefused', message: error.message });
     const retryAfter = error instanceof ApiError ? error.retryAfter : undefined;
     return { kind: 'retry', retryAfter };
@@ -123,24 +124,33 @@ export class PhasedReconciler {
   }
 
   #deletionEnded(key: string, { deletion, end }: EndedDeletion): void {
-    const { queue } = this.#ports;
-    if (end.kind === 'deleted') {
-      this.#ports.events.record({
-        about: {
-          apiVersion: ofPhasedRollouts.apiVersion,
-          kind: ofPhasedRollouts.kind,
-          ...this.#refOf(key, deletion.set),
-        },
-        type: 'Normal',
-        ...deletion.because,
-      });
-      return;
+    const { queue, clock, refusals } = this.#ports;
+    const now = clock.monotonic();
+    switch (end.kind) {
+      case 'deleted':
+        refusals.recovered(key, now);
+        this.#tellDeleted(key, deletion);
+        return;
+      case 'outrun':
+        queue.addAfter(key, refusals.outrun(key, end.answer, now));
+        return;
+      case 'stale':
+        refusals.stale(key, end.error, now);
+        queue.add(key);
+        return;
+      case 'failed':
+        refusals.failed(key, end.error, now);
+        queue.add(key);
+        return;
+      default:
+        end satisfies never;
     }
-    if (end.kind === 'failed') {
-      this.#say(key, { reason: 'RequestRefused', message: end.error.message });
-    }
-    // A backoff of its own: a request that is refused is not repeated on every change of the world.
-    queue.addAfter(key, seconds(end.kind === 'failed' ? 30 : 1));
+  }
+
+  #tellDeleted(key: string, { set, because }: DeletePod): void {
+    const { apiVersion, kind } = ofPhasedRollouts;
+    const about = { apiVersion, kind, ...this.#refOf(key, set) };
+    this.#ports.events.record({ about, type: 'Normal', ...because });
   }
 
   #refOf(
@@ -153,8 +163,9 @@ export class PhasedReconciler {
   }
 
   #forget(key: string): PassResult {
-    const { questions, seen } = this.#ports;
+    const { questions, seen, refusals } = this.#ports;
     questions.forget(key);
+    refusals.forget(key);
     seen.forget(key);
     this.#memories.delete(key);
     this.#reporter.forget(key);

@@ -271,3 +271,28 @@ test('a status that could not be stored, its Event told already, is stored by th
   assert.equal(stage.condition('Updated'), 'True Updated');
   await stage.close();
 });
+
+test('a stuck pod that may not be deleted is told, with what the Role lacks, and is not tried at each change [phased 54]', async () => {
+  const stage = await PhasedStage.open();
+  stage.env.kubelet.behaviours.add({ match: { image: '*:broken' }, behave: 'imagePullBackOff' });
+  stage.env.cluster.faults.add({
+    match: { user: 'operator-1', verb: 'delete', resource: 'pods' },
+    action: { kind: 'error', code: 403, reason: 'Forbidden', message: 'pods is forbidden' },
+  });
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  await stage.change('db:broken');
+  await stage.until('a pod is broken', () => stage.env.imageOf('db-2') === 'db:broken');
+  await stage.change('db:3');
+  for (let at = 0; at < 100; at += 1) {
+    await stage.env.patchSet({ metadata: { labels: { touched: `t${at}` } } });
+    await stage.env.clock.advance(seconds(1));
+  }
+  const tried = stage.env.cluster.eventLog.calls.filter(
+    ({ user, verb, resource }) => user === 'operator-1' && verb === 'delete' && resource === 'pods',
+  ).length;
+  assert.ok(tried >= 5 && tried <= 20, `tried ${tried} times`);
+  assert.match(stage.messages('RequestRefused').join(), /pods is forbidden/);
+  await stage.close();
+});
