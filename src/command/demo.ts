@@ -8,6 +8,7 @@ import { type DemoOptions, parseDemoArguments, type Scenario } from './demo/demo
 import { type Display, LineDisplay, PictureDisplay } from './demo/display.ts';
 import { type Interruption, listenForInterruption } from './demo/interruption.ts';
 import { type Key, Keyboard } from './demo/keyboard.ts';
+import { type PhasedDemoOptions, playPhased } from './demo/phased-demo.ts';
 import { keysOf, openShow, type Show, scenarioAfter } from './demo/show.ts';
 
 /**
@@ -25,9 +26,27 @@ export async function demoCommand(args: readonly string[]): Promise<number> {
   }
   const interruption = listenForInterruption();
   try {
-    return await new Demo(parsed.options, interruption).run();
+    const { options } = parsed;
+    return options.scenario === 'phased'
+      ? await phasedDemo(options, interruption)
+      : await new Demo(options, interruption).run();
   } finally {
     interruption.release();
+  }
+}
+
+/** Plays it in lines: there is one set, and nothing to compare. */
+async function phasedDemo(options: PhasedDemoOptions, interruption: Interruption): Promise<number> {
+  const clock = systemClock();
+  const sink = unbuffered((line) => process.stderr.write(line));
+  const log = createLogger({ format: 'logfmt', level: 'error', clock, sink });
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  try {
+    return await playPhased(options, { clock, log, say }, interruption.signal);
+  } catch (error) {
+    if (interruption.signal.aborted) return interruption.code ?? 1;
+    process.stderr.write(`${errorOf(error).message}\n`);
+    return 1;
   }
 }
 

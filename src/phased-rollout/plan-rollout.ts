@@ -68,7 +68,21 @@ function stepAt(partition: number, status: StepStatus, analysisStart?: Instant):
 }
 
 function advanced(pass: Pass, step: Step): Outcome {
-  return goesOn(pass, { ...pass.snapshot.resource.status, step });
+  const because = { reason: 'Rolling', message: stepText(pass, step) };
+  const conditions = { Updated: { status: 'False', because } } as const;
+  return goesOn(pass, { ...pass.snapshot.resource.status, step }, { conditions });
+}
+
+/** What `step` waits for; of a check that was counted before it nothing is left. */
+function stepText({ target: { set } }: Pass, { status, partition }: Step): string {
+  const podAt = (index: number): string => `${set.name}-${set.spec.ordinalsStart + index}`;
+  const end = `before ${podAt(partition - 1)} may run ${set.status.updateRevision}`;
+  if (status === 'WaitForPodToBeUpdated' && partition < set.spec.replicas) {
+    return `${podAt(partition)} is to run ${set.status.updateRevision}`;
+  }
+  return status === 'WaitForInitialDelay'
+    ? `All pods are available; the delay and the checks follow ${end}`
+    : `All pods are to be available ${end}`;
 }
 
 function slotsIn({ snapshot, target, now }: Pass): readonly Slot[] {

@@ -222,6 +222,24 @@ describe('the demo as a process', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
+  test('demo shows a phased rollout that stands while its query finds nothing, and says what Prometheus answers', async () => {
+    const demo = new Program(['demo', '--scenario=phased', '--speed=10'], folder);
+    const output = (): string => demo.lines.join('\n');
+    assert.equal(await demo.exitCode(), 0, output());
+    assert.deepEqual(demo.lines.slice(-2), [
+      'kept: no pod went while the query found nothing, and each went after its checks',
+      'the partition: 0, 3, 2, 1, 0, 3',
+    ]);
+    assert.match(
+      output(),
+      /^prometheus, version .* scrapes the pods each second$|^no Prometheus is installed: a stand-in answers/m,
+    );
+    assert.match(output(), /0 of 2 checks on end have passed .*: the query found nothing$/m);
+    assert.match(output(), /2 of 2 checks on end have passed .*, value 1$/m);
+    assert.match(output(), /partition 1: store-gateway-zone-a-1 may be updated$/m);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
   test('demo shows three drainers and a rollout that wait for one another, and nothing beyond the budget', async () => {
     const scenario = ['--scenario=drain', '--speed=10'];
     const demo = new Program(['demo', '--once', ...scenario], folder);

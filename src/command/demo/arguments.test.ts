@@ -55,7 +55,7 @@ const refusals: Record<string, { args: readonly string[]; text: string }> = {
   'an option without its value': { args: ['--pods'], text: '--pods needs a value\n' },
   'an unknown scenario': {
     args: ['--scenario=fire'],
-    text: '--scenario must be rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale or drain: got "fire"\n',
+    text: '--scenario must be rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale, drain or phased: got "fire"\n',
   },
   'a limit where no pod is replaced': {
     args: ['--scenario=delayed-downscale', '--max-unavailable=2'],

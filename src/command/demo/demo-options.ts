@@ -1,4 +1,5 @@
 import { type GivenOptions, numberOption, parseArguments } from './arguments.ts';
+import type { PhasedDemoOptions } from './phased-demo.ts';
 
 /** What is played. */
 export type Scenario =
@@ -35,7 +36,7 @@ export interface DemoOptions {
 
 /** The options, or what to print instead of starting, and the exit code. */
 export type DemoArguments =
-  | { readonly kind: 'run'; readonly options: DemoOptions }
+  | { readonly kind: 'run'; readonly options: DemoOptions | PhasedDemoOptions }
   | { readonly kind: 'exit'; readonly code: number; readonly text: string };
 
 /** What `--help` prints. */
@@ -57,9 +58,11 @@ beside them, changes the pod template and shows how the zones roll: one after th
                          no-downscale: kubectl scales the zones of examples/ingester-webhooks/ down, and
                          the webhooks of the operator refuse, or prepare the pods that go;
                          drain: three drainers empty nodes in the middle of a rollout of
-                         examples/ingester-disruption-budget/: who waits for whom, and until when
+                         examples/ingester-disruption-budget/: who waits for whom, and until when;
+                         phased: the set of examples/phased-rollout/ goes pod by pod, each only while a
+                         query finds what it should; Prometheus is a real one where it is installed
   --speed N              divide all delays by N, from 0.1 to 100 (default 1)
-  --pods N               pods of each zone, from 1 to 500 (default 6, 3 in drain);
+  --pods N               pods of each zone, from 1 to 500 (default 6, 3 in drain and phased);
                          at least 2 where some of them go
   --max-unavailable N    pods of one zone that may be unavailable at once, from 1 to 500 (default 2);
                          not where zones are scaled, which replaces no pod
@@ -82,10 +85,11 @@ export function parseDemoArguments(args: readonly string[]): DemoArguments {
   const { options } = parsed;
   if (options.has('help')) return { kind: 'exit', code: 0, text: demoHelp };
   const scenario = options.get('scenario') ?? 'rollout';
+  if (scenario === 'phased') return phased(options);
   const known = scenarios.find((name) => name === scenario);
   if (known === undefined) {
     const wanted =
-      'rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale or drain';
+      'rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale, drain or phased';
     return refused(`--scenario must be ${wanted}: got "${scenario}"`);
   }
   if (isScaling(known) && options.has('max-unavailable')) {
@@ -94,6 +98,18 @@ export function parseDemoArguments(args: readonly string[]): DemoArguments {
     );
   }
   return withNumbers(options, known);
+}
+
+function phased(options: GivenOptions): DemoArguments {
+  if (options.has('max-unavailable')) {
+    return refused(
+      '--max-unavailable and --scenario phased exclude each other: pods go one at a time',
+    );
+  }
+  const numbers = withNumbers(options, 'rollout');
+  if (numbers.kind === 'exit') return numbers;
+  const { speed, pods } = numbers.options;
+  return { kind: 'run', options: { scenario: 'phased', speed, pods } };
 }
 
 /** Whether zones are scaled rather than rolled. */

@@ -1,0 +1,269 @@
+import { join } from 'node:path';
+import { aborted } from '#base/aborted.ts';
+import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { Logger } from '#base/logger.ts';
+import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import { createPrometheus } from '#check/prometheus.ts';
+import { readPhasedRolloutConfig, sharedConfigOf } from '#config/phased-config.ts';
+import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { runPhasedRollout } from '#operator-phased-rollout.ts';
+import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
+import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
+import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { createReadiness } from '#telemetry/readiness.ts';
+import { createAll, readManifests } from './apply-manifests.ts';
+import { demoNamespace } from './demo-namespace.ts';
+import { type DemoMetric, startDemoPrometheus } from './demo-prometheus.ts';
+import { type LocalCluster, startLocalCluster } from './local-cluster.ts';
+import { PhasedNarrator } from './phased-narrator.ts';
+
+/** What is played of phased rollouts. */
+export interface PhasedDemoOptions {
+  readonly scenario: 'phased';
+  /** Divides the delays of pods. */
+  readonly speed: number;
+  /** Undefined: as the manifest says. */
+  readonly pods: number | undefined;
+}
+
+/** What the demo of phased rollouts is given. */
+export interface PhasedDemoPorts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly say: (line: string) => void;
+}
+
+/** What stands in `spec.check` but for the query, in whole seconds. */
+interface Check {
+  readonly initialDelaySeconds: number;
+  readonly periodSeconds: number;
+  readonly successThreshold: number;
+}
+
+const folder = join(import.meta.dirname, '../../../examples/phased-rollout');
+const set = 'store-gateway-zone-a';
+const newImage = 'registry.example/store-gateway:2.0.0';
+/** Instead of those of the manifest, for which nobody would wait. */
+const checkAt = (speed: number): Check => ({
+  initialDelaySeconds: Math.round(2 / speed),
+  periodSeconds: 1,
+  successThreshold: speed < 4 ? 3 : 2,
+});
+const expr = 'errors < 5';
+const badFor = seconds(5);
+
+/**
+ * Plays a phased rollout whose query turns bad in the middle and good again, on a cluster of this process and, where one
+ * is installed, a real Prometheus.
+ *
+ * @returns the exit code: 0 when no pod went while the query found nothing, and all went in the end
+ */
+export async function playPhased(
+  options: PhasedDemoOptions,
+  ports: PhasedDemoPorts,
+  signal: AbortSignal,
+): Promise<number> {
+  const { clock, log, say } = ports;
+  const metric: DemoMetric = { name: 'errors', value: 1 };
+  const pace = (span: number): Millis => millis(span / options.speed);
+  const delays = { stop: pace(100), bind: pace(100), start: pace(1_000), ready: pace(2_000) };
+  const cluster = await startLocalCluster({ clock, log, delays });
+  const prometheus = await startDemoPrometheus(metric);
+  try {
+    say(`cluster at ${cluster.url}, kubeconfig ${cluster.kubeconfig}`);
+    say(prometheus.says);
+    const objects = await manifests(options, prometheus.url);
+    return await new PhasedPlay({ ...ports, cluster, metric, speed: options.speed }).run(
+      objects,
+      signal,
+    );
+  } finally {
+    await Promise.all([prometheus.close(), cluster.close()]);
+  }
+}
+
+/** The manifests of the example, asked of `url` at a pace that people watch. */
+async function manifests(
+  { pods, speed }: PhasedDemoOptions,
+  url: string,
+): Promise<readonly JsonObject[]> {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: demoNamespace } };
+  const objects = await readManifests(folder);
+  const ready = objects.map((object): JsonObject => {
+    const spec = objectAt(object, 'spec');
+    switch (textAt(object, 'kind')) {
+      case 'PhasedRollout':
+        return { ...object, spec: { ...spec, check: { ...checkAt(speed), query: { expr, url } } } };
+      case 'StatefulSet':
+        return { ...object, spec: { ...spec, ...(pods !== undefined && { replicas: pods }) } };
+      default:
+        return object;
+    }
+  });
+  return [namespace, ...ready];
+}
+
+interface PlayPorts extends PhasedDemoPorts {
+  readonly cluster: LocalCluster;
+  readonly metric: DemoMetric;
+  readonly speed: number;
+}
+
+/** One rollout, its turn to the bad, and its end. */
+class PhasedPlay {
+  readonly #ports: PlayPorts;
+  readonly #narrator: PhasedNarrator;
+  readonly #begun: Monotonic;
+  readonly #stored = new Map<string, JsonObject>();
+  readonly #wakers = new Set<() => void>();
+
+  constructor(ports: PlayPorts) {
+    this.#ports = ports;
+    this.#narrator = new PhasedNarrator(set, checkAt(ports.speed).initialDelaySeconds);
+    this.#begun = ports.clock.monotonic();
+    ports.cluster.eventLog.onCommit((commit) => {
+      if (commit.after !== undefined) {
+        this.#stored.set(`${commit.resource} ${commit.name}`, commit.after);
+      }
+      for (const line of this.#narrator.tell(commit, ports.clock.now())) this.#say(line);
+      for (const wake of this.#wakers) wake();
+    });
+  }
+
+  async run(objects: readonly JsonObject[], signal: AbortSignal): Promise<number> {
+    const { cluster, metric, clock, speed } = this.#ports;
+    const { client } = cluster;
+    const body = phasedRolloutDefinition;
+    await client.create(resourceTypes.customResourceDefinitions, {}, { body });
+    await this.#until(() => this.#isServed(), signal);
+    this.#say('installing examples/phased-rollout');
+    await createAll(client, objects);
+    const ending = new AbortController();
+    const operator = this.#operate(AbortSignal.any([signal, ending.signal]));
+    try {
+      await this.#until(() => this.#phase === 'Updated' && this.#areReady(), signal);
+      await this.#roll();
+      await this.#until(() => this.#narrator.partitions.at(-1) === this.#replicas - 1, signal);
+      metric.value = 9;
+      this.#say('now each pod has 9 errors: the query finds nothing, and no pod may go');
+      await this.#until(() => this.#failures > 0, signal);
+      const held = this.#narrator.partitions.length;
+      await clock.sleep(millis(badFor / speed), { signal });
+      const isKept = this.#narrator.partitions.length === held;
+      metric.value = 1;
+      this.#say('back to 1 error');
+      await this.#until(() => this.#isDone(), signal);
+      return this.#judge(isKept);
+    } finally {
+      ending.abort();
+      await operator;
+    }
+  }
+
+  #judge(isKept: boolean): number {
+    const { say } = this.#ports;
+    say('');
+    say(
+      isKept
+        ? 'kept: no pod went while the query found nothing, and each went after its checks'
+        : 'broken: a pod went while the query found nothing',
+    );
+    say(`the partition: ${this.#narrator.partitions.join(', ')}`);
+    return isKept ? 0 : 1;
+  }
+
+  get #phase(): string {
+    return textAt(this.#rollout, 'status', 'phase');
+  }
+
+  get #failures(): number {
+    const step = objectAt(this.#rollout, 'status', 'rollingPodStatus');
+    return numberAt(step, 'consecutiveFailedChecks') ?? 0;
+  }
+
+  get #replicas(): number {
+    return numberAt(this.#stored.get(`statefulsets.apps ${set}`), 'spec', 'replicas') ?? 0;
+  }
+
+  get #rollout(): JsonObject | undefined {
+    return this.#stored.get(`phasedrollouts.sts.plus ${set}`);
+  }
+
+  #areReady(): boolean {
+    const stored = this.#stored.get(`statefulsets.apps ${set}`);
+    return numberAt(stored, 'status', 'readyReplicas') === this.#replicas;
+  }
+
+  #isDone(): boolean {
+    return this.#phase === 'Updated' && this.#narrator.partitions.includes(0);
+  }
+
+  #isServed(): boolean {
+    const name = 'phasedrollouts.sts.plus';
+    const stored = this.#stored.get(`customresourcedefinitions.apiextensions.k8s.io ${name}`);
+    return objectsAt(stored, 'status', 'conditions').some(
+      (each) => textAt(each, 'type') === 'Established',
+    );
+  }
+
+  async #roll(): Promise<void> {
+    this.#say(`the template gets ${newImage}`);
+    const containers = [{ name: 'store-gateway', image: newImage }];
+    const document = { spec: { template: { spec: { containers } } } };
+    await this.#ports.cluster.client.patch(
+      resourceTypes.statefulSets,
+      { namespace: demoNamespace, name: set },
+      { body: { kind: 'strategic', document } },
+    );
+  }
+
+  /** Runs the program as the peer's Deployment starts it, but for webhooks, probes and the Lease. */
+  async #operate(signal: AbortSignal): Promise<void> {
+    const { cluster, clock, log } = this.#ports;
+    const args = ['--health-probe-bind-address=0', '--leader-elect'];
+    const outcome = readPhasedRolloutConfig(args, { ENABLE_WEBHOOKS: 'false' });
+    if (outcome.kind === 'exit') throw new Error(outcome.stderr);
+    const registry = createMetricsRegistry();
+    const transport = cluster.connect();
+    const prometheus = createPrometheus({ clock, env: {} });
+    const shared = { clock, log, registry, transport, prometheus };
+    try {
+      await runPhasedRollout(
+        {
+          ...shared,
+          door: outcome.config,
+          config: sharedConfigOf(outcome.config, demoNamespace),
+          metrics: createOperatorMetrics(registry),
+          httpMetrics: createHttpServerMetrics(registry),
+          readiness: createReadiness(),
+          identity: 'demo',
+        },
+        signal,
+      );
+    } finally {
+      await Promise.all([prometheus.close(), transport.close()]);
+    }
+  }
+
+  /** @throws the reason of `signal` when that aborts first */
+  async #until(holds: () => boolean, signal: AbortSignal): Promise<void> {
+    if (holds()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => {
+      if (holds()) resolve();
+    };
+    this.#wakers.add(wake);
+    await Promise.race([promise, aborted(signal)]);
+    this.#wakers.delete(wake);
+    signal.throwIfAborted();
+  }
+
+  #say(line: string): void {
+    const { clock, say } = this.#ports;
+    const passed = (clock.monotonic() - this.#begun) / 1_000;
+    say(`${passed.toFixed(1).padStart(6)} s  ${line}`);
+  }
+}
