@@ -9,20 +9,24 @@ import type { Config } from '#config/config.ts';
 import { ConsistentReads } from '#control/consistent-reads.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
+import { askPermissions } from '#control/optional-permissions.ts';
 import { PodDeletions } from '#control/pod-deletions.ts';
 import { PredecessorWait } from '#control/predecessor-wait.ts';
 import { Refusals } from '#control/refusals.ts';
 import { WatchedPods } from '#control/watched-pods.ts';
+import { type BudgetView, budgetView } from '#disruption-budget/budget-view.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
-import { createEventRecorder } from '#kubernetes/events.ts';
+import { createEventRecorder, silentRecorder } from '#kubernetes/events.ts';
 import type { Informer, InformerProblem } from '#kubernetes/informer.ts';
 import type { LeaderElection, Leading } from '#kubernetes/leader-election.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import { openBudgets, type RunningBudgets } from '#operator-budgets.ts';
 import { Credentials } from '#phased-rollout/credentials.ts';
+import { LetGoPods } from '#phased-rollout/let-go.ts';
 import { parseRollout, type RolloutView } from '#phased-rollout/parse-resource.ts';
 import { phasedSetIndexers, rolloutIndexers } from '#phased-rollout/phased-indexes.ts';
 import { PhasedWrites } from '#phased-rollout/phased-writes.ts';
@@ -34,6 +38,7 @@ import { UnseenWrites } from '#phased-rollout/unseen-writes.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 
 /** What a term of reconciling PhasedRollouts is given. */
@@ -49,6 +54,7 @@ export interface PhasedSettings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  readonly budgetMetrics: BudgetMetrics;
   /** Names this process. */
   readonly identity: string;
   /** Asks Prometheus; whoever made it ends it. */
@@ -59,9 +65,12 @@ interface PhasedCaches {
   readonly rollouts: Informer<RolloutView>;
   readonly statefulSets: Informer<StatefulSetView>;
   readonly pods: Informer<PodView>;
+  readonly budgets: Informer<BudgetView>;
 }
 
 const longestBackoff = seconds(30);
+/** How long the start waits to learn of budgets that may not be readable at all (KW-20). */
+const budgetPatience = seconds(2);
 /** How long the end waits for Events that are not written yet. */
 const flushPatience = seconds(2);
 
@@ -77,18 +86,23 @@ export async function reconcilePhasedRollouts(
   signal: AbortSignal,
 ): Promise<boolean> {
   const caches = createCaches(settings, term.client);
-  const { rollouts, statefulSets, pods } = caches;
+  const { rollouts, statefulSets, pods, budgets } = caches;
   const ending = new AbortController();
   const end = (): void => ending.abort();
   if (signal.aborted) end();
   else signal.addEventListener('abort', end, { once: true });
-  const watching = Promise.all(
-    [rollouts, statefulSets, pods].map((each) => each.run(ending.signal)),
-  );
+  const unreadable = new AbortController();
+  const { signal: untilEnd } = ending;
+  const watching = Promise.all([
+    rollouts.run(untilEnd),
+    statefulSets.run(untilEnd),
+    pods.run(untilEnd),
+    budgets.run(AbortSignal.any([untilEnd, unreadable.signal])),
+  ]);
   try {
     const synced = Promise.all([rollouts.synced, statefulSets.synced, pods.synced]);
     const working = synced.then(
-      () => work(settings, { term, caches }, ending.signal),
+      () => work(settings, { term, caches, unreadable }, ending.signal),
       // They end before they are filled only with the term.
       () => true,
     );
@@ -101,12 +115,43 @@ export async function reconcilePhasedRollouts(
   }
 }
 
+/** What one term works in. */
+interface TermParts {
+  readonly term: PhasedTerm;
+  readonly caches: PhasedCaches;
+  /** Aborted when the Role does not permit to list budgets: they are no part of the view then (D-51). */
+  readonly unreadable: AbortController;
+}
+
+/** Opens what the Role may lack the rights for (D-1). */
+async function openOptional(
+  settings: PhasedSettings,
+  { term, caches, unreadable }: TermParts,
+  signal: AbortSignal,
+): Promise<{ readonly events: EventRecorder; readonly budgets: RunningBudgets }> {
+  const { clock, log, metrics, budgetMetrics } = settings;
+  const { client } = term;
+  const proven = Promise.resolve();
+  const permitted = await askPermissions({ client, log, metrics, namespace: '', proven }, signal);
+  const events = permitted.canCreateEvents ? recorderOf(settings, client) : silentRecorder;
+  const inAll = { client, namespace: '', caches, clock, log };
+  const budgets = openBudgets({ ...inAll, metrics: budgetMetrics });
+  if (permitted.canListBudgets) {
+    await atMost(budgetPatience, caches.budgets.synced, { clock, signal });
+  } else {
+    unreadable.abort();
+    budgets.deny();
+  }
+  return { events, budgets };
+}
+
 async function work(
   settings: PhasedSettings,
-  { term, caches }: { readonly term: PhasedTerm; readonly caches: PhasedCaches },
+  parts: TermParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { config, clock, log, metrics, identity } = settings;
+  const { config, clock, log, identity } = settings;
+  const { term, caches } = parts;
   const { client, election, leading } = term;
   const { rollouts, statefulSets, pods } = caches;
   log.info('caches synced', {
@@ -115,33 +160,43 @@ async function work(
     phasedrollouts: rollouts.lister.size,
   });
   const queue = createWorkQueue({ clock, name: 'phasedrollout', maxDelay: longestBackoff });
-  const events = createEventRecorder({
+  const { events, budgets } = await openOptional(settings, parts, signal);
+  const predecessor = new PredecessorWait({
+    clock,
+    predecessor: leading.predecessor,
+    horizon: config.rollout.predecessorHorizon,
+    startedAt: clock.monotonic(),
+  });
+  const ports = portsOf(settings, { client, caches, events, queue });
+  const termPorts = {
+    ...ports,
+    predecessor,
+    budgets: budgets.authority,
+    onBudgetChange: (wake: () => void) => budgets.onChange(wake),
+    leads: () => election.leads(clock.monotonic()),
+    ...(leading.kind === 'leading' && { term: leading.term }),
+  };
+  const led = { term: termPorts.term ?? identity, predecessor, events };
+  try {
+    const { isSettled } = await budgets.lead(led, () => runPhasedRollouts(termPorts, signal));
+    return isSettled;
+  } finally {
+    budgets.authority.close();
+    await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
+  }
+}
+
+function recorderOf(
+  { clock, log, metrics, identity }: PhasedSettings,
+  client: Client,
+): EventRecorder {
+  return createEventRecorder({
     client,
     clock,
     logger: log,
     instance: identity,
     onRefused: (namespaces) => metrics.setPermissionRefused('create', 'events', namespaces > 0),
   });
-  try {
-    const ports = portsOf(settings, { client, caches, events, queue });
-    const { isSettled } = await runPhasedRollouts(
-      {
-        ...ports,
-        predecessor: new PredecessorWait({
-          clock,
-          predecessor: leading.predecessor,
-          horizon: config.rollout.predecessorHorizon,
-          startedAt: clock.monotonic(),
-        }),
-        leads: () => election.leads(clock.monotonic()),
-        ...(leading.kind === 'leading' && { term: leading.term }),
-      },
-      signal,
-    );
-    return isSettled;
-  } finally {
-    await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
-  }
 }
 
 /** What a term works with, and that knows nothing of its Lease. */
@@ -158,7 +213,7 @@ function portsOf(
     readonly events: EventRecorder;
     readonly queue: WorkQueue;
   },
-): Omit<PhasedControllerPorts, 'predecessor' | 'leads' | 'term'> {
+): Omit<PhasedControllerPorts, 'predecessor' | 'leads' | 'term' | 'budgets' | 'onBudgetChange'> {
   const { rollouts, pods, statefulSets } = caches;
   const shared = { client, clock, log };
   const open = new OpenDisruptions();
@@ -177,6 +232,7 @@ function portsOf(
     open,
     reads: new ConsistentReads({ client, clock, ...freshness }),
     refusals: new Refusals(),
+    letGo: new LetGoPods({ clock, statefulSets, pods, open }),
     watched: new WatchedPods(pods, clock),
     questions: new OpenQuestions({ clock, onAnswer: (key) => queue.add(key) }),
     seen: new SeenStates(clock),
@@ -210,6 +266,14 @@ function createCaches({ clock, log }: PhasedSettings, client: Client): PhasedCac
       project: parseStatefulSet,
       indexers: { ...statefulSetIndexers, ...phasedSetIndexers },
       report: report('statefulsets'),
+    }),
+    budgets: createInformer({
+      ...common,
+      type: resourceTypes.zoneAwarePodDisruptionBudgets,
+      project: budgetView,
+      indexers: {},
+      isAbsentAllowed: true,
+      report: report(resourceTypes.zoneAwarePodDisruptionBudgets.plural),
     }),
     pods: createInformer({
       ...common,

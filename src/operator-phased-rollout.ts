@@ -13,6 +13,7 @@ import { decoratedClient } from '#operator-client.ts';
 import { electionOf, runElection } from '#operator-election.ts';
 import { type PhasedTerm, reconcilePhasedRollouts } from '#operator-phased-reconcile.ts';
 import { openPhasedWebhooks, startScrapes } from '#operator-phased-servers.ts';
+import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -30,6 +31,7 @@ export interface PhasedRolloutOptions {
   readonly log: Logger;
   readonly registry: MetricsRegistry;
   readonly metrics: OperatorMetrics;
+  readonly budgetMetrics: BudgetMetrics;
   readonly httpMetrics: HttpServerMetrics;
   readonly readiness: Readiness;
   /** The authorised way to the API server, without any decoration. */

@@ -12,7 +12,7 @@ import type { EvictionBudgets } from '#disruption-budget/eviction-budgets.ts';
 import { boundedClient } from '#kubernetes/bounded-client.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
-import { createEventRecorder } from '#kubernetes/events.ts';
+import { createEventRecorder, silentRecorder } from '#kubernetes/events.ts';
 import { type LeaderElection, type Leading, LeaseLostError } from '#kubernetes/leader-election.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import type { Transport } from '#kubernetes/transport.ts';
@@ -254,8 +254,3 @@ function recorder(
     onRefused: (namespaces) => metrics.setPermissionRefused('create', 'events', namespaces > 0),
   });
 }
-
-const silentRecorder: EventRecorder = Object.freeze({
-  record: () => undefined,
-  flush: () => Promise.resolve(),
-});

@@ -15,6 +15,7 @@ import { type ConnectionSettings, connect } from '#kubernetes/connection.ts';
 import { inClusterSettings } from '#kubernetes/in-cluster.ts';
 import { runPhasedRollout } from '#operator-phased-rollout.ts';
 import { startProbes } from '#operator-phased-servers.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -78,12 +79,14 @@ async function serve({ config: door, ignored }: Accepted): Promise<void> {
     const metrics = createOperatorMetrics(registry);
     const prometheus = createPrometheus({ clock, env: process.env });
     opened.push(prometheus);
+    const budgetMetrics = new BudgetMetrics(registry);
     const identity = `${process.env['HOSTNAME'] ?? 'phased-rollout'}-${randomUUID()}`;
     const given = {
       ...shared,
       door,
       config,
       metrics,
+      budgetMetrics,
       readiness,
       transport,
       identity,

@@ -35,6 +35,13 @@ export const phasedRolloutPermissions: readonly Permission[] = Object.freeze([
       'a pod that cannot become ready is replaced where its successor runs another revision; the StatefulSet controller does not',
   },
   {
+    group: 'rollout-operator.grafana.com',
+    resource: 'zoneawarepoddisruptionbudgets',
+    verbs: ['list', 'watch'],
+    isOptional: true,
+    because: 'a pod that such a budget protects may go only as far as it allows',
+  },
+  {
     group: '',
     resource: 'secrets',
     verbs: ['get'],

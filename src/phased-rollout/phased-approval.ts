@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Basis, maxDecisionAge, StaleBasisError } from '#control/basis.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
+import { type LetGoPods, nextToGo } from './let-go.ts';
 import { type PhasedMoment, type PhasedMomentPorts, phasedMomentOf } from './phased-moment.ts';
 import { planPhasedRollout } from './plan.ts';
 import type { PhasedDecision } from './plan-decision.ts';
 
 /** What approving a request in the moment of its sending goes through. */
 export interface ApprovalPorts extends PhasedMomentPorts {
+  readonly letGo: LetGoPods;
   /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
   /** The term of the Lease; absent where there is none. */
@@ -25,10 +27,19 @@ export function approve(wanted: PhasedDecision, key: string, ports: ApprovalPort
   if (moment === undefined || !isPlanned(wanted, moment)) {
     throw new OverruledError(`Cannot send what is not wanted any more: ${wanted.kind}`);
   }
-  if (takesPods(wanted, moment) && !isProven(moment)) {
-    throw new StaleBasisError(Number.POSITIVE_INFINITY);
-  }
+  const takes = takesPods(wanted, moment);
+  if (takes && !isProven(moment)) throw new StaleBasisError(Number.POSITIVE_INFINITY);
+  if (takes && wanted.kind === 'set-partition') letGo(moment, ports.letGo);
   return basisOf(moment, ports);
+}
+
+/** @throws OverruledError where a budget does not permit it any more */
+function letGo({ permission, snapshot }: PhasedMoment, pods: LetGoPods): void {
+  if (permission?.kind === 'to-ask') {
+    throw new OverruledError('Cannot let a pod go whose budget does not permit it any more');
+  }
+  const pod = snapshot.target === undefined ? undefined : nextToGo(snapshot.target);
+  if (pod !== undefined) pods.sent(pod);
 }
 
 function isPlanned(wanted: PhasedDecision, { snapshot, now }: PhasedMoment): boolean {
@@ -39,7 +50,9 @@ function isPlanned(wanted: PhasedDecision, { snapshot, now }: PhasedMoment): boo
 function basisOf({ proof, monotonic }: PhasedMoment, { term }: ApprovalPorts): Basis {
   const none = { view: '', proof: '', provenAt: monotonic };
   const { pods = none, statefulSets = none } = proof;
-  const basis = { pods, statefulSets, budgets: { kind: 'not-permitted' } } as const;
+  const budgets: Basis['budgets'] =
+    proof.budgets.kind === 'unproven' ? { kind: 'not-permitted' } : proof.budgets;
+  const basis = { pods, statefulSets, budgets };
   return term === undefined ? basis : { ...basis, term };
 }
 
@@ -70,7 +83,12 @@ export function takesPods(decision: PhasedDecision, { snapshot }: PhasedMoment):
   return decision.to < Math.min(decision.from, replicas);
 }
 
-export function isProven({ proof: { pods, statefulSets }, monotonic }: PhasedMoment): boolean {
-  if (pods === undefined || statefulSets === undefined) return false;
-  return monotonic - Math.min(pods.provenAt, statefulSets.provenAt) <= maxDecisionAge;
+export function isProven({
+  proof: { pods, statefulSets, budgets },
+  monotonic,
+}: PhasedMoment): boolean {
+  if (pods === undefined || statefulSets === undefined || budgets.kind === 'unproven') return false;
+  const sets = Math.min(pods.provenAt, statefulSets.provenAt);
+  const oldest = budgets.kind === 'proven' ? Math.min(sets, budgets.provenAt) : sets;
+  return monotonic - oldest <= maxDecisionAge;
 }

@@ -1,21 +1,33 @@
 import type { Clock } from '#base/clock.ts';
-import { after, type Instant, type Millis, type Monotonic, millis } from '#base/units.ts';
+import {
+  after,
+  type Instant,
+  instant,
+  type Millis,
+  type Monotonic,
+  millis,
+  seconds,
+} from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import type { CheckState } from '#check/check-state.ts';
 import type { OpenQuestions } from '#check/open-questions.ts';
 import type { SeenStates } from '#check/seen-states.ts';
 import type { SetProof } from '#control/basis.ts';
+import type { BudgetProof } from '#control/budget-sight.ts';
 import type { ConsistentReads } from '#control/consistent-reads.ts';
+import type { GroupBudgets, WantedDisruption } from '#control/group-budgets.ts';
 import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import type { PredecessorWait } from '#control/predecessor-wait.ts';
 import type { Refusals } from '#control/refusals.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
+import type { Permission } from '#disruption/permission.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { PhasedRolloutSpec } from './api.ts';
 import type { Credentials } from './credentials.ts';
 import { gateQueries } from './gate-queries.ts';
+import { nextToGo } from './let-go.ts';
 import { finalizer, ownerAnnotation, type RolloutView } from './parse-resource.ts';
 import { indexes } from './phased-indexes.ts';
 import type { BecauseUnaskable } from './plan-decision.ts';
@@ -33,6 +45,7 @@ export interface PhasedMomentPorts {
   readonly watched: WatchedPods;
   readonly predecessor: PredecessorWait;
   readonly refusals: Refusals;
+  readonly budgets: GroupBudgets;
   readonly questions: OpenQuestions;
   readonly seen: SeenStates;
   readonly credentials: Credentials;
@@ -49,7 +62,9 @@ export interface PhasedMoment {
   readonly rollout: RolloutView;
   readonly snapshot: PhasedSnapshot;
   /** By what the view of the set and its pods is proven. */
-  readonly proof: SetProof;
+  readonly proof: SetProof & { readonly budgets: BudgetProof };
+  /** What the budgets say to the pod that goes next; undefined where none does. */
+  readonly permission: Permission | undefined;
 }
 
 /** Returns the namespace and the name that the key of a PhasedRollout is made of. */
@@ -80,19 +95,21 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
     spec: rollout.spec,
     status: rollout.status,
   };
+  const permission = permissionOf(target, at.now, ports.budgets);
   const snapshot: PhasedSnapshot = {
     resource,
     target,
     former: formerOf(rollout, ports),
     others: othersOf(rollout, target, ports),
     conflicts: [],
-    holds: holdsOn(rollout, at, ports),
+    holds: [...holdsOn(rollout, at, ports), ...budgetHold(permission, at.now)],
     gate: gateOf({ resource, target }, { ...at, rollout }, ports),
     leaving: leavingAt(at.monotonic, ports),
     stuckAfter: ports.stuckAfter,
     watched: ports.watched.of(sets),
   };
-  return { ...at, rollout, snapshot, proof };
+  const budgets = ports.budgets.proof(key);
+  return { ...at, rollout, snapshot, proof: { ...proof, budgets }, permission };
 }
 
 function targetIn(
@@ -135,6 +152,31 @@ function othersOf(
   if (other === undefined) return [];
   const targetRef = other.spec.kind === 'valid' ? other.spec.value.targetRef : '';
   return [{ name: owner, targetRef }];
+}
+
+function permissionOf(
+  target: TargetSet | undefined,
+  now: Instant,
+  budgets: GroupBudgets,
+): Permission | undefined {
+  const pod = target === undefined ? undefined : nextToGo(target);
+  return pod === undefined ? undefined : budgets.judge([wantedOf(pod)], now)[0];
+}
+
+/** Returns the disruption that letting `pod` go is. */
+export function wantedOf(pod: PodView): WantedDisruption {
+  return { pod, by: 'rollout', maxUnavailable: 1 };
+}
+
+/** What is refused may be allowed by something that nobody here sees, such as a permission that somebody did not use. */
+const lookAgainAfter = seconds(10);
+
+function budgetHold(permission: Permission | undefined, now: Instant): readonly DisruptionHold[] {
+  if (permission?.kind !== 'refused' && permission?.kind !== 'unclear') return [];
+  const reason = permission.kind === 'refused' ? 'BudgetRefused' : 'BudgetUnclear';
+  const until = Math.min(permission.until ?? Infinity, after(now, lookAgainAfter));
+  const { message } = permission;
+  return [{ kind: 'budget', until: instant(until), because: { reason, message } }];
 }
 
 type At = Pick<PhasedMoment, 'key' | 'now' | 'monotonic'>;

@@ -4,7 +4,6 @@ import type { Logger } from '#base/logger.ts';
 import { after, type Monotonic, millis, seconds } from '#base/units.ts';
 import { askQueries } from '#check/ask-queries.ts';
 import type { Prometheus } from '#check/prometheus.ts';
-import { StaleBasisError } from '#control/basis.ts';
 import type { DeletePod, Requeue } from '#control/decision.ts';
 import { sooner } from '#control/group-plan.ts';
 import type { EndedDeletion, PodDeletions } from '#control/pod-deletions.ts';
@@ -13,8 +12,9 @@ import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import { gateQueries } from './gate-queries.ts';
 import { nextStatus } from './next-status.ts';
 import type { RolloutView } from './parse-resource.ts';
-import { type ApprovalPorts, approve, isProven, letsGo, takesPods } from './phased-approval.ts';
-import { type PhasedMoment, phasedMomentOf, scopeOf } from './phased-moment.ts';
+import { type ApprovalPorts, approve, letsGo } from './phased-approval.ts';
+import { type PhasedMoment, phasedMomentOf } from './phased-moment.ts';
+import { isUnaskable, PhasedNeeds } from './phased-needs.ts';
 import { type PhasedWrites, rolloutRef, type SetDecision } from './phased-writes.ts';
 import { planPhasedRollout } from './plan.ts';
 import type { PhasedDecision, PhasedPlan } from './plan-decision.ts';
@@ -47,8 +47,6 @@ export type PhasedPassEnd =
       readonly plan?: PhasedPlan;
     };
 
-/** How often one pass has the view proven before it gives up for now. */
-const mostReads = 3;
 /** How soon what cannot be asked is looked at again: Secrets are not watched. */
 const lookAgainAfter = seconds(5);
 /** How long a write of ours may be missing in its cache before people are told. */
@@ -61,12 +59,12 @@ const patience = seconds(10);
 export class PhasedPass {
   readonly #key: string;
   readonly #ports: PhasedPassPorts;
-  #reads = 0;
-  #hasCredentials = false;
+  readonly #needs: PhasedNeeds;
 
   constructor(key: string, ports: PhasedPassPorts) {
     this.#key = key;
     this.#ports = ports;
+    this.#needs = new PhasedNeeds(key, ports);
   }
 
   /** @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more */
@@ -77,9 +75,8 @@ export class PhasedPass {
       const unseen = this.#awaitingOwnWrite(moment);
       if (unseen !== undefined) return unseen;
       const plan = planPhasedRollout(moment.snapshot, moment.now);
-      const need = this.#needOf(moment, plan);
+      const need = this.#needs.of(moment, plan);
       if (need === undefined) return this.#carryOut(moment, plan, signal);
-      if (this.#reads > mostReads) throw new StaleBasisError(Number.POSITIVE_INFINITY);
       await need(signal);
     }
   }
@@ -107,33 +104,6 @@ export class PhasedPass {
     const message = `a write that was stored at revision ${unseen.revision} does not show for more than 10 s`;
     const holds = [{ reason: 'AwaitingOwnWrite', message }];
     return { kind: 'ended', rollout, holds, requeue: { kind: 'await-change' } };
-  }
-
-  /** What has to be read before `plan` may be acted on; undefined when nothing has. */
-  #needOf(
-    moment: PhasedMoment,
-    plan: PhasedPlan,
-  ): ((signal: AbortSignal) => Promise<void>) | undefined {
-    const { credentials, reads } = this.#ports;
-    const { rollout, snapshot } = moment;
-    const { spec } = snapshot.resource;
-    if (spec.kind === 'invalid') return undefined;
-    const { targetRef, query } = spec.value;
-    const { namespace } = rollout;
-    if (query.secretRef !== undefined && !this.#hasCredentials && isAsking(plan)) {
-      this.#hasCredentials = true;
-      const secret = query.secretRef;
-      if (!credentials.isFresh(namespace, secret)) {
-        return (signal) => credentials.read(namespace, secret, signal);
-      }
-    }
-    if (!plan.decisions.some((each) => takesPods(each, moment)) || isProven(moment)) {
-      return undefined;
-    }
-    this.#reads += 1;
-    const wish = { pods: true, statefulSets: true };
-    const cached = snapshot.target === undefined ? [] : [snapshot.target.set];
-    return (signal) => reads.read(scopeOf(namespace, targetRef), { wish, cached }, signal);
   }
 
   async #carryOut(
@@ -277,14 +247,6 @@ export class PhasedPass {
     }
     if (plan.isAnswerDone) questions.drop(this.#key);
   }
-}
-
-function isAsking({ decisions }: PhasedPlan): boolean {
-  return decisions.some((each) => each.kind === 'ask' || isUnaskable(each));
-}
-
-function isUnaskable({ because }: PhasedDecision): boolean {
-  return because.reason === 'PrometheusConfigError';
 }
 
 function deletionOf({

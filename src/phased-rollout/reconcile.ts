@@ -166,6 +166,7 @@ export class PhasedReconciler {
     const { questions, seen, refusals } = this.#ports;
     questions.forget(key);
     refusals.forget(key);
+    this.#ports.budgets.wants(key, new Set());
     seen.forget(key);
     this.#memories.delete(key);
     this.#reporter.forget(key);

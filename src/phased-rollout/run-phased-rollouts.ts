@@ -12,6 +12,8 @@ import { PhasedReconciler, type PhasedReconcilerPorts } from './reconcile.ts';
 /** What the controller of PhasedRollouts is made of. */
 export interface PhasedControllerPorts extends PhasedReconcilerPorts {
   readonly queue: WorkQueue;
+  /** Calls `wake` when what is known of budgets has changed. */
+  readonly onBudgetChange: (wake: () => void) => void;
 }
 
 /** PhasedRollouts worked on at once: a pass mostly waits, for reads and writes of its own. */
@@ -29,6 +31,7 @@ export async function runPhasedRollouts(
 ): Promise<{ readonly isSettled: boolean }> {
   const { queue, clock, log, rollouts, predecessor, questions } = ports;
   const reconciler = new PhasedReconciler(ports);
+  ports.budgets.follow(ports.letGo);
   wakeByChanges(ports);
   try {
     await runController(
@@ -51,7 +54,13 @@ export async function runPhasedRollouts(
 }
 
 /** Wakes whatever a change concerns, and everything once. */
-function wakeByChanges({ queue, rollouts, statefulSets, pods }: PhasedControllerPorts): void {
+function wakeByChanges({
+  queue,
+  rollouts,
+  statefulSets,
+  pods,
+  onBudgetChange,
+}: PhasedControllerPorts): void {
   const wakeTargeting = (key: string): void => {
     for (const each of rollouts.lister.by(indexes.target, key)) queue.add(nameOf(each));
   };
@@ -77,6 +86,7 @@ function wakeByChanges({ queue, rollouts, statefulSets, pods }: PhasedController
     for (const rollout of rollouts.lister.list()) queue.add(nameOf(rollout));
   };
   for (const informer of [rollouts, statefulSets, pods]) informer.onState(wakeAll);
+  onBudgetChange(wakeAll);
   wakeAll();
 }
 

@@ -14,6 +14,7 @@ import {
   type ReconcilePhasedRollouts,
   runPhasedRollout,
 } from '#operator-phased-rollout.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -59,6 +60,7 @@ describe('runPhasedRollout()', () => {
       log: silentLogger,
       registry,
       metrics: createOperatorMetrics(registry),
+      budgetMetrics: new BudgetMetrics(registry),
       httpMetrics: createHttpServerMetrics(registry),
       readiness: createReadiness(),
       transport: cluster.transport(),

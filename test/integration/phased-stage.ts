@@ -9,6 +9,7 @@ import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { runPhasedRollout } from '#operator-phased-rollout.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -95,6 +96,7 @@ export class PhasedStage {
         log,
         registry,
         metrics: createOperatorMetrics(registry),
+        budgetMetrics: new BudgetMetrics(registry),
         httpMetrics: createHttpServerMetrics(registry),
         readiness: createReadiness(),
         transport,
@@ -266,7 +268,7 @@ export class PhasedStage {
         ({ user, verb, resource }) =>
           user.startsWith('operator-') &&
           ['create', 'update', 'patch', 'delete'].includes(verb) &&
-          !['events', 'leases.coordination.k8s.io'].includes(resource),
+          !/^(?:events|leases|selfsubjectaccessreviews)\b/.test(resource),
       )
       .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
   }

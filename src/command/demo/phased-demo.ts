@@ -10,6 +10,7 @@ import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/control
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { runPhasedRollout } from '#operator-phased-rollout.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -237,6 +238,7 @@ class PhasedPlay {
           door: outcome.config,
           config: sharedConfigOf(outcome.config, demoNamespace),
           metrics: createOperatorMetrics(registry),
+          budgetMetrics: new BudgetMetrics(registry),
           httpMetrics: createHttpServerMetrics(registry),
           readiness: createReadiness(),
           identity: 'demo',

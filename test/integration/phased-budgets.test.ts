@@ -1,0 +1,105 @@
+/** Disruption budgets over the pods of PhasedRollouts, on the embedded cluster. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject } from '#base/json.ts';
+import { seconds } from '#base/units.ts';
+import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { budgetOver } from '#testing/budgets.ts';
+import { PhasedStage } from './phased-stage.ts';
+
+const namespace = 'demo';
+
+/** Two zones of one budget, of which `db` is rolled out by phases. */
+async function zones(maxUnavailable = 1): Promise<PhasedStage> {
+  const stage = await PhasedStage.open();
+  const { client } = stage.env;
+  const body = zoneAwarePodDisruptionBudgetDefinition;
+  await client.create(resourceTypes.customResourceDefinitions, {}, { body });
+  await stage.env.createSet({}, 'other');
+  for (const name of ['db', 'other']) {
+    await stage.env.patchSet({ metadata: { labels: { app: 'db' } } }, name);
+  }
+  await stage.env.clock.runUntilIdle();
+  const budget = budgetOver('all', { app: 'db' });
+  const spec = { ...(budget['spec'] as JsonObject), maxUnavailable };
+  await client.create(
+    resourceTypes.zoneAwarePodDisruptionBudgets,
+    { namespace },
+    { body: { ...budget, spec } },
+  );
+  return stage;
+}
+
+/** The reservations that stand in the ledger of the budget. */
+function ledger(stage: PhasedStage): string {
+  const stored = stage.env.stored('configmaps').get('rollout-operator-ledger-all');
+  return textAt(stored, 'data', 'reservations');
+}
+
+test('a pod goes under a budget after its reservation is stored, which ends once its successor is up [BUDG-1, BUDG-4]', async () => {
+  const stage = await zones();
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  await stage.env.clock.advance(seconds(130));
+  await stage.change('db:2');
+  await stage.until('one may go', () => stage.partition() === 2);
+  assert.match(ledger(stage), /db-2.*rollout/);
+  await stage.completed('db:2');
+  await stage.until('all is given back', () => ledger(stage) === '[]');
+  assert.deepEqual(stage.partitions(), [0, 3, 2, 1, 0, 3]);
+  await stage.close();
+});
+
+test('no pod goes while another zone lacks one, which is told, and it goes once that is back [EXCL-1]', async () => {
+  const stage = await zones();
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  await stage.env.clock.advance(seconds(130));
+  const away = stage.env.kubelet.behaviours.add({
+    match: { name: 'other-1' },
+    behave: 'neverReady',
+  });
+  await stage.env.deletePod('other-1');
+  await stage.change('db:2');
+  await stage.env.clock.advance(seconds(120));
+  assert.deepEqual(stage.partitions(), [0, 3]);
+  assert.match(stage.messages('BudgetRefused').join(), /other/);
+  away.remove();
+  await stage.env.deletePod('other-1');
+  await stage.completed('db:2');
+  assert.deepEqual(stage.partitions(), [0, 3, 2, 1, 0, 3]);
+  await stage.close();
+});
+
+test('a pod that was let go keeps its place in the ledger while its controller takes none, whoever leads [BUDG-4]', async () => {
+  const stage = await zones();
+  const first = stage.start();
+  await stage.create();
+  await stage.settled();
+  await stage.env.clock.advance(seconds(130));
+  const disarm = stage.env.cluster.faults.add({
+    match: {
+      user: 'system:serviceaccount:kube-system:statefulset-controller',
+      verb: 'delete',
+      resource: 'pods',
+    },
+    action: { kind: 'error', code: 500 },
+  });
+  await stage.change('db:2');
+  await stage.until('one may go', () => stage.partition() === 2);
+  await stage.env.clock.advance(seconds(300));
+  assert.match(ledger(stage), /db-2/);
+  await first.stop();
+  stage.start();
+  await stage.env.clock.advance(seconds(300));
+  assert.equal(stage.env.imageOf('db-2'), 'db:1');
+  assert.match(ledger(stage), /db-2/);
+  disarm();
+  await stage.completed('db:2');
+  await stage.until('all is given back', () => ledger(stage) === '[]');
+  await stage.close();
+});
