@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, minutes, seconds } from '#base/units.ts';
-import { BudgetServer } from '#testing/budget-server.ts';
+import { BudgetServer, selecting } from '#testing/budget-server.ts';
 import { BudgetsInView } from './budgets-in-view.ts';
 import { compilePattern } from './compile-pattern.ts';
 
@@ -55,6 +55,77 @@ const cases: Record<
       server.show();
     },
     true,
+  ],
+  'a budget beside another one that may govern the same pods': [
+    ({ server }) => {
+      server.put({ name: 'other', spec: selecting({ tier: 'stateful' }) });
+      server.put();
+      server.show();
+    },
+    false,
+  ],
+  'a budget beside another one that cannot be read': [
+    ({ server }) => {
+      server.put({ name: 'other', spec: {} });
+      server.put();
+      server.show();
+    },
+    false,
+  ],
+  'a budget beside another one over other pods, and one of another namespace': [
+    ({ server }) => {
+      server.put({ name: 'other', spec: selecting({ 'rollout-group': 'querier' }) });
+      server.put({ name: 'elsewhere', namespace: 'other' });
+      server.put();
+      server.show();
+    },
+    true,
+  ],
+  'a budget in the place of one of another name that went 120 s ago': [
+    async ({ server }) => {
+      server.put({ name: 'other' });
+      server.drop('other');
+      server.show();
+      await server.clock.advance(seconds(120));
+      server.put();
+      server.show();
+    },
+    false,
+  ],
+  'a budget in the place of one of another name that went longer ago': [
+    async ({ server }) => {
+      server.put({ name: 'other' });
+      server.drop('other');
+      server.show();
+      await server.clock.advance(seconds(120) + 1);
+      server.put();
+      server.show();
+    },
+    true,
+  ],
+  'a budget over pods that another one governed a moment ago': [
+    ({ server }) => {
+      server.put({ name: 'other' });
+      server.put({
+        name: 'other',
+        generation: 2,
+        spec: selecting({ 'rollout-group': 'querier' }),
+      });
+      server.put();
+      server.show();
+    },
+    false,
+  ],
+  'a budget in the place of one that a list of ours does not have any more': [
+    async ({ server, budgets }) => {
+      server.put({ name: 'other' });
+      server.show();
+      server.drop('other');
+      server.put();
+      await budgets.look('test', signal);
+      server.show();
+    },
+    false,
   ],
   'a budget that was made exactly 10 s ago': [
     async ({ server }) => {
@@ -148,7 +219,7 @@ for (const [what, [happens, isSeen]] of Object.entries(cases)) {
 test('sawCreation() is true of each of many budgets while they are new', async () => {
   const { server, budgets } = world();
   for (const name of ['a', 'b', 'c']) {
-    server.put({ name });
+    server.put({ name, spec: selecting({ 'rollout-group': name }) });
     server.show();
     await server.clock.advance(seconds(4));
   }

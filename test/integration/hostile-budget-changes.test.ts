@@ -41,17 +41,33 @@ const changes: Record<string, (world: World) => Promise<void>> = {
   },
 };
 
-for (const [what, change] of Object.entries(changes)) {
+/** After which another ledger counts. */
+const renamings: typeof changes = {
+  'the budget is deleted and made again under another name': async (world) => {
+    await dropBudget(world);
+    await makeBudget(world, {}, 'renamed');
+  },
+  'the budget is replaced by one of another name, which is made first': async (world) => {
+    await makeBudget(world, {}, 'renamed');
+    await dropBudget(world);
+  },
+};
+
+for (const [what, change] of Object.entries({ ...changes, ...renamings })) {
   test(`what an eviction was given stays given while ${what} (BUDG-4)`, async () => {
     const { world, two } = await ledUnderBudget();
     assert.equal(await two.evict('a-0'), 'allowed');
     await change(world);
     await world.clock.advance(seconds(1));
     assert.match(await two.evict('b-0'), /^429 /);
-    assert.ok(!givenAway(world)?.includes('ingester-zone-b-0'));
+    for (const name of [GROUP, 'renamed']) {
+      assert.ok(givenAway(world, name)?.includes('ingester-zone-b-0') !== true);
+    }
     await endAll(world, two);
   });
+}
 
+for (const [what, change] of Object.entries(changes)) {
   test(`a deletion that is under way keeps other zones while ${what} (EXCL-1)`, async () => {
     const { world, operator, two } = await ledUnderBudget();
     world.cluster.faults.add({
