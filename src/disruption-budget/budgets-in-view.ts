@@ -8,7 +8,7 @@ import { labelsOf } from '#statefulset/pod-labels.ts';
 import type { PodView } from '#statefulset/view.ts';
 import { BudgetReads } from './budget-reads.ts';
 import type { BudgetView } from './budget-view.ts';
-import { FormerBudgets, mayOverlap } from './former-budgets.ts';
+import { FormerBudgets } from './former-budgets.ts';
 import {
   type BudgetObservation,
   type Governing,
@@ -108,13 +108,15 @@ export class BudgetsInView {
     return this.#creations.saw(uid, now) && !this.#followsAnother(uid);
   }
 
+  /** When the selector of the budget `uid` was changed last to pods that another one may have given away; undefined: never. */
+  tookOverAt(uid: string): Monotonic | undefined {
+    return this.#former.tookOverAt(uid);
+  }
+
   #followsAnother(uid: string): boolean {
     const known = this.#known.list();
     const budget = known.find((each) => each.uid === uid);
-    if (budget === undefined) return false;
-    return [...known, ...this.#former.list()].some(
-      (each) => each.name !== budget.name && mayOverlap(each, budget),
-    );
+    return budget !== undefined && this.#former.precede(budget, known);
   }
 
   /** Calls `handler` after what is known has changed, or whether anything is known. */
@@ -146,8 +148,10 @@ export class BudgetsInView {
 
   /** Whether more is known of a budget than `before`, which is remembered then. */
   #isNews({ namespace, name }: BudgetView, before: KnownBudget | undefined): boolean {
-    if (this.#known.get(namespace, name) === before) return false;
+    const known = this.#known.get(namespace, name);
+    if (known === before) return false;
     if (before !== undefined) this.#former.left(before);
+    if (known?.uid === before?.uid) this.#former.changed(known, before, this.#known.list());
     return true;
   }
 

@@ -228,3 +228,54 @@ test('sawCreation() is true of each of many budgets while they are new', async (
   );
   assert.deepEqual(seen, [false, true, true]);
 });
+
+const overQuerier = selecting({ 'rollout-group': 'querier' });
+
+/** What the selector of a budget over other pods is changed to, beside a budget over the group, and whether it takes over. */
+const takeovers: Record<string, readonly [happens: (world: World) => void, isTakeover: boolean]> = {
+  'pods that another budget has just been over': [
+    ({ server }) => {
+      server.drop();
+      server.put({ name: 'other', generation: 2 });
+    },
+    true,
+  ],
+  'pods that another budget is still over': [
+    ({ server }) => {
+      server.put({ name: 'other', generation: 2 });
+      server.drop();
+    },
+    true,
+  ],
+  'pods that no other budget was over': [
+    ({ server }) => {
+      server.drop();
+      const spec = selecting({ 'rollout-group': 'compactor' });
+      server.put({ name: 'other', generation: 2, spec });
+    },
+    false,
+  ],
+  'the same pods': [
+    ({ server }) => {
+      server.put({ spec: overQuerier, generation: 2 });
+      server.put({ name: 'other', generation: 2, spec: overQuerier });
+    },
+    false,
+  ],
+};
+
+for (const [what, [happens, isTakeover]] of Object.entries(takeovers)) {
+  test(`tookOverAt() tells ${isTakeover ? 'when' : 'nothing where'} a selector was changed to ${what} (BUDG-4)`, async () => {
+    const made = world();
+    const { server, budgets } = made;
+    server.put();
+    server.put({ name: 'other', spec: overQuerier });
+    server.show();
+    await server.clock.advance(seconds(20));
+    happens(made);
+    server.show();
+    const now = server.clock.monotonic();
+    assert.equal(budgets.tookOverAt('other-uid'), isTakeover ? now : undefined);
+    assert.equal(budgets.tookOverAt('ingester-uid'), what === 'the same pods' ? now : undefined);
+  });
+}

@@ -43,6 +43,12 @@ const changes: Record<string, (world: World) => Promise<void>> = {
 
 /** After which another ledger counts. */
 const renamings: typeof changes = {
+  'the budget goes, and another one selects its pods by then': async (world) => {
+    await makeBudget(world, { selector: { matchLabels: { app: 'other' } } }, 'renamed');
+    await world.clock.advance(seconds(20));
+    await dropBudget(world);
+    await patchBudget(world, { selector: { matchLabels: { app: GROUP } } }, 'renamed');
+  },
   'the budget is deleted and made again under another name': async (world) => {
     await dropBudget(world);
     await makeBudget(world, {}, 'renamed');
