@@ -114,6 +114,10 @@ const ofEvictions: Record<string, Case> = {
 
 const forEver: Record<string, Case> = {
   'for ever while the same pod stays available': { becomes: zones(), holds: true },
+  'for ever while its set is not under the budget, and it is wanted': {
+    becomes: zones({ a: 'none' }),
+    holds: true,
+  },
 };
 
 const ofSlots: Record<string, Case> = {
@@ -269,6 +273,15 @@ test('decide() holds for a rollout what an eviction has had for 120 s', () => {
   assert.deepEqual(bed.reserved(), [a0]);
 });
 
+test('decide() holds for a rollout that is under way what an eviction has had for 120 s (BUDG-1)', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0'), 'allowed');
+  const pod = { name: a0, uid: `${a0}-uid` };
+  bed.decide({ begun: [{ pod, asking: { by: 'rollout', term } }] });
+  bed.now = after(T0, aged);
+  assert.deepEqual(bed.reserved({ leader: leads(term) }), [a0]);
+});
+
 test('decide() in a new term takes the intent of the old one over, to finish it (WRIT-2)', () => {
   const bed = new BudgetBed();
   assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');
@@ -363,3 +376,16 @@ for (const [fact, { at, inPlace, holds }] of Object.entries(views)) {
     assert.deepEqual(bed.reserved(viewOf(bed, at, inPlace)), holds ? [a0] : []);
   });
 }
+
+test('decide() holds what it gave to two while the view is older than the later of them (BUDG-4)', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0'), 'allowed');
+  const first = sight([...bed.ledger.reservations.values()], monotonic(5_000));
+  assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');
+  const sightings = sight([...bed.ledger.reservations.values()], monotonic(8_000), first);
+  bed.snapshot = zones({ a: { pods: { 0: successor } } });
+  const at = (time: number): readonly string[] =>
+    bed.reserved({ sightings, viewProvenAt: monotonic(time) });
+  assert.deepEqual(at(7_999), [a0]);
+  assert.deepEqual(at(8_000), []);
+});
