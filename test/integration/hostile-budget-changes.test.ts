@@ -115,6 +115,24 @@ test('a limit that is lowered in the middle of a batch lets one pod go at a time
   await endAll(world, two);
 });
 
+test('a limit that is lowered while an eviction waits for the ledger counts for that eviction', async () => {
+  const { world, two } = await ledUnderBudget({ maxUnavailable: 2 });
+  assert.equal(await two.evict('a-0'), 'allowed');
+  await world.clock.advance(seconds(15));
+  world.cluster.faults.add({
+    match: { client: 'two', verb: 'get', resource: 'configmaps' },
+    action: { kind: 'delay', delay: seconds(3) },
+    count: 1,
+  });
+  const asked = two.ask('a-1');
+  await world.clock.advance(seconds(1));
+  assert.equal(world.cluster.faults.hits.length, 1);
+  await patchBudget(world, { maxUnavailable: 1 });
+  assert.match((await world.run(asked)).answer, /^429 1 pod not ready in ingester-zone-a/);
+  assert.deepEqual(givenAway(world), ['ingester-zone-a-0']);
+  await endAll(world, two);
+});
+
 test('a percentage counts on as replicas change', async () => {
   const spec = { maxUnavailablePercentage: 34 };
   const { world, two } = await ledUnderBudget(spec, { replicas: 6, maxUnavailable: '6' });
