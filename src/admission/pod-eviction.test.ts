@@ -142,6 +142,26 @@ const cases: Readonly<Record<string, Case>> = {
     counts: 'pod-not-in-scope 200',
     reserved: [],
   },
+  'allows a pod that no budget selects, unlike its set, once it is read [zpdb 48]': {
+    with: (bed) => {
+      bed.budgets.script = () => Promise.resolve({ kind: 'not-governed', isSetGoverned: true });
+      stored({ phase: 'Running' })(bed);
+    },
+    says: 'allowed',
+    counts: 'pod-not-in-scope 200',
+    calls: 1,
+    reserved: [],
+  },
+  'denies a pod that a budget selects by now, and did not when it was seen last': {
+    with: (bed) => {
+      bed.budgets.script = () => Promise.resolve({ kind: 'not-governed', isSetGoverned: true });
+      stored({ phase: 'Running' }, { labels: { 'rollout-group': 'ingester' } })(bed);
+    },
+    says: notSeenYet,
+    counts: 'pod-not-found 429',
+    calls: 1,
+    reserved: [],
+  },
   'denies a governed pod without an owner for good [zpdb 49]': {
     with: ofPod({ controllerUid: undefined }),
     says: [403, 'NoStatefulSet', `unable to find a StatefulSet pod owner ${byBudget}`],

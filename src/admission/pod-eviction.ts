@@ -164,6 +164,9 @@ async function byJudging(pod: PodView, review: Case, ports: Ports): Promise<Evic
   try {
     const verdict = await ports.budgets.judgeEviction(pod, { isDryRun: isForNothing }, signal);
     const isToBeProven = verdict.kind === 'allowed' && !isForNothing;
+    if (!isForNothing && verdict.kind === 'not-governed' && verdict.isSetGoverned) {
+      return await byLabels(review, ports);
+    }
     return isToBeProven
       ? await byProof(pod, { review, allowed: answerOf(request, verdict) }, ports)
       : answerOf(request, verdict);
@@ -191,6 +194,13 @@ function byProof(
   if (demandedUid(request) === pod.uid) return allowed;
   return readPod(review, ports, ({ metadata: { uid } }) =>
     uid === pod.uid ? allowed : notSeenYet(request),
+  );
+}
+
+/** Whether a pod that no budget selects, unlike its set, is still such a one: its successor may have other labels. */
+function byLabels(review: Case, ports: Ports): Promise<EvictionAnswer> {
+  return readPod(review, ports, (live) =>
+    ports.budgets.governs(parsePod(live)) ? notSeenYet(review.request) : passed('pod-not-in-scope'),
   );
 }
 

@@ -227,6 +227,23 @@ test('a ledger that cannot be written is left alone for longer and longer', asyn
   assert.equal(replica.tidied.length, length);
 });
 
+test('a ledger that can be written again is looked at as often as before it could not', async () => {
+  const replica = new Replica();
+  await replica.ask('a-0', rollout);
+  replica.dropped.add('ingester-zone-a-0-uid');
+  replica.stored.before = () => {
+    throw refusal(403);
+  };
+  await replica.clock.advance(600_000);
+  replica.stored.before = () => undefined;
+  await replica.clock.advance(120_000);
+  assert.deepEqual(pods(replica.stored), []);
+  await replica.ask('a-1', rollout);
+  replica.dropped.add('ingester-zone-a-1-uid');
+  await replica.clock.advance(3_000);
+  assert.deepEqual(pods(replica.stored), []);
+});
+
 test('what has ended is taken out although the view was proven long ago: it is proven anew', async () => {
   const replica = new Replica();
   replica.provenAt = replica.clock.monotonic();

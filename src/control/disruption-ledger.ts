@@ -44,6 +44,8 @@ export interface DisruptionLedgerOptions {
   readonly budget: BudgetRef;
   /** Whether this process saw the budget being made a moment ago, and not only that it was there. */
   sawCreation(): boolean;
+  /** When the budget came to select what another one may have given away. @default it has not */
+  tookOverAt?(): Monotonic | undefined;
   /** How all pods under the budget stand, as the caches show them right now. */
   view(now: Instant): ProvenStanding;
   /**
@@ -85,7 +87,7 @@ export class DisruptionLedger {
   constructor(options: DisruptionLedgerOptions) {
     this.#options = options;
     const { clock, map, budget, object } = options;
-    this.#seen = new SeenLedger(budget, object);
+    this.#seen = new SeenLedger(budget, object, () => options.tookOverAt?.());
     this.#swaps = new BatchedSwaps({
       clock,
       map,

@@ -46,8 +46,9 @@ export class LedgerTidy {
   }
 
   async #look(): Promise<void> {
-    this.#timer = undefined;
     if (this.#options.isWanted()) await this.#store();
+    // Not before: what the write itself sees would arm it for as long as after the failures that it ends.
+    this.#timer = undefined;
     this.arm();
   }
 

@@ -1,4 +1,4 @@
-import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import { after, type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { BudgetRef } from '#disruption/budget.ts';
 import { isShownSince, type Sightings, seenSince, sight } from '#disruption/elapsed.ts';
 import type { KnownLedger } from '#disruption/governance.ts';
@@ -19,6 +19,7 @@ const longestGap: Millis = seconds(10);
 export class SeenLedger {
   readonly #budget: BudgetRef;
   readonly #object: string;
+  readonly #tookOverAt: () => Monotonic | undefined;
   /** Undefined where there was no ConfigMap. */
   #stored: StoredLedger | undefined;
   /** When the request was sent that showed it; undefined: none has. */
@@ -37,10 +38,18 @@ export class SeenLedger {
   #unreadableSince: Monotonic | undefined;
   #version: string | undefined;
 
-  /** @param object names the ConfigMap for people, such as `ConfigMap ops/ledger-of-ingester` */
-  constructor(budget: BudgetRef, object: string) {
+  /**
+   * @param object names the ConfigMap for people, such as `ConfigMap ops/ledger-of-ingester`
+   * @param tookOverAt when the budget came to select what another one may have given away; undefined: it has not
+   */
+  constructor(
+    budget: BudgetRef,
+    object: string,
+    tookOverAt: () => Monotonic | undefined = () => undefined,
+  ) {
     this.#budget = budget;
     this.#object = object;
+    this.#tookOverAt = tookOverAt;
   }
 
   /** When the request was sent that showed it; undefined: none has. */
@@ -140,8 +149,9 @@ export class SeenLedger {
   }
 
   /** Whether what stands there can be trusted. @param sawCreation see `LedgerSight` */
-  trust({ now, monotonic }: Reading, sawCreation: () => boolean): Trust {
-    return trustOf({
+  trust(at: Reading, sawCreation: () => boolean): Trust {
+    const { now, monotonic } = at;
+    const trust = trustOf({
       budget: this.#budget,
       object: this.#object,
       stored: this.#stored,
@@ -151,6 +161,16 @@ export class SeenLedger {
       horizon: evictionLife,
       now,
     });
+    return trust.kind === 'trusted' ? (this.#takenOver(at) ?? trust) : trust;
+  }
+
+  /** What another budget gave away stands in no ledger that is asked now: it is waited for. */
+  #takenOver({ now, monotonic }: Reading): Trust | undefined {
+    const at = this.#tookOverAt();
+    const left = at === undefined ? 0 : at + evictionLife - monotonic;
+    if (left <= 0) return undefined;
+    const why = `the selector of ${this.#budget.kind} ${this.#budget.name} was changed to pods that another one may have given away`;
+    return { kind: 'waiting', until: after(now, millis(left)), why };
   }
 
   /** What is known at `at`. */

@@ -23,6 +23,8 @@ export interface BudgetLedgerPorts {
   readonly standings: Pick<Standings, 'of'>;
   /** Whether this process saw the budget being made a moment ago. */
   sawCreation(uid: string, now: Monotonic): boolean;
+  /** When the budget came to select what another one may have given away; undefined: it has not. */
+  tookOverAt(uid: string): Monotonic | undefined;
   /** Has the view of the sets of `scope` proven anew. */
   prove(scope: SetScope, signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
   /** Nobody looks at the sets of `scope` any more. */
@@ -98,6 +100,7 @@ export class BudgetLedgers {
       object,
       budget: ref,
       sawCreation: () => ports.sawCreation(ref.uid, clock.monotonic()),
+      tookOverAt: () => ports.tookOverAt(ref.uid),
       view: (now: Instant) => standings.of(kept.current.budget, kept.current.scope, now),
       prove: (signal, since) => ports.prove(kept.current.scope, signal, since),
       leader: (viewProvenAt) => ports.leader(viewProvenAt),

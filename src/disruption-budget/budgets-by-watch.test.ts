@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
-import { overIngester } from '#testing/budget-server.ts';
+import { overIngester, selecting } from '#testing/budget-server.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { formatRfc3339 } from '#testing/rfc3339.ts';
 import { RefusedError, ScriptedClient } from '#testing/scripted-client.ts';
@@ -20,7 +20,8 @@ const creationTimestamp = formatRfc3339(T0);
 /** What the server has under a name, as a budget that was made at T0. */
 function budgetOf(object: KubernetesObject): BudgetView {
   const metadata = { ...object.metadata, generation: 1, creationTimestamp };
-  return budgetView({ ...object, metadata, spec: overIngester });
+  const spec = selecting({ 'rollout-group': object.metadata.name });
+  return budgetView({ ...object, metadata, spec });
 }
 
 class Bench {
@@ -97,7 +98,7 @@ test('BudgetsInView know budgets of a type that appears at the first look, befor
   assert.equal(budgets.governing(pod).kind, 'none');
   assert.deepEqual(budgets.proof('demo'), { kind: 'proven', provenAt: T0 });
   await clock.advance(5_000);
-  server.put('appeared');
+  server.put('ingester');
   client.script = {
     list: (query) => {
       const { items, resourceVersion } = server.list(query);

@@ -8,6 +8,7 @@ import { labelsOf } from '#statefulset/pod-labels.ts';
 import type { PodView } from '#statefulset/view.ts';
 import { BudgetReads } from './budget-reads.ts';
 import type { BudgetView } from './budget-view.ts';
+import { FormerBudgets } from './former-budgets.ts';
 import {
   type BudgetObservation,
   type Governing,
@@ -43,6 +44,7 @@ export class BudgetsInView {
   readonly #known: KnownBudgets;
   readonly #reads: BudgetReads;
   readonly #creations: WitnessedCreations;
+  readonly #former: FormerBudgets;
   readonly #handlers: (() => void)[] = [];
 
   constructor(ports: BudgetsInViewPorts) {
@@ -50,6 +52,7 @@ export class BudgetsInView {
     this.#known = new KnownBudgets(ports.compile);
     this.#reads = new BudgetReads(ports);
     this.#creations = new WitnessedCreations(ports.clock);
+    this.#former = new FormerBudgets(ports.clock);
     const { informer } = ports;
     for (const view of informer.lister.list()) this.#known.put(view.object);
     informer.onChange((change) => this.#changed(change));
@@ -96,9 +99,24 @@ export class BudgetsInView {
     return namespace === undefined ? all : all.filter((budget) => budget.namespace === namespace);
   }
 
-  /** Whether this process saw the budget `uid` being made, at most 10 s before `now`; see {@link WitnessedCreations}. */
+  /**
+   * Whether this process saw the budget `uid` being made, at most 10 s before `now`, and nothing can have been given away that
+   * it governs; see {@link WitnessedCreations}. Another budget may have done so that is there, or lately was: that one has a
+   * ledger of its own.
+   */
   sawCreation(uid: string, now: Monotonic): boolean {
-    return this.#creations.saw(uid, now);
+    return this.#creations.saw(uid, now) && !this.#followsAnother(uid);
+  }
+
+  /** When the selector of the budget `uid` was changed last to pods that another one may have given away; undefined: never. */
+  tookOverAt(uid: string): Monotonic | undefined {
+    return this.#former.tookOverAt(uid);
+  }
+
+  #followsAnother(uid: string): boolean {
+    const known = this.#known.list();
+    const budget = known.find((each) => each.uid === uid);
+    return budget !== undefined && this.#former.precede(budget, known);
   }
 
   /** Calls `handler` after what is known has changed, or whether anything is known. */
@@ -125,7 +143,16 @@ export class BudgetsInView {
     const before = this.#known.get(namespace, name);
     const observation = kind === 'deleted' ? this.#known.remove(object) : this.#known.put(object);
     this.#ports.onObserved?.(observation);
-    return this.#known.get(namespace, name) !== before;
+    return this.#isNews(view, before);
+  }
+
+  /** Whether more is known of a budget than `before`, which is remembered then. */
+  #isNews({ namespace, name }: BudgetView, before: KnownBudget | undefined): boolean {
+    const known = this.#known.get(namespace, name);
+    if (known === before) return false;
+    if (before !== undefined) this.#former.left(before);
+    if (known?.uid === before?.uid) this.#former.changed(known, before, this.#known.list());
+    return true;
   }
 
   /** Takes what lists have answered, and lets the cache alone count again where it has reached them. */
@@ -140,16 +167,18 @@ export class BudgetsInView {
     const views = this.#viewsOf(namespace);
     const uids = new Set(views.map(({ uid }) => uid));
     let isNews = false;
-    for (const { namespace: own, name, uid } of this.#known.list()) {
+    for (const known of this.#known.list()) {
+      const { namespace: own, name, uid } = known;
       if (own !== namespace || uids.has(uid)) continue;
+      this.#former.left(known);
       const observation = this.#known.remove({ metadata: { namespace, name, uid } });
       this.#ports.onObserved?.(observation);
       isNews = true;
     }
-    for (const { name, object } of views) {
-      const before = this.#known.get(namespace, name);
-      const observation = this.#known.put(object);
-      if (this.#known.get(namespace, name) === before) continue;
+    for (const view of views) {
+      const before = this.#known.get(namespace, view.name);
+      const observation = this.#known.put(view.object);
+      if (!this.#isNews(view, before)) continue;
       this.#ports.onObserved?.(observation);
       isNews = true;
     }

@@ -82,6 +82,7 @@ export class DisruptionBudgets implements GroupBudgets {
       log,
       standings,
       sawCreation: (uid, now) => this.#mayBegin(now) && inView.sawCreation(uid, now),
+      tookOverAt: (uid) => inView.tookOverAt(uid),
       forget: (scope) => sets.forget(scope),
       prove: (scope, signal, since) => sets.prove(scope, signal, since),
       leader: (viewProvenAt) => this.#leader(viewProvenAt),

@@ -5,7 +5,11 @@ import type { PodView } from '#statefulset/view.ts';
 
 /** What the budgets say to the eviction of a pod. */
 export type EvictionVerdict =
-  | { readonly kind: 'not-governed' }
+  | {
+      readonly kind: 'not-governed';
+      /** Whether a budget governs the StatefulSet of the pod, which may have got the labels of its others since. */
+      readonly isSetGoverned: boolean;
+    }
   /** Its reservation is stored; in a dry run it would be. */
   | { readonly kind: 'allowed'; readonly budget: BudgetRef; readonly isRepeated: boolean }
   | { readonly kind: 'denied'; readonly budget: BudgetRef; readonly denial: Denial }
@@ -27,6 +31,8 @@ export interface EvictionBudgets {
   pod(namespace: string, name: string): PodView | undefined;
   /** Whether any budget may govern pods of `namespace`, as far as this process knows. */
   mayGovern(namespace: string): boolean;
+  /** Whether any budget may govern `pod`, by the labels that are given. */
+  governs(pod: PodView): boolean;
   /**
    * Whether `pod` may be evicted; an answer `allowed` is stored by then, but for a dry run.
    *

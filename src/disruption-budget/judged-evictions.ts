@@ -7,6 +7,7 @@ import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { ambiguousVerdict } from './ambiguity.ts';
+import { selects } from './api.ts';
 import { type AskOptions, askLedger } from './ask-ledger.ts';
 import type { BudgetLedger, BudgetLedgers } from './budget-ledgers.ts';
 import type { BudgetsInView } from './budgets-in-view.ts';
@@ -51,6 +52,10 @@ export class JudgedEvictions implements EvictionBudgets {
     return !this.#isFresh(namespace) || inView.list(namespace).length > 0;
   }
 
+  governs(pod: PodView): boolean {
+    return this.#ports.inView.governing(pod).kind !== 'none';
+  }
+
   async judgeEviction(
     pod: PodView,
     { isDryRun }: { readonly isDryRun: boolean },
@@ -82,7 +87,9 @@ export class JudgedEvictions implements EvictionBudgets {
     const { inView } = this.#ports;
     for (let changes = 0; changes < mostChanges; changes += 1) {
       const governing = inView.governing(pod);
-      if (governing.kind === 'none') return { kind: 'not-governed' };
+      if (governing.kind === 'none') {
+        return { kind: 'not-governed', isSetGoverned: this.#isSetGoverned(pod) };
+      }
       if (governing.kind === 'unclear') return ambiguousVerdict(governing);
       const verdict = await this.#verdict(pod, { governing, isDryRun }, signal);
       if (verdict !== undefined) return verdict;
@@ -148,9 +155,20 @@ export class JudgedEvictions implements EvictionBudgets {
     }
   }
 
-  #hasSet({ controllerUid }: PodView): boolean {
+  #hasSet(pod: PodView): boolean {
+    return this.#setsOf(pod).length > 0;
+  }
+
+  #isSetGoverned(pod: PodView): boolean {
+    const budgets = this.#ports.inView.list(pod.namespace);
+    return this.#setsOf(pod).some(({ labels }) =>
+      budgets.some(({ matchLabels }) => matchLabels && selects({ matchLabels }, labels)),
+    );
+  }
+
+  #setsOf({ controllerUid }: PodView): readonly StatefulSetView[] {
     const { lister } = this.#ports.statefulSets;
-    return controllerUid !== undefined && lister.by(indexes.uid, controllerUid).length > 0;
+    return controllerUid === undefined ? [] : lister.by(indexes.uid, controllerUid);
   }
 }
 

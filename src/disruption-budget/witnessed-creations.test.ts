@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, minutes, seconds } from '#base/units.ts';
-import { BudgetServer } from '#testing/budget-server.ts';
+import { BudgetServer, selecting } from '#testing/budget-server.ts';
 import { BudgetsInView } from './budgets-in-view.ts';
 import { compilePattern } from './compile-pattern.ts';
 
@@ -55,6 +55,77 @@ const cases: Record<
       server.show();
     },
     true,
+  ],
+  'a budget beside another one that may govern the same pods': [
+    ({ server }) => {
+      server.put({ name: 'other', spec: selecting({ tier: 'stateful' }) });
+      server.put();
+      server.show();
+    },
+    false,
+  ],
+  'a budget beside another one that cannot be read': [
+    ({ server }) => {
+      server.put({ name: 'other', spec: {} });
+      server.put();
+      server.show();
+    },
+    false,
+  ],
+  'a budget beside another one over other pods, and one of another namespace': [
+    ({ server }) => {
+      server.put({ name: 'other', spec: selecting({ 'rollout-group': 'querier' }) });
+      server.put({ name: 'elsewhere', namespace: 'other' });
+      server.put();
+      server.show();
+    },
+    true,
+  ],
+  'a budget in the place of one of another name that went 120 s ago': [
+    async ({ server }) => {
+      server.put({ name: 'other' });
+      server.drop('other');
+      server.show();
+      await server.clock.advance(seconds(120));
+      server.put();
+      server.show();
+    },
+    false,
+  ],
+  'a budget in the place of one of another name that went longer ago': [
+    async ({ server }) => {
+      server.put({ name: 'other' });
+      server.drop('other');
+      server.show();
+      await server.clock.advance(seconds(120) + 1);
+      server.put();
+      server.show();
+    },
+    true,
+  ],
+  'a budget over pods that another one governed a moment ago': [
+    ({ server }) => {
+      server.put({ name: 'other' });
+      server.put({
+        name: 'other',
+        generation: 2,
+        spec: selecting({ 'rollout-group': 'querier' }),
+      });
+      server.put();
+      server.show();
+    },
+    false,
+  ],
+  'a budget in the place of one that a list of ours does not have any more': [
+    async ({ server, budgets }) => {
+      server.put({ name: 'other' });
+      server.show();
+      server.drop('other');
+      server.put();
+      await budgets.look('test', signal);
+      server.show();
+    },
+    false,
   ],
   'a budget that was made exactly 10 s ago': [
     async ({ server }) => {
@@ -148,7 +219,7 @@ for (const [what, [happens, isSeen]] of Object.entries(cases)) {
 test('sawCreation() is true of each of many budgets while they are new', async () => {
   const { server, budgets } = world();
   for (const name of ['a', 'b', 'c']) {
-    server.put({ name });
+    server.put({ name, spec: selecting({ 'rollout-group': name }) });
     server.show();
     await server.clock.advance(seconds(4));
   }
@@ -157,3 +228,54 @@ test('sawCreation() is true of each of many budgets while they are new', async (
   );
   assert.deepEqual(seen, [false, true, true]);
 });
+
+const overQuerier = selecting({ 'rollout-group': 'querier' });
+
+/** What the selector of a budget over other pods is changed to, beside a budget over the group, and whether it takes over. */
+const takeovers: Record<string, readonly [happens: (world: World) => void, isTakeover: boolean]> = {
+  'pods that another budget has just been over': [
+    ({ server }) => {
+      server.drop();
+      server.put({ name: 'other', generation: 2 });
+    },
+    true,
+  ],
+  'pods that another budget is still over': [
+    ({ server }) => {
+      server.put({ name: 'other', generation: 2 });
+      server.drop();
+    },
+    true,
+  ],
+  'pods that no other budget was over': [
+    ({ server }) => {
+      server.drop();
+      const spec = selecting({ 'rollout-group': 'compactor' });
+      server.put({ name: 'other', generation: 2, spec });
+    },
+    false,
+  ],
+  'the same pods': [
+    ({ server }) => {
+      server.put({ spec: overQuerier, generation: 2 });
+      server.put({ name: 'other', generation: 2, spec: overQuerier });
+    },
+    false,
+  ],
+};
+
+for (const [what, [happens, isTakeover]] of Object.entries(takeovers)) {
+  test(`tookOverAt() tells ${isTakeover ? 'when' : 'nothing where'} a selector was changed to ${what} (BUDG-4)`, async () => {
+    const made = world();
+    const { server, budgets } = made;
+    server.put();
+    server.put({ name: 'other', spec: overQuerier });
+    server.show();
+    await server.clock.advance(seconds(20));
+    happens(made);
+    server.show();
+    const now = server.clock.monotonic();
+    assert.equal(budgets.tookOverAt('other-uid'), isTakeover ? now : undefined);
+    assert.equal(budgets.tookOverAt('ingester-uid'), what === 'the same pods' ? now : undefined);
+  });
+}

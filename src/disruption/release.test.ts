@@ -58,11 +58,6 @@ const always: Record<string, Case> = {
     }),
     holds: true,
   },
-  'no more once the next pod of the slot is available': {
-    becomes: zones({ a: { pods: { 0: successor } } }),
-    later: seconds(1),
-    holds: false,
-  },
   'no more once the slot is gone': {
     becomes: zones({ a: { spec: { replicas: 0, ordinalsStart: 0 }, listed: 0 } }),
     later: seconds(1),
@@ -87,8 +82,19 @@ const always: Record<string, Case> = {
   },
 };
 
-const ofEvictions: Record<string, Case> = {
+const replaced = zones({ a: { pods: { 0: successor } } });
+
+const ofPods: Record<string, Case> = {
   ...always,
+  'no more once the next pod of the slot is available': {
+    becomes: replaced,
+    later: seconds(1),
+    holds: false,
+  },
+};
+
+const ofEvictions: Record<string, Case> = {
+  ...ofPods,
   'no more 120 s after, while its set is not under the budget [zpdb 97]': {
     becomes: zones({ a: 'none' }),
     later: seconds(120),
@@ -106,9 +112,21 @@ const ofEvictions: Record<string, Case> = {
   },
 };
 
-const ofIntents: Record<string, Case> = {
-  ...always,
+const forEver: Record<string, Case> = {
   'for ever while the same pod stays available': { becomes: zones(), holds: true },
+  'for ever while its set is not under the budget, and it is wanted': {
+    becomes: zones({ a: 'none' }),
+    holds: true,
+  },
+};
+
+const ofSlots: Record<string, Case> = {
+  ...always,
+  ...forEver,
+  'once the next pod of the slot is available: it names none, and takes that': {
+    becomes: replaced,
+    holds: true,
+  },
 };
 
 const term = 'term-1';
@@ -125,8 +143,8 @@ function dropping(pod: string): Leader {
 
 const askers = {
   eviction: { asking: { by: 'eviction' }, cases: ofEvictions },
-  rollout: { asking: { by: 'rollout', term }, cases: ofIntents },
-  'scale-down': { asking: { by: 'scale-down', term }, cases: ofIntents },
+  rollout: { asking: { by: 'rollout', term }, cases: { ...ofPods, ...forEver } },
+  'scale-down': { asking: { by: 'scale-down', term }, cases: ofSlots },
 } as const;
 
 for (const [asker, { asking, cases }] of Object.entries(askers)) {
@@ -141,6 +159,29 @@ for (const [asker, { asking, cases }] of Object.entries(askers)) {
     });
   }
 }
+
+test('decide() ends a scale-down whose pod was replaced once it is not wanted any more, and not before the next pod serves', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0', { asking: { by: 'scale-down', term } }), 'allowed');
+  bed.snapshot = zones({ a: { pods: { 0: { ...successor, ...notReady } } } });
+  assert.deepEqual(bed.reserved({ leader: dropping(a0) }), [a0]);
+  bed.snapshot = replaced;
+  assert.deepEqual(bed.reserved({ leader: leads(term) }), [a0]);
+  assert.deepEqual(bed.reserved({ leader: dropping(a0) }), []);
+});
+
+test('decide() ends a rollout whose pod was replaced, though a scale-down of the slot goes on', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');
+  assert.equal(bed.ask('a-0', { asking: { by: 'scale-down', term } }), 'allowed');
+  bed.snapshot = replaced;
+  const { ledger } = bed.decide({ requests: [], leader: leads(term) });
+  const claims = [...ledger.reservations.values()].flatMap((each) => each.claims);
+  assert.deepEqual(
+    claims.map(({ by }) => by),
+    ['scale-down'],
+  );
+});
 
 test('decide() ends an eviction by time once the pod that stayed is available again, and not while it is not', () => {
   const bed = new BudgetBed();
@@ -230,6 +271,15 @@ test('decide() holds for a rollout what an eviction has had for 120 s', () => {
   assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');
   bed.now = after(T0, aged);
   assert.deepEqual(bed.reserved(), [a0]);
+});
+
+test('decide() holds for a rollout that is under way what an eviction has had for 120 s (BUDG-1)', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0'), 'allowed');
+  const pod = { name: a0, uid: `${a0}-uid` };
+  bed.decide({ begun: [{ pod, asking: { by: 'rollout', term } }] });
+  bed.now = after(T0, aged);
+  assert.deepEqual(bed.reserved({ leader: leads(term) }), [a0]);
 });
 
 test('decide() in a new term takes the intent of the old one over, to finish it (WRIT-2)', () => {
@@ -326,3 +376,16 @@ for (const [fact, { at, inPlace, holds }] of Object.entries(views)) {
     assert.deepEqual(bed.reserved(viewOf(bed, at, inPlace)), holds ? [a0] : []);
   });
 }
+
+test('decide() holds what it gave to two while the view is older than the later of them (BUDG-4)', () => {
+  const bed = new BudgetBed();
+  assert.equal(bed.ask('a-0'), 'allowed');
+  const first = sight([...bed.ledger.reservations.values()], monotonic(5_000));
+  assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');
+  const sightings = sight([...bed.ledger.reservations.values()], monotonic(8_000), first);
+  bed.snapshot = zones({ a: { pods: { 0: successor } } });
+  const at = (time: number): readonly string[] =>
+    bed.reserved({ sightings, viewProvenAt: monotonic(time) });
+  assert.deepEqual(at(7_999), [a0]);
+  assert.deepEqual(at(8_000), []);
+});

@@ -2,7 +2,7 @@
 import { type Instant, type Millis, type Monotonic, seconds } from '#base/units.ts';
 import { isShownSince, type LedgerMoment, passedAt } from './elapsed.ts';
 import type { Place } from './place.ts';
-import { type Claim, type Reservation, termOf } from './reservation.ts';
+import { type Claim, type Reservation, takesAnyPod, termOf } from './reservation.ts';
 import type { Standing } from './standing.ts';
 
 /**
@@ -41,7 +41,7 @@ export function remainderOf(
   if (standing.sets === undefined || standing.unreadable.length > 0) return reservation;
   const place = standing.places.get(reservation.slot.pod);
   const isInView = isSetInView(reservation, standing);
-  if (isInView && (place === undefined || isTakenOver(place, reservation.uid))) {
+  if (isInView && (place === undefined || isTakenOver(place, reservation))) {
     // A view that is older than the reservation shows what was there before.
     return isShownSince(reservation, moment) ? undefined : reservation;
   }
@@ -68,8 +68,8 @@ function isForgotten({ reservation, claim }: ClaimOf, moment: ReleaseMoment): bo
 }
 
 /** Whether another pod than the one given away is available in its slot: what was permitted has come to its end. */
-function isTakenOver({ pod, isAvailable }: Place, uid: string): boolean {
-  return isAvailable && pod?.uid !== uid;
+function isTakenOver({ pod, isAvailable }: Place, reservation: Reservation): boolean {
+  return isAvailable && pod?.uid !== reservation.uid && !takesAnyPod(reservation);
 }
 
 interface ClaimOf {
@@ -78,10 +78,16 @@ interface ClaimOf {
 }
 
 function isOver({ reservation, claim }: ClaimOf, place: Place, moment: ReleaseMoment): boolean {
-  if (place.pod?.uid !== reservation.uid) return false;
+  if (place.pod?.uid !== reservation.uid) return isOverIn(place, { reservation, claim }, moment);
   const term = termOf(claim);
   if (term !== undefined) return !place.isLeaving && isWithoutIntent(term, reservation, moment);
   return place.isAvailable && passedAt({ reservation, claim }, evictionLife, moment) <= moment.now;
+}
+
+/** The same where another pod is in the slot by now, or none. */
+function isOverIn(place: Place, { reservation, claim }: ClaimOf, moment: ReleaseMoment): boolean {
+  if (!place.isAvailable || !isShownSince(reservation, moment)) return false;
+  return claim.by !== 'scale-down' || isWithoutIntent(claim.term, reservation, moment);
 }
 
 /** Whether an intent of `term` cannot lead to anything any more: it is of the past, or was dropped before it was sent. */

@@ -42,6 +42,11 @@ export function withClaim(reservation: Reservation, claim: Claim): Reservation {
   return { ...reservation, claims: next };
 }
 
+/** Whether it is for whichever pod is in the slot: a scale-down names none, and takes the successor as well. */
+export function takesAnyPod({ claims }: Reservation): boolean {
+  return claims.some(({ by }) => by === 'scale-down');
+}
+
 /** The term of an intent of our own; undefined for other people's. */
 export function termOf(asking: Asking): string | undefined {
   switch (asking.by) {

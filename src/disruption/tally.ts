@@ -4,7 +4,7 @@ import type { LedgerMoment } from './elapsed.ts';
 import type { Obstacle } from './obstacle.ts';
 import type { Place } from './place.ts';
 import { endsAt } from './release.ts';
-import type { Reservation } from './reservation.ts';
+import { type Reservation, takesAnyPod } from './reservation.ts';
 import type { Standing } from './standing.ts';
 
 type Name = string | undefined;
@@ -94,7 +94,8 @@ export class Tally {
     const reservedBy = [...new Set([...known.reservedBy, ...askers])];
     // Once another pod is available there, the reservation ends with what is in the way now.
     const isReplaced = place.pod !== undefined && place.pod.uid !== reservation.uid;
-    return { ...known, reservedBy, until: isReplaced ? known.until : later(known.until, end) };
+    const endsThen = isReplaced && !takesAnyPod(reservation);
+    return { ...known, reservedBy, until: endsThen ? known.until : later(known.until, end) };
   }
 }
 

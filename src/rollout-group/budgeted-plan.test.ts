@@ -110,6 +110,11 @@ test('governedPlan() names each cause once, and looks again when the first has e
   assert.deepEqual(plan.requeue, { kind: 'at', at: after(T0, seconds(5)) });
 });
 
+test('governedPlan() looks again 10 s after a refusal that nothing is known to end', () => {
+  const { plan } = governed(oneOld(), budgets({ 'b-1': 'refused' }));
+  assert.deepEqual(plan.requeue, { kind: 'at', at: after(T0, seconds(10)) });
+});
+
 test('governedPlan() fails the pass where a person has to mend something, and not for a refusal (ME-11)', () => {
   assert.equal(governed(oneOld(), budgets({ 'b-0': 'refused' })).plan.failure, undefined);
   const { plan } = governed(oneOld(), budgets({ 'b-0': 'unclear', 'b-1': 'unclear' }));

@@ -216,14 +216,15 @@ export class SequentialModel {
   }
 }
 
-/** Whether the slot is gone, or another pod serves in it. */
-function isDone({ uid, ordinal }: ModelReservation, set: WorldSet, world: World): boolean {
+/** Whether the slot is gone, or another pod serves in it, which a scale-down may take in its place. */
+function isDone({ uid, ordinal, claims }: ModelReservation, set: WorldSet, world: World): boolean {
   const pod = set.pods.get(ordinal);
   if (pod === undefined) return ordinal >= Math.max(set.wanted, set.counted);
+  if (claims.some(({ by }) => by === 'scale-down')) return false;
   return pod.uid !== uid && isAvailable(world, set, ordinal);
 }
 
-/** Whether a claim on a pod that is still there has come to nothing. */
+/** Whether a claim on a pod that is still there has come to nothing, or another one serves there. */
 function isOver(
   {
     reservation: { uid, ordinal },
@@ -238,7 +239,10 @@ function isOver(
   world: World,
 ): boolean {
   const pod = set.pods.get(ordinal);
-  if (pod?.uid !== uid) return false;
+  if (pod?.uid !== uid) {
+    if (!isAvailable(world, set, ordinal)) return false;
+    return claim.by !== 'scale-down' || ended(uid, claim.term);
+  }
   if (claim.by === 'eviction') {
     return isAvailable(world, set, ordinal) && world.now - claim.at >= 120_000;
   }

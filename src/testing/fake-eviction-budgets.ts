@@ -68,6 +68,10 @@ export class FakeEvictionBudgets implements EvictionBudgets {
     return !this.ungoverned.has(namespace);
   }
 
+  governs({ namespace, labels: own }: PodView): boolean {
+    return this.#known.governing(namespace, own).kind !== 'none';
+  }
+
   async judgeEviction(
     pod: PodView,
     { isDryRun }: { readonly isDryRun: boolean },
@@ -79,7 +83,7 @@ export class FakeEvictionBudgets implements EvictionBudgets {
     const governing = this.#known.governing(pod.namespace, pod.labels);
     switch (governing.kind) {
       case 'none':
-        return { kind: 'not-governed' };
+        return { kind: 'not-governed', isSetGoverned: false };
       case 'unclear': {
         const { text } = governing;
         return { kind: 'ambiguous', budgets: governing.budgets.map(({ name }) => name), text };

@@ -41,10 +41,14 @@ export async function dropBudget(world: World, name: string = GROUP): Promise<vo
   );
 }
 
-/** Changes the spec of the budget of the group. */
-export async function patchBudget(world: World, spec: JsonObject): Promise<void> {
+/** Changes the spec of the budget. */
+export async function patchBudget(
+  world: World,
+  spec: JsonObject,
+  name: string = GROUP,
+): Promise<void> {
   const body = { kind: 'merge', document: { spec } } as const;
-  await world.run(world.admin.patch(budgets, { namespace: NAMESPACE, name: GROUP }, { body }));
+  await world.run(world.admin.patch(budgets, { namespace: NAMESPACE, name }, { body }));
 }
 
 /** Changes labels or annotations of the pod `name`. */

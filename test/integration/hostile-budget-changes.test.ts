@@ -41,17 +41,39 @@ const changes: Record<string, (world: World) => Promise<void>> = {
   },
 };
 
-for (const [what, change] of Object.entries(changes)) {
+/** After which another ledger counts. */
+const renamings: typeof changes = {
+  'the budget goes, and another one selects its pods by then': async (world) => {
+    await makeBudget(world, { selector: { matchLabels: { app: 'other' } } }, 'renamed');
+    await world.clock.advance(seconds(20));
+    await dropBudget(world);
+    await patchBudget(world, { selector: { matchLabels: { app: GROUP } } }, 'renamed');
+  },
+  'the budget is deleted and made again under another name': async (world) => {
+    await dropBudget(world);
+    await makeBudget(world, {}, 'renamed');
+  },
+  'the budget is replaced by one of another name, which is made first': async (world) => {
+    await makeBudget(world, {}, 'renamed');
+    await dropBudget(world);
+  },
+};
+
+for (const [what, change] of Object.entries({ ...changes, ...renamings })) {
   test(`what an eviction was given stays given while ${what} (BUDG-4)`, async () => {
     const { world, two } = await ledUnderBudget();
     assert.equal(await two.evict('a-0'), 'allowed');
     await change(world);
     await world.clock.advance(seconds(1));
     assert.match(await two.evict('b-0'), /^429 /);
-    assert.ok(!givenAway(world)?.includes('ingester-zone-b-0'));
+    for (const name of [GROUP, 'renamed']) {
+      assert.ok(givenAway(world, name)?.includes('ingester-zone-b-0') !== true);
+    }
     await endAll(world, two);
   });
+}
 
+for (const [what, change] of Object.entries(changes)) {
   test(`a deletion that is under way keeps other zones while ${what} (EXCL-1)`, async () => {
     const { world, operator, two } = await ledUnderBudget();
     world.cluster.faults.add({
@@ -90,6 +112,24 @@ test('a limit that is lowered in the middle of a batch lets one pod go at a time
   await world.untilRolled(images.new);
   await assertAtRest(world);
   assert.deepEqual(givenAway(world), []);
+  await endAll(world, two);
+});
+
+test('a limit that is lowered while an eviction waits for the ledger counts for that eviction', async () => {
+  const { world, two } = await ledUnderBudget({ maxUnavailable: 2 });
+  assert.equal(await two.evict('a-0'), 'allowed');
+  await world.clock.advance(seconds(15));
+  world.cluster.faults.add({
+    match: { client: 'two', verb: 'get', resource: 'configmaps' },
+    action: { kind: 'delay', delay: seconds(3) },
+    count: 1,
+  });
+  const asked = two.ask('a-1');
+  await world.clock.advance(seconds(1));
+  assert.equal(world.cluster.faults.hits.length, 1);
+  await patchBudget(world, { maxUnavailable: 1 });
+  assert.match((await world.run(asked)).answer, /^429 1 pod not ready in ingester-zone-a/);
+  assert.deepEqual(givenAway(world), ['ingester-zone-a-0']);
   await endAll(world, two);
 });
 

@@ -126,6 +126,23 @@ test('a scale-down whose set is raised again in between ends in the ledger, and 
   await endAll(world, two);
 });
 
+test('a scale-down on its way keeps other zones though its pods are replaced before it arrives (EXCL-1)', async () => {
+  const stage = await unequal();
+  const { world, two } = stage;
+  await scaleDownLate(stage, seconds(60));
+  for (const name of surplus) await world.deletePod(name);
+  for (let at = 0; at < 5; at += 1) {
+    await world.clock.advance(seconds(5));
+    assert.match(await two.evict('a-0'), /^429 /);
+  }
+  assert.deepEqual(replicasOf(world), [3, 5, 3]);
+  await world.clock.advance(minutes(1));
+  assert.deepEqual(replicasOf(world), [3, 3, 3]);
+  assert.deepEqual(givenAway(world), []);
+  assert.equal(await two.evict('a-0'), 'allowed');
+  await endAll(world, two);
+});
+
 test('a scale-down that a killed leader had written down, and that arrives 100 s late, keeps other zones', async () => {
   const stage = await unequal();
   const { world, operator, two } = stage;

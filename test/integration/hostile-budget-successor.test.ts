@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import type { World } from '#testing/world.ts';
-import { givenAway } from './budget-stage.ts';
-import { endAll, replicasUnderBudget } from './eviction-replica.ts';
+import { givenAway, makeBudget, patchPod } from './budget-stage.ts';
+import { endAll, replicasUnderBudget, replicasWithoutBudget } from './eviction-replica.ts';
 
 const a0 = 'ingester-zone-a-0';
 const notSeen = /^429 .*the pod, as it is now, has not been seen by this operator yet/;
@@ -51,6 +51,27 @@ test('what is given away twice is not given to the successor of its pod (BUDG-5)
   assert.match(await two.evict('a-0'), notSeen);
   assert.equal(await one.evict('b-0'), 'allowed');
   assert.deepEqual(givenAway(world), ['ingester-zone-b-0']);
+  await endAll(world, one, two);
+});
+
+test('a pod is not let go that has got the labels of a budget, though the cache has it without them (BUDG-2)', async () => {
+  const { world, one, two } = await replicasWithoutBudget();
+  const labels = { tier: 'stateful' };
+  for (const zone of world.zones) {
+    await world.patchSet(zone, { metadata: { labels } });
+    for (const ordinal of [0, 1, 2]) {
+      const pod = `ingester-zone-${zone}-${ordinal}`;
+      if (pod !== a0) await patchPod(world, pod, { labels });
+    }
+  }
+  await makeBudget(world, { selector: { matchLabels: labels } });
+  await world.clock.advance(seconds(11));
+  assert.equal(await two.evict('a-0'), 'allowed');
+  silenceSecond(world);
+  await patchPod(world, a0, { labels });
+  await world.clock.advance(seconds(1));
+  assert.equal(await one.evict('b-0'), 'allowed');
+  assert.match(await two.evict('a-0'), notSeen);
   await endAll(world, one, two);
 });
 
