@@ -11,12 +11,17 @@ const budgets = resourceTypes.zoneAwarePodDisruptionBudgets;
 /** A world whose budgets can be made; its sets carry the label that their pods have. */
 export async function budgetedWorld(options: WorldOptions): Promise<World> {
   const world = await World.create(options);
+  await allowBudgets(world);
+  return world;
+}
+
+/** Lets budgets be made, over sets that carry the label that their pods have. */
+export async function allowBudgets(world: World): Promise<void> {
   const write = { body: zoneAwarePodDisruptionBudgetDefinition };
   await world.run(world.admin.create(resourceTypes.customResourceDefinitions, {}, write));
   const labels = { app: GROUP };
   for (const zone of world.zones) await world.patchSet(zone, { metadata: { labels } });
   await world.clock.advance(seconds(1));
-  return world;
 }
 
 /** Makes a budget over all pods of the group. */

@@ -1,10 +1,9 @@
-/** Drains of all zones in the middle of a rollout, under a budget, while operators die: on a real control plane. */
+/** Drains of all zones in the middle of rollouts, under a budget, while operators die: on a real control plane. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { budgetOver } from '#testing/budgets.ts';
-import type { RealOperator } from '../real-cluster/operator-runs.ts';
 import { freePorts } from '../real-cluster/programs.ts';
 import type { RealEnv } from '../real-cluster/real-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
@@ -14,108 +13,78 @@ import { images, isComplete, podsOn, setImage, setName } from '../scenarios/grou
 import { type KubectlEnv, kubectlMissing, pointKubectl } from '../scenarios/kubectl-env.ts';
 import { installBudgets } from '../scenarios/rollouts.ts';
 import { disruption } from './disruption.ts';
+import { leaderPoints } from './leader-points.ts';
+import { type LeaderEnd, StruckReplicas } from './struck-replicas.ts';
 import { told, WebhookStage } from './webhook-stage.ts';
 
 const limit = seconds(100);
 const budget = 'ingester';
 
-/** A Lease that is lost sooner than by default. */
-const briefLease = [
-  '-leader-election.lease-duration=6s',
-  '-leader-election.renew-deadline=4s',
-  '-leader-election.retry-period=1s',
-];
+/** What becomes of the leaders, by turns. */
+const ends: readonly LeaderEnd[] = ['kill', 'stop', 'pause'];
 
-/** A replica of the operator, and where it reviews. */
-interface Replica {
-  readonly operator: RealOperator;
-  readonly port: number;
+/** What is said of a review whose replica was killed, or halted: it answers 408 when it goes on, as it read too slowly. */
+const lostReview =
+  /failed calling webhook .*(?:EOF|connection re|deadline exceeded|status code 408|Client\.Timeout|timed? ?out)/;
+
+/** Work that goes on until it is told to end with the round that it is in. */
+interface Drains {
+  isOver: boolean;
+  /** How often each code was heard. */
+  readonly heard: Map<number, number>;
+  rounds: number;
 }
-
-/** Two replicas behind one Service, and what was done to them. */
-class Replicas {
-  readonly #env: RealEnv;
-  readonly #balancer: TcpBalancer;
-  #alive: readonly Replica[] = [];
-  /** How many were killed: a review that was with one of them ends without an answer. */
-  killed = 0;
-
-  constructor(env: RealEnv, balancer: TcpBalancer) {
-    this.#env = env;
-    this.#balancer = balancer;
-  }
-
-  async start(): Promise<void> {
-    const [port = 0] = await freePorts(1);
-    const operator = await this.#env.startOperatorWith([
-      ...briefLease,
-      '-server-tls.enabled=true',
-      `-server-tls.port=${port}`,
-    ]);
-    this.#lead([...this.#alive, { operator, port }]);
-  }
-
-  /** Ends the one that leads as `how` says, and starts another. */
-  async replaceLeader(how: 'kill' | 'stop'): Promise<void> {
-    const leader = (): Replica | undefined =>
-      this.#alive.find(({ operator }) => operator.isLeading());
-    await this.#env.until('an operator leads', () => leader() !== undefined, limit);
-    const found = leader();
-    assert.ok(found !== undefined);
-    if (how === 'kill') this.killed += 1;
-    const ended = found.operator[how]();
-    this.#lead(this.#alive.filter((each) => each !== found));
-    await ended;
-    await this.start();
-  }
-
-  async stop(): Promise<void> {
-    for (const { operator } of this.#alive) await operator.stop();
-  }
-
-  #lead(alive: readonly Replica[]): void {
-    this.#alive = alive;
-    this.#balancer.targets = alive.map(({ port }) => port);
-  }
-}
-
-/** What came of the evictions of one drainer: how often it heard each code. */
-type Heard = Map<number, number>;
 
 /** Evicts `pods` one after the other, again after 429 and after nothing else but a review that died with its replica. */
-async function evictAll(env: RealEnv, pods: readonly string[]): Promise<Heard> {
-  const heard: Heard = new Map();
-  for (const pod of pods) {
-    for (;;) {
-      const path = `/api/v1/namespaces/${env.namespace}/pods/${pod}/eviction`;
-      const metadata = { name: pod };
-      const answer = await env.ask('POST', path, {
-        apiVersion: 'policy/v1',
-        kind: 'Eviction',
-        metadata,
-      });
-      heard.set(answer.status, (heard.get(answer.status) ?? 0) + 1);
-      if (answer.status === 201 || answer.status === 404) break;
-      const text = told(answer);
-      const isLost = /^500 .*failed calling webhook .*(?:EOF|connection re)/.test(text);
-      assert.ok(answer.status === 429 || isLost, text);
-      await env.pass(millis(200));
-    }
-  }
-  return heard;
+async function evictAll(env: RealEnv, pods: readonly string[], drains: Drains): Promise<void> {
+  const { heard } = drains;
+  do {
+    for (const pod of pods) await evictPod(env, pod, heard);
+    drains.rounds += 1;
+  } while (!drains.isOver);
 }
 
-/** Drains the first node, which has pods of several zones, as people do: again after a review that died. */
-async function drainNode(tool: KubectlEnv, env: RealEnv): Promise<void> {
-  const [node = ''] = env.kubelet.nodeNames;
-  const flags = ['--pod-selector=app=ingester', '--ignore-daemonsets', '--timeout=90s'];
+async function evictPod(env: RealEnv, pod: string, heard: Map<number, number>): Promise<void> {
+  const path = `/api/v1/namespaces/${env.namespace}/pods/${pod}/eviction`;
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod } };
+  for (;;) {
+    const answer = await env.ask('POST', path, eviction);
+    heard.set(answer.status, (heard.get(answer.status) ?? 0) + 1);
+    if (answer.status === 201 || answer.status === 404) return;
+    const text = told(answer);
+    assert.ok(answer.status === 429 || (answer.status === 500 && lostReview.test(text)), text);
+    await env.pass(millis(200));
+  }
+}
+
+/** Drains one node after the other, which have pods of several zones. */
+async function drainNodes(tool: KubectlEnv, env: RealEnv, drains: Drains): Promise<void> {
+  do {
+    for (const node of env.kubelet.nodeNames) await drainNode(tool, node);
+    drains.rounds += 1;
+  } while (!drains.isOver);
+}
+
+/** Drains `node` as people do: again after a review that died. */
+async function drainNode(tool: KubectlEnv, node: string): Promise<void> {
+  const flags = ['--pod-selector=app=ingester', '--ignore-daemonsets', '--timeout=300s'];
   for (;;) {
     const { code, stderr } = await tool.run(['drain', node, ...flags]);
     if (code === 0) break;
-    const [why = ''] = stderr.trim().split('\n').slice(-1);
-    assert.match(why, /failed calling webhook .*(?:EOF|connection re)/, stderr.slice(-1_500));
+    assert.match(stderr, lostReview, stderr.slice(-1_500));
   }
   await tool.kubectl(['uncordon', node]);
+}
+
+/** Rolls the group to one image and back, each time that it is complete. */
+async function rollOn(env: RealEnv, drains: Drains): Promise<void> {
+  for (let rounds = 0; !drains.isOver; rounds += 1) {
+    const image = rounds % 2 === 0 ? images.new : images.fixed;
+    await setImage(env, image);
+    await env.until('the rollout is complete', () => isComplete(env, image), limit);
+  }
+  await setImage(env, images.old);
+  await env.until('the last rollout is complete', () => isComplete(env, images.old), limit);
 }
 
 function ledgerOf(env: RealEnv): string | undefined {
@@ -136,16 +105,18 @@ describe('drains on a real control plane', () => {
     await lane?.close();
   });
 
-  test('of all zones by three drainers, in mid-rollout, while leaders die, take one pod at a time, and end', {
-    timeout: 240_000,
+  test('of all zones by three drainers, in mid-rollout, while leaders die at twelve points, take one pod at a time, and end', {
+    timeout: 400_000,
   }, async (context) => {
     const { own } = lane;
     if (own === undefined) return context.skip(features.disturbance);
+    const struck: { replicas?: StruckReplicas } = {};
     const env = await lane.env({
       replicas: 3,
       maxUnavailable: 1,
       hasWebhooks: true,
       latenessSeed: 84,
+      onWrite: (...write) => struck.replicas?.onWrite(...write),
     });
     const [port = 0] = await freePorts(1);
     const balancer = await TcpBalancer.listen(port);
@@ -154,31 +125,44 @@ describe('drains on a real control plane', () => {
     for (const zone of env.zones) await stage.label(zone, { labels: { app: 'ingester' } });
     await stage.label('b', { labels: { 'grafana.com/no-downscale': 'true' } });
     await installBudgets(env);
-    const replicas = new Replicas(env, balancer);
+    const replicas = new StruckReplicas(env, balancer);
+    struck.replicas = replicas;
     await replicas.start();
     await replicas.start();
     await stage.configure();
     await makeBudget(env);
     const since = env.history().length;
+    // A pod that is up at once would be evicted, and written down, more than once a second.
+    env.kubelet.behaviours.add({ behave: 'slow', by: seconds(1.5), match: { name: '*' } });
 
     const pods = env.zones.flatMap((zone) => [0, 1, 2].map((each) => `${setName(zone)}-${each}`));
-    await setImage(env, images.new);
-    await env.until('a pod is new', () => podsOn(env, images.new) >= 1, limit);
     const tool = kubectlMissing() === false ? await pointed(own.adminKubeconfig, env) : undefined;
-    const drains = Promise.all([
-      evictAll(env, pods),
-      evictAll(env, pods.toReversed()),
-      tool === undefined ? undefined : drainNode(tool, env),
+    const drains: Drains = { isOver: false, heard: new Map(), rounds: 0 };
+    const rolled = rollOn(env, drains);
+    await env.until('a pod is new', () => podsOn(env, images.new) >= 1, limit);
+    const all = Promise.all([
+      rolled,
+      evictAll(env, pods, drains),
+      evictAll(env, pods.toReversed(), drains),
+      tool === undefined ? undefined : drainNodes(tool, env, drains),
     ]);
-    drains.catch(() => undefined);
-    for (const how of ['kill', 'stop'] as const) await replicas.replaceLeader(how);
-    const [one, other] = await drains;
-    await env.until('the rollout is complete', () => isComplete(env, images.new), limit);
+    const failed = all.then(() => new Promise<never>(() => undefined));
+    failed.catch(() => undefined);
+    for (const [at, point] of leaderPoints.entries()) {
+      const how = ends[at % ends.length] ?? 'kill';
+      const begun = own.clock.monotonic();
+      await Promise.race([replicas.replaceLeader(point, how), failed]);
+      const took = ((own.clock.monotonic() - begun) / 1_000).toFixed(1);
+      context.diagnostic(`${how} ${point.what}: ${took} s`);
+    }
+    drains.isOver = true;
+    await all;
     await env.until('the ledger is empty', () => ledgerOf(env) === '[]', limit);
     await env.untilNothingIsLate();
-    context.diagnostic(`heard: ${JSON.stringify([...one, ...other])}`);
     const { zones, most, removed } = disruption(env, since);
-    context.diagnostic(`${removed} pods went`);
+    context.diagnostic(
+      `heard: ${JSON.stringify([...drains.heard])}; ${removed} pods went in ${drains.rounds} drains of all zones`,
+    );
     assert.deepEqual({ zones, most }, { zones: 1, most: 1 });
     assert.ok(removed >= 18, `${removed} pods went`);
     const judgement = await env.judge();

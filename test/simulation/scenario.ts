@@ -1,11 +1,12 @@
 import type { JsonObject } from '#base/json.ts';
-import { type Millis, millis, seconds } from '#base/units.ts';
+import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { completionBound } from '#testing/invariants/completion.ts';
 import { mirrorAnnotations } from '#testing/scaling.ts';
 import type { World, WorldOptions } from '#testing/world.ts';
 import { GROUP, images, NAMESPACE } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
+import { allowBudgets, makeBudget } from '../integration/budget-stage.ts';
 import { annotateSet, createTemplate } from '../integration/scaling-stage.ts';
 
 /** One story that is told once without faults, and then again with each fault. */
@@ -103,6 +104,24 @@ export const limitedClient: Scenario = {
     flags: [...(swift.flags ?? []), '-kubernetes.client-qps=1', '-kubernetes.client-burst=1'],
   },
   bound: boundOf(20),
+};
+
+/** {@link reference} under a disruption budget, whose ledger is asked before each deletion. */
+export const budgeted: Scenario = {
+  ...reference,
+  name: 'budgeted',
+  prepare: async (world) => {
+    await allowBudgets(world);
+    await makeBudget(world);
+  },
+  // Until then nobody knows what was given away before; and what has ended is taken out of the ledger when all is done.
+  play: async (world) => {
+    await world.clock.advance(minutes(3));
+    await world.setImage(images.new);
+    await world.clock.advance(minutes(6));
+  },
+  // A ledger that cannot be read, or is lost, is waited for.
+  bound: millis(boundOf(4) + 2 * minutes(2)),
 };
 
 /** Two groups of one namespace are rolled at once: the deletions of each keep the cache of both proven young. */

@@ -1,5 +1,6 @@
 import { otherStories } from './other-stories.ts';
 import {
+  budgeted,
   limitedClient,
   mirroredBesideAnother,
   mirroredRollout,
@@ -17,6 +18,7 @@ export const scenarios: readonly Scenario[] = [
   slowDeletions,
   limitedClient,
   twoGroups,
+  budgeted,
   mirroredRollout,
   mirroredBesideAnother,
   ...otherStories(),
