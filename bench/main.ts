@@ -11,6 +11,7 @@ import { bundle } from './bundle.ts';
 import { evictions } from './evictions.ts';
 import { type Findings, formatFindings, type Size } from './figures.ts';
 import { idle } from './idle.ts';
+import { phasedChecks } from './phased-checks.ts';
 import { reaction } from './reaction.ts';
 import { rollout } from './rollout.ts';
 import { rotation } from './rotation.ts';
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, Bench>> = {
   rotation,
   bundle,
   evictions,
+  'phased-checks': phasedChecks,
 };
 
 interface Choice {
@@ -95,7 +97,7 @@ function partOf({ about, parts }: Bench, name: string, part: string): Bench {
 }
 
 function usage(): string {
-  const lines = Object.entries(benches).map(([name, { about }]) => `  ${name.padEnd(9)} ${about}`);
+  const lines = Object.entries(benches).map(([name, { about }]) => `  ${name.padEnd(13)} ${about}`);
   return `npm run bench -- <name> … | all [--size full|tiny] [--cluster embedded|real] [--json]\n\n${lines.join('\n')}\n`;
 }
 

@@ -18,10 +18,14 @@ import { namespace } from './workload.ts';
  */
 export type Way = 'in-cluster' | 'kubeconfig';
 
-const programs: Readonly<Record<Way, string>> = {
-  kubeconfig: fileURLToPath(new URL('../src/main.ts', import.meta.url)),
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const programs: Readonly<Record<Way | 'phased-rollout', string>> = {
+  kubeconfig: main,
   'in-cluster': fileURLToPath(new URL('in-cluster-operator.ts', import.meta.url)),
+  'phased-rollout': main,
 };
+/** Where it tells that it is ready. */
+const readyPaths = { kubeconfig: '/ready', 'in-cluster': '/ready', 'phased-rollout': '/readyz' };
 
 /** How often `/ready` is asked, and how long at most. */
 const every = 20;
@@ -74,15 +78,14 @@ export class Operator {
   /** Starts the operator and waits until it is ready. */
   static async start(
     access: Access,
-    way: Way = 'in-cluster',
+    way: keyof typeof programs = 'in-cluster',
     { proxy = {}, env = {}, flags: more = [], program = programs[way] }: StartOptions = {},
   ): Promise<Operator> {
     const port = await freePort();
     const folder = mkdtempSync(join(tmpdir(), 'bench-operator-'));
     const file = join(folder, 'kubeconfig');
     writeFileSync(file, access.kubeconfig, { mode: 0o600 });
-    const flags = [`-kubernetes.namespace=${namespace}`, `-server.port=${port}`, ...more];
-    if (way === 'kubeconfig') flags.push(`-kubernetes.config-file=${file}`);
+    const flags = [...flagsOf(way, { port, file }), ...more];
     const start = performance.now();
     const child = spawn(
       process.execPath,
@@ -100,7 +103,7 @@ export class Operator {
     );
     const lines = tailOf(child);
     try {
-      await untilReady(port, child);
+      await untilReady({ port, path: readyPaths[way] }, child);
     } catch (cause) {
       child.kill('SIGKILL');
       rmSync(folder, { recursive: true });
@@ -176,11 +179,28 @@ function tailOf(child: ChildProcess): string[] {
   return lines;
 }
 
-async function untilReady(port: number, child: ChildProcess): Promise<void> {
+function flagsOf(
+  way: keyof typeof programs,
+  { port, file }: { readonly port: number; readonly file: string },
+): readonly string[] {
+  if (way === 'phased-rollout') {
+    return [way, `--kubeconfig=${file}`, `--health-probe-bind-address=127.0.0.1:${port}`];
+  }
+  const flags = [`-kubernetes.namespace=${namespace}`, `-server.port=${port}`];
+  return way === 'kubeconfig' ? [...flags, `-kubernetes.config-file=${file}`] : flags;
+}
+
+/** Where a process is asked whether it is ready. */
+interface Probe {
+  readonly port: number;
+  readonly path: string;
+}
+
+async function untilReady(probe: Probe, child: ChildProcess): Promise<void> {
   const agent = new Agent({ keepAlive: true });
   const deadline = performance.now() + patience;
   try {
-    while (!(await isReady(port, agent))) {
+    while (!(await isReady(probe, agent))) {
       if (child.exitCode !== null) throw new Error('it ended before it was ready');
       if (performance.now() > deadline) throw new Error(`it was not ready after ${patience} ms`);
       await sleep(every);
@@ -190,9 +210,9 @@ async function untilReady(port: number, child: ChildProcess): Promise<void> {
   }
 }
 
-function isReady(port: number, agent: Agent): Promise<boolean> {
+function isReady({ port, path }: Probe, agent: Agent): Promise<boolean> {
   return new Promise((resolve) => {
-    const request = get({ host: '127.0.0.1', port, path: '/ready', agent }, (response) => {
+    const request = get({ host: '127.0.0.1', port, path, agent }, (response) => {
       response.resume();
       response.on('end', () => resolve(response.statusCode === 200));
     });

@@ -24,9 +24,6 @@ const GO_PROGRAMS =
 const UNTIMED =
   'faults are injected, and time is compressed, on the embedded cluster alone (lane E)';
 
-/** Scenarios of phased rollouts of which only the plan, or only what the check comes to, is shown. */
-const plannedOnly = [6, 25, 28, 35];
-const PLANNED_ONLY = 'what is decided, by tables; no story of the program on a cluster has it';
 /** What scripts/check-scenarios.ts holds the tests against. A list only grows. */
 export const scenarioLists: readonly ScenarioList[] = [
   {
@@ -111,6 +108,5 @@ export const scenarioLists: readonly ScenarioList[] = [
     width: 1,
     last: 74,
     required: [[1, 74]],
-    parts: Object.fromEntries(plannedOnly.map((each) => [each, PLANNED_ONLY])),
   },
 ];

@@ -1,6 +1,7 @@
 import { assertNever } from '#base/assert-never.ts';
 import { problemText } from '#base/parsed.ts';
 import { after } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import type { Answer } from '#check/answer.ts';
 import type { CheckState } from '#check/check-state.ts';
 import {
@@ -129,15 +130,11 @@ function planRelease(pass: Pass, step: Step): Outcome {
 function planWait({ now }: Pass, plan: Extract<CheckPlan, { kind: 'wait' }>): Outcome {
   const until = after(now, plan.remaining);
   if (plan.for === 'initial-delay') {
-    return held(
-      'InitialDelay',
-      'All pods are available; the first check waits for its delay',
-      until,
-    );
+    const message = `All pods are available; the first check waits until ${formatUtcSeconds(until)}`;
+    return held('InitialDelay', message, until);
   }
-  const message =
-    plan.for === 'answer' ? 'The check is being asked' : 'The next check is not due yet';
-  return held('AwaitingCheck', message, until);
+  // One sentence for both, as it is told anew whenever it changes: the counts of the status have the rest.
+  return held('AwaitingCheck', 'The next check is being asked, or is not due yet', until);
 }
 
 function planQuestion(pass: Pass, step: Step, view: CheckView): Outcome {

@@ -79,11 +79,23 @@ export class PhasedReconciler {
     return clock.monotonic() < this.#settledAt || open.unansweredPods().length > 0;
   }
 
-  #ended(key: string, { rollout, holds, plan, requeue }: Ended): PassResult {
+  #ended(key: string, end: Ended): PassResult {
+    const { rollout, holds, plan, requeue } = end;
     if (plan?.memory !== undefined) this.#memories.set(key, plan.memory);
     else if (plan !== undefined) this.#memories.delete(key);
+    if (this.#isPassing(end)) return { kind: 'ended', requeue };
     const due = this.#report(key, rollout, holds);
     return { kind: 'ended', requeue: due === undefined ? requeue : sooner(requeue, due) };
+  }
+
+  /**
+   * Whether a pass is only one on the way to the next, which says what is waited for: what was told before is not over by
+   * it, else a wait for checks would be news after each of them (D-54).
+   */
+  #isPassing({ holds, plan, requeue }: Ended): boolean {
+    if (holds.length > 0) return false;
+    if (plan === undefined || plan.decisions.some(({ kind }) => kind === 'ask')) return true;
+    return requeue.kind === 'at' && requeue.at <= this.#ports.clock.now();
   }
 
   /** @returns when something is to be told again although nothing changes */

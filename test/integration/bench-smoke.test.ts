@@ -55,6 +55,12 @@ const figuresOf: Readonly<Record<string, readonly string[]>> = {
     'RSS after a rollout of 900 pods',
     'RSS with 10,000 pods of 8 KB',
   ],
+  'phased-checks': [
+    'CPU of 200 checks a second',
+    'connections opened while checks go on',
+    'writes ÷ checks',
+    'checks',
+  ],
   rotation: ['reviews failed during rotations', 'certificates taken into use'],
   evictions: [
     'drain of a zone ÷ physical limit',

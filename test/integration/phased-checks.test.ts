@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
-import { millis, seconds } from '#base/units.ts';
+import { millis, minutes, seconds } from '#base/units.ts';
 import type { Reading } from '#check/reading.ts';
 import { numberAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -176,6 +176,23 @@ test('a count of a former revision lets nothing go of another [phased 52, GATE-1
   await stage.until('it may go', () => stage.partition() === 2);
   assert.ok(stage.env.clock.monotonic() - changed > 16_000);
   await stage.completed('db:3');
+  await run.stop();
+  await stage.close();
+});
+
+test('a wait for checks is told once, and again every 10 minutes while it lasts', async () => {
+  const stage = await begun();
+  const run = stage.start();
+  await stage.settled();
+  stage.prometheus.answer = () => noData;
+  await stage.change('db:2');
+  await stage.until('it is asked', () => stage.prometheus.asked.length > 0);
+  await stage.env.clock.advance(minutes(60));
+  const told = stage.env.cluster.eventLog.commits.filter(
+    ({ resource, after }) =>
+      resource === 'events' && after !== undefined && textAt(after, 'reason') === 'AwaitingCheck',
+  );
+  assert.ok(told.length >= 6 && told.length <= 8, `told ${told.length} times`);
   await run.stop();
   await stage.close();
 });
