@@ -28,6 +28,7 @@ import { openBudgets, type RunningBudgets } from '#operator-budgets.ts';
 import { Credentials } from '#phased-rollout/credentials.ts';
 import { LetGoPods } from '#phased-rollout/let-go.ts';
 import { parseRollout, type RolloutView } from '#phased-rollout/parse-resource.ts';
+import { PartitionPaces } from '#phased-rollout/partition-paces.ts';
 import { phasedSetIndexers, rolloutIndexers } from '#phased-rollout/phased-indexes.ts';
 import { PhasedWrites } from '#phased-rollout/phased-writes.ts';
 import {
@@ -232,6 +233,7 @@ function portsOf(
     open,
     reads: new ConsistentReads({ client, clock, ...freshness }),
     refusals: new Refusals(),
+    paces: new PartitionPaces(),
     letGo: new LetGoPods({ clock, statefulSets, pods, open }),
     watched: new WatchedPods(pods, clock),
     questions: new OpenQuestions({ clock, onAnswer: (key) => queue.add(key) }),

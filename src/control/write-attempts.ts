@@ -4,11 +4,11 @@ import { type Millis, type Monotonic, minutes, monotonic, seconds } from '#base/
 import type { Reason } from './reasons.ts';
 
 /** A write of `to` that must not be repeated before `until`: it was refused, or somebody undoes it again and again. */
-export interface WritePause<T> {
+export interface WritePause<T, Why extends string = Reason> {
   /** What was to be written. */
   readonly to: T;
   readonly until: Monotonic;
-  readonly because: Because<Reason>;
+  readonly because: Because<Why>;
 }
 
 /** One write of a value, by the clock that never steps. */
@@ -20,14 +20,14 @@ export interface WriteAttempt<T> {
 }
 
 /** What was tried last about one key. */
-interface Attempts<T> {
+interface Attempts<T, Why extends string> {
   readonly to: T;
   readonly at: Monotonic;
   /** Refusals in a row of this value. */
   readonly refusals: number;
   /** Writes of this value that somebody else undid. */
   readonly writes: number;
-  readonly pause: WritePause<T> | undefined;
+  readonly pause: WritePause<T, Why> | undefined;
 }
 
 /** After this time without an attempt, what was tried is forgotten. */
@@ -42,12 +42,12 @@ const afterContests = { first: seconds(10), longest: minutes(5) };
  * How soon a value may be written again (KW-22): ever later after each refusal, and ever later where somebody else keeps
  * undoing it. Another value is free at once. No wait depends on the wall clock.
  */
-export class WriteAttempts<T> {
-  readonly #attempts = new Map<string, Attempts<T>>();
+export class WriteAttempts<T, Why extends string = Reason> {
+  readonly #attempts = new Map<string, Attempts<T, Why>>();
   #sweptAt: Monotonic | undefined;
 
   /** The write was refused; `why` says so, and after what time it is repeated. */
-  refused(write: WriteAttempt<T>, why: (wait: Millis) => Because<Reason>): WritePause<T> {
+  refused(write: WriteAttempt<T>, why: (wait: Millis) => Because<Why>): WritePause<T, Why> {
     const { key, to, at } = write;
     const before = this.#before(write);
     const refusals = before.refusals + 1;
@@ -58,7 +58,7 @@ export class WriteAttempts<T> {
   }
 
   /** The write was stored; `why` says how often by now, and after what time it is repeated. */
-  written(write: WriteAttempt<T>, why: (writes: number, wait: Millis) => Because<Reason>): void {
+  written(write: WriteAttempt<T>, why: (writes: number, wait: Millis) => Because<Why>): void {
     const { key, to, at } = write;
     const writes = this.#before(write).writes + 1;
     const wait = backoffAfter(writes - freeWrites, afterContests);
@@ -70,7 +70,7 @@ export class WriteAttempts<T> {
   }
 
   /** What may not be repeated yet about `key`. */
-  of(key: string, at: Monotonic): WritePause<T> | undefined {
+  of(key: string, at: Monotonic): WritePause<T, Why> | undefined {
     const pause = this.#attempts.get(key)?.pause;
     return pause !== undefined && pause.until > at ? pause : undefined;
   }
@@ -84,7 +84,7 @@ export class WriteAttempts<T> {
     }
   }
 
-  #before({ key, to, at }: WriteAttempt<T>): Attempts<T> {
+  #before({ key, to, at }: WriteAttempt<T>): Attempts<T, Why> {
     const before = this.#attempts.get(key);
     const isSame = before !== undefined && before.to === to && at - before.at <= memory;
     return isSame ? before : { to, at, refusals: 0, writes: 0, pause: undefined };

@@ -12,6 +12,7 @@ import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import { gateQueries } from './gate-queries.ts';
 import { nextStatus } from './next-status.ts';
 import type { RolloutView } from './parse-resource.ts';
+import type { PartitionPaces } from './partition-paces.ts';
 import { type ApprovalPorts, approve, letsGo } from './phased-approval.ts';
 import { type PhasedMoment, phasedMomentOf } from './phased-moment.ts';
 import { isUnaskable, PhasedNeeds } from './phased-needs.ts';
@@ -26,6 +27,7 @@ export interface PhasedPassPorts extends ApprovalPorts {
   readonly events: EventRecorder;
   readonly prometheus: Prometheus;
   readonly writes: PhasedWrites;
+  readonly paces: PartitionPaces;
   readonly unseenSets: UnseenWrites;
   readonly unseenRollouts: UnseenWrites;
   readonly deletions: PodDeletions;
@@ -75,6 +77,8 @@ export class PhasedPass {
       const unseen = this.#awaitingOwnWrite(moment);
       if (unseen !== undefined) return unseen;
       const plan = planPhasedRollout(moment.snapshot, moment.now);
+      const pause = this.#ports.paces.pauseOf(plan.decisions, moment);
+      if (pause !== undefined) return paused(moment, pause);
       const need = this.#needs.of(moment, plan);
       if (need === undefined) return this.#carryOut(moment, plan, signal);
       await need(signal);
@@ -180,7 +184,9 @@ export class PhasedPass {
     };
     const { writes, refusals, clock } = this.#ports;
     await writes.changeSet(decision, rollout.name, sending);
-    refusals.recovered(this.#key, clock.monotonic());
+    const at = { now: clock.now(), monotonic: clock.monotonic() };
+    refusals.recovered(this.#key, at.monotonic);
+    if (decision.kind === 'set-partition') this.#ports.paces.written(decision, at);
     if (letsGo(decision)) this.#tell(rollout, { ...decision, type: 'Normal' });
   }
 
@@ -247,6 +253,14 @@ export class PhasedPass {
     }
     if (plan.isAnswerDone) questions.drop(this.#key);
   }
+}
+
+/** Somebody else takes back what would be written: all waits, and says so. */
+function paused(
+  { rollout }: PhasedMoment,
+  { until, because }: NonNullable<ReturnType<PartitionPaces['pauseOf']>>,
+): PhasedPassEnd {
+  return { kind: 'ended', rollout, holds: [because], requeue: { kind: 'at', at: until } };
 }
 
 function deletionOf({

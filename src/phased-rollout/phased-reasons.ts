@@ -12,7 +12,9 @@ function hold(isTrueWhen: string, remedy: string): ReasonEntry {
 }
 
 /** Why anything is done about a PhasedRollout, or is not, as `docs/reasons.md` shows it. */
-export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', ReasonEntry>> = {
+export const phasedReasons: Readonly<
+  Record<PhasedReason | 'AwaitingOwnWrite' | 'PartitionContested', ReasonEntry>
+> = {
   FinalizerMissing: act('The PhasedRollout has no finalizer yet, without which it owns no set.'),
   Adopted: act('No living PhasedRollout that targets the set is named by its annotation.'),
   UpdatesBlocked: act(
@@ -113,6 +115,10 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   ViewNotFresh: hold(
     'The view of the set and its pods cannot be proven to be at most 10 s old, or has not been kept up to date for 30 s.',
     'Look whether the API server answers lists and watches of this operator.',
+  ),
+  PartitionContested: hold(
+    'Somebody else keeps setting the partition back; it is written again ever more rarely.',
+    'Leave the partition out of whatever writes the StatefulSet, such as a manifest that is applied again and again.',
   ),
   AwaitingOwnWrite: hold(
     'A write of this operator is not shown by its watch yet.',
