@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
-import { numberAt } from '#embedded-cluster/controllers/read-json.ts';
+import { numberAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { PhasedStage, usualCheck } from './phased-stage.ts';
 
@@ -163,5 +163,49 @@ test('a check that was due while no process ran is asked at once, although nothi
   stage.start();
   await stage.until('it is asked', () => stage.prometheus.asked.length === 2, seconds(3));
   await stage.completed('db:2');
+  await stage.close();
+});
+
+test('what is not wanted any more when its turn comes is not sent [D-49]', async () => {
+  const stage = await PhasedStage.open();
+  await stage.env.createSet({}, 'other');
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  stage.env.cluster.faults.add({
+    match: { user: 'operator-1', verb: 'patch', resource: 'statefulsets' },
+    nth: 1,
+    action: { kind: 'delay', delay: seconds(3), when: 'after' },
+  });
+  await stage.edit({ spec: { targetRef: 'other' } });
+  await stage.until('the former set is let go', () => stage.owner() === '');
+  await stage.edit({ spec: { targetRef: 'db' } });
+  await stage.settled();
+  assert.equal(stage.owner(), 'pr1');
+  assert.ok(!stage.writes().includes('patch statefulsets.apps other'));
+  await stage.close();
+});
+
+test('what a late watch does not show yet is neither written nor told again [phased 34]', async () => {
+  const stage = await PhasedStage.open();
+  for (const resource of ['phasedrollouts', 'statefulsets']) {
+    stage.env.cluster.faults.add({
+      match: { user: 'operator-1', verb: 'watch', resource },
+      action: { kind: 'watch', action: { delay: seconds(3) } },
+    });
+  }
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  await stage.change('db:2');
+  await stage.completed('db:2');
+  const { calls, commits } = stage.env.cluster.eventLog;
+  const refused = calls.filter(({ user, outcome }) => user === 'operator-1' && outcome === 409);
+  const started = commits.filter(
+    ({ resource, after }) =>
+      resource === 'events' && after !== undefined && textAt(after, 'reason') === 'RolloutStarted',
+  );
+  assert.deepEqual([refused.length, started.length], [0, 1]);
+  assert.deepEqual(stage.partitions(), [0, 3, 2, 1, 0, 3]);
   await stage.close();
 });
