@@ -7,7 +7,7 @@ import {
   objectAt,
   textAt,
 } from '#embedded-cluster/controllers/read-json.ts';
-import type { Commit } from '#embedded-cluster/event-log.ts';
+import type { Call, Commit } from '#embedded-cluster/event-log.ts';
 import type { AskedOnce } from '#testing/fake-prometheus.ts';
 
 /** What a judgement is made on. */
@@ -94,4 +94,17 @@ function passesOnEnd(asked: readonly AskedOnce[], since: number, until: number):
 
 function isSteady(set: JsonObject): boolean {
   return textAt(set, 'status', 'currentRevision') === textAt(set, 'status', 'updateRevision');
+}
+
+const verbs: readonly string[] = ['create', 'update', 'patch', 'delete'];
+const uncounted = /^(?:events|leases|selfsubjectaccessreviews)\b/;
+
+/** What programs under test wrote, but for Events and their Lease, such as `patch statefulsets.apps db`. */
+export function writesIn(calls: readonly Call[]): readonly string[] {
+  return calls
+    .filter(
+      ({ user, verb, resource }) =>
+        user.startsWith('operator-') && verbs.includes(verb) && !uncounted.test(resource),
+    )
+    .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
 }

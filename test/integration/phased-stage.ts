@@ -16,7 +16,7 @@ import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { FakePrometheus } from '#testing/fake-prometheus.ts';
 import { KeptLog } from '#testing/kept-log.ts';
-import { gateFaults } from './phased-judge.ts';
+import { gateFaults, writesIn } from './phased-judge.ts';
 import { type Environment, startEnvironment, templateOf } from './virtual-environment.ts';
 
 const namespace = 'demo';
@@ -67,14 +67,23 @@ export class PhasedStage {
   }
 
   /** A set `db` of three pods, all ready, and the definition. */
-  static async open(spec: JsonObject = {}): Promise<PhasedStage> {
+  static async open(
+    spec: JsonObject = {},
+    { hasDefinition = true }: { readonly hasDefinition?: boolean } = {},
+  ): Promise<PhasedStage> {
     const env = await startEnvironment();
     const stage = new PhasedStage(env);
-    const body = phasedRolloutDefinition;
-    await env.client.create(resourceTypes.customResourceDefinitions, {}, { body });
+    if (hasDefinition) await stage.installDefinition();
     await env.createSet(spec);
     await env.clock.runUntilIdle();
     return stage;
+  }
+
+  async installDefinition(): Promise<void> {
+    const { client, clock } = this.env;
+    const body = phasedRolloutDefinition;
+    await client.create(resourceTypes.customResourceDefinitions, {}, { body });
+    await clock.advance(seconds(1));
   }
 
   /** Starts the program. */
@@ -246,7 +255,9 @@ export class PhasedStage {
   async completed(image: string): Promise<void> {
     await this.until('the rollout is complete', () => {
       const pods = ['db-0', 'db-1', 'db-2'];
-      return this.phase() === 'Updated' && pods.every((pod) => this.env.imageOf(pod) === image);
+      const stored = this.env.stored('pods');
+      const isNew = (pod: string): boolean => stored.has(pod) && this.env.imageOf(pod) === image;
+      return this.phase() === 'Updated' && pods.every(isNew);
     });
     await this.settled();
   }
@@ -263,14 +274,7 @@ export class PhasedStage {
 
   /** What the program wrote, but for Events and its Lease, such as `patch statefulsets.apps db`. */
   writes(): readonly string[] {
-    return this.env.cluster.eventLog.calls
-      .filter(
-        ({ user, verb, resource }) =>
-          user.startsWith('operator-') &&
-          ['create', 'update', 'patch', 'delete'].includes(verb) &&
-          !/^(?:events|leases|selfsubjectaccessreviews)\b/.test(resource),
-      )
-      .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+    return writesIn(this.env.cluster.eventLog.calls);
   }
 
   /** Asserts that no pod was let go without its checks. */
