@@ -43,6 +43,38 @@ describe('parsePhasedRollout()', () => {
         query: { ...query, insecureSkipVerify: true, secretRef: 'creds' },
       },
     },
+    'reads bounds of values, and what no data is': {
+      object: phasedRollout({}, {}, { thresholdRange: { max: 0.5 }, onNoData: 'Pass' }),
+      want: {
+        query: {
+          ...query,
+          insecureSkipVerify: false,
+          secretRef: undefined,
+          bounds: { max: 0.5 },
+          isNoDataGood: true,
+        },
+      },
+    },
+    'takes bounds that are null for not written': {
+      object: phasedRollout({}, {}, { thresholdRange: null, onNoData: null }),
+      want: {},
+    },
+    'refuses bounds of nothing': {
+      object: phasedRollout({}, {}, { thresholdRange: {} }),
+      want: 'spec.check.query.thresholdRange must have a number as min, or as max, or both: got what is no such value',
+    },
+    'refuses bounds that nothing is within': {
+      object: phasedRollout({}, {}, { thresholdRange: { min: 2, max: 1 } }),
+      want: 'spec.check.query.thresholdRange.min must not be above max, which is 1: got 2',
+    },
+    'refuses a bound that is a text': {
+      object: phasedRollout({}, {}, { thresholdRange: { min: '1', max: 2 } }),
+      want: 'spec.check.query.thresholdRange.min must be a number: got "1"',
+    },
+    'refuses another word for no data': {
+      object: phasedRollout({}, {}, { onNoData: 'Ignore' }),
+      want: 'spec.check.query.onNoData must be Fail or Pass: got "Ignore"',
+    },
     'reads a delay of 0 as none': {
       object: phasedRollout({ initialDelaySeconds: 0 }),
       want: { initialDelay: seconds(0) },

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '#base/json.ts';
 import { type Parsed, type Problem, valid } from '#base/parsed.ts';
 import { quoted } from '#base/quoted.ts';
 import { type Millis, seconds } from '#base/units.ts';
+import type { Bounds } from '#check/plan-reading.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
 
 /** What the gate asks of Prometheus. */
@@ -13,6 +14,10 @@ export interface GateQuerySpec {
   readonly insecureSkipVerify: boolean;
   /** Name of the Secret with credentials; undefined for none. */
   readonly secretRef: string | undefined;
+  /** What every value must be within, both ends in; absent: any data passes. Ours. */
+  readonly bounds?: Bounds;
+  /** Whether a query that finds nothing passes. Ours. @default false */
+  readonly isNoDataGood?: boolean;
 }
 
 /** What the `spec` of a PhasedRollout says, defaults put in. */
@@ -78,6 +83,8 @@ export function parsePhasedRollout(object: JsonObject): Parsed<PhasedRolloutSpec
       insecureSkipVerify: fields.flag(query, 'spec.check.query.insecureSkipVerify'),
       // An empty name is none (P7).
       secretRef: fields.text(query, 'spec.check.query.secretRef', '') || undefined,
+      ...fields.bounds(query),
+      ...fields.onNoData(query),
     },
   };
   const [problem] = fields.problems;
@@ -109,6 +116,38 @@ class Fields {
     const wanted = `must be an integer from 0 to ${highestInt32}`;
     this.#refuse(`spec.check.${field}`, wanted, value);
     return checkDefaults[field];
+  }
+
+  bounds(query: JsonObject): Pick<GateQuerySpec, 'bounds'> {
+    const path = 'spec.check.query.thresholdRange';
+    const written = query['thresholdRange'] ?? undefined;
+    if (written === undefined) return {};
+    const range = objectAt(query, 'thresholdRange');
+    const [min, max] = [this.#bound(range, `${path}.min`), this.#bound(range, `${path}.max`)];
+    if (min === undefined && max === undefined) {
+      this.#refuse(path, 'must have a number as min, or as max, or both', written);
+    }
+    if (min !== undefined && max !== undefined && min > max) {
+      this.#refuse(`${path}.min`, `must not be above max, which is ${max}`, min);
+    }
+    return {
+      bounds: { ...(min !== undefined && { min }), ...(max !== undefined && { max }) },
+    };
+  }
+
+  #bound(range: JsonObject, path: string): number | undefined {
+    const value = range[nameIn(path)] ?? undefined;
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    return this.#refuse(path, 'must be a number', value);
+  }
+
+  onNoData(query: JsonObject): Pick<GateQuerySpec, 'isNoDataGood'> {
+    const value = query['onNoData'] ?? 'Fail';
+    if (value === 'Fail') return {};
+    if (value === 'Pass') return { isNoDataGood: true };
+    this.#refuse('spec.check.query.onNoData', 'must be Fail or Pass', value);
+    return {};
   }
 
   #refuse(path: string, wanted: string, value: JsonValue | undefined): undefined {

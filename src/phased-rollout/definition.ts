@@ -20,6 +20,18 @@ const query: JsonObject = {
       minLength: 1,
       description: 'Base URL of the Prometheus server, without /api/v1/query.',
     },
+    thresholdRange: {
+      type: 'object',
+      description:
+        'What every value of the answer must be within, both ends in. Without it an answer with data is a success, whatever its values. Unknown to the peer.',
+      properties: { min: { type: 'number' }, max: { type: 'number' } },
+    },
+    onNoData: {
+      type: 'string',
+      description:
+        'What an answer without data is: Fail, as where nothing is written, or Pass. Unknown to the peer.',
+      enum: ['Fail', 'Pass'],
+    },
     insecureSkipVerify: {
       type: 'boolean',
       description: 'Whether any certificate of the server is accepted.',

@@ -1,4 +1,5 @@
 import { type GateQuery, questionId } from '#check/ask-queries.ts';
+import type { Rule } from '#check/plan-reading.ts';
 import { readPrometheusUrl } from '#check/prometheus-url.ts';
 import type { PhasedRolloutSpec } from './api.ts';
 
@@ -14,7 +15,10 @@ export interface GateQueries {
 /** By the spec as it was parsed, which is one object for as long as its resource is not changed. */
 const known = new WeakMap<PhasedRolloutSpec, GateQueries>();
 
-/** Returns what the gate of `spec` asks: one query, whose answer passes where it finds anything (P13). */
+/**
+ * Returns what the gate of `spec` asks: one query, whose answer passes where it finds anything (P13); with bounds of ours, where
+ * each value is within them.
+ */
 export function gateQueries(spec: PhasedRolloutSpec): GateQueries {
   const found = known.get(spec) ?? madeOf(spec);
   known.set(spec, found);
@@ -22,9 +26,13 @@ export function gateQueries(spec: PhasedRolloutSpec): GateQueries {
 }
 
 function madeOf({ query }: PhasedRolloutSpec): GateQueries {
-  const { url, expr, insecureSkipVerify } = query;
+  const { url, expr, insecureSkipVerify, bounds, isNoDataGood } = query;
   const candidate = { url, expr, ...(insecureSkipVerify && { isInsecure: true }) };
-  const queries = [{ name: 'query', candidate, rule: {} }];
+  const rule: Rule = {
+    ...(bounds !== undefined && { bounds }),
+    ...(isNoDataGood === true && { onNoData: 'passes' }),
+  };
+  const queries = [{ name: 'query', candidate, rule }];
   const reading = readPrometheusUrl(url);
   const urlProblem =
     reading.kind === 'malformed' ? `spec.check.query.url is no URL: ${reading.why}` : undefined;

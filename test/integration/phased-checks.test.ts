@@ -78,6 +78,35 @@ test('an error breaks no streak, and is asked again every 30 s [phased 38, 39, 4
   await stage.close();
 });
 
+test('a value beyond its bounds lets nothing go, and no data does where that is good', async () => {
+  const query = {
+    expr: 'errors',
+    url: 'http://h',
+    thresholdRange: { max: 5 },
+    onNoData: 'Pass',
+  };
+  const stage = await begun({ ...usualCheck, query });
+  const run = stage.start();
+  await stage.settled();
+  const finds = (value: number): Reading => ({
+    kind: 'vector',
+    samples: [{ value, text: String(value) }],
+    warnings: [],
+  });
+  stage.prometheus.answer = () => finds(6);
+  await stage.change('db:2');
+  await stage.env.clock.advance(seconds(60));
+  assert.deepEqual(stage.partitions(), [0, 3]);
+  assert.match(stage.conditionMessage('Updated'), /value 6$/);
+  stage.prometheus.answer = () => finds(5);
+  await stage.until('one may go', () => stage.partition() === 2);
+  stage.prometheus.answer = () => noData;
+  stage.isLifted = true;
+  await stage.completed('db:2');
+  await run.stop();
+  await stage.close();
+});
+
 test('a Secret that is missing is told once, asks nothing, and is used as soon as it is there [phased 46, 47]', async () => {
   const query = { expr: 'up', url: 'http://h', secretRef: 'metrics' };
   const stage = await begun({ ...usualCheck, query });
