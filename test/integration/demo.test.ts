@@ -260,7 +260,9 @@ describe('the demo as a process', () => {
     const told = (number: number): string =>
       `drainer-${number} evicted 1 pod, was told 429 \\d+ times`;
     assert.match(rest[4] ?? '', new RegExp(`^${told(1)}; ${told(2)}; ${told(3)}$`));
-    const budget = /not ready in ingester-zone-[abc] \(ZoneAwarePodDisruptionBudget ingester\): /;
+    // A pod that was taken and is not made again yet is missing, for which the peer's word is unknown.
+    const budget =
+      /1 pod (?:not ready|unknown) in ingester-zone-[abc] \(ZoneAwarePodDisruptionBudget ingester\): /;
     const denials = demo.lines.filter((line) => line.includes(' yet (429): '));
     assert.ok(
       denials.every((line) => budget.test(line)),

@@ -103,3 +103,41 @@ test('a pod that was let go keeps its place in the ledger while its controller t
   await stage.until('all is given back', () => ledger(stage) === '[]');
   await stage.close();
 });
+
+test('a corrected template reaches a pod that cannot start, under a budget as without', async () => {
+  const stage = await zones();
+  stage.env.kubelet.behaviours.add({ match: { image: '*:broken' }, behave: 'imagePullBackOff' });
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  await stage.env.clock.advance(seconds(130));
+  await stage.change('db:broken');
+  await stage.until('a pod is broken', () => stage.env.imageOf('db-2') === 'db:broken');
+  await stage.env.clock.advance(seconds(120));
+  await stage.change('db:3');
+  await stage.completed('db:3');
+  await stage.until('all is given back', () => ledger(stage) === '[]');
+  await stage.close();
+});
+test('pods go back to a template that is taken back, under a budget as without', async () => {
+  const stage = await zones();
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  await stage.env.clock.advance(seconds(130));
+  await stage.change('db:2');
+  await stage.until('two may go', () => stage.partition() === 1);
+  await stage.until(
+    'two are new',
+    () => stage.env.imageOf('db-1') === 'db:2' && stage.env.isReady('db-1'),
+  );
+  await stage.change('db:1');
+  await stage.until(
+    'it is updated',
+    () =>
+      stage.phase() === 'Updated' &&
+      ['db-0', 'db-1', 'db-2'].every((p) => stage.env.imageOf(p) === 'db:1'),
+  );
+  await stage.until('all is given back', () => ledger(stage) === '[]');
+  await stage.close();
+});
