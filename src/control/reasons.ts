@@ -41,6 +41,9 @@ export const reasonCatalogue = {
   StuckPodReplaced: act(
     'The pod is outdated and cannot become ready by itself: its containers cannot start, or it has not been ready for -rollout.stuck-after on end.',
   ),
+  RollingBack: act(
+    'An update has failed for good, and the pod runs its revision: only PhasedRollouts do so.',
+  ),
   DownscaleDelayElapsed: act(
     'Each pod that goes said, no more than 10 s ago, that it is prepared since at least the delay of its set.',
   ),

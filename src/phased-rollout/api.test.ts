@@ -75,6 +75,45 @@ describe('parsePhasedRollout()', () => {
       object: phasedRollout({}, {}, { onNoData: 'Ignore' }),
       want: 'spec.check.query.onNoData must be Fail or Pass: got "Ignore"',
     },
+    'reads a failure budget, a size of steps and a dry run': {
+      object: phasedRollout(
+        { failureBudget: { consecutiveFailures: 3, totalFailures: 5, onFailure: 'Rollback' } },
+        { stepSize: 4, dryRun: true },
+      ),
+      want: {
+        failureBudget: { consecutiveFailures: 3, totalFailures: 5, onFailure: 'Rollback' },
+        stepSize: 4,
+        isDryRun: true,
+      },
+    },
+    'pauses where a failure budget does not say what is done': {
+      object: phasedRollout({ failureBudget: { totalFailures: 1 } }),
+      want: { failureBudget: { totalFailures: 1, onFailure: 'Pause' } },
+    },
+    'takes steps of one pod, and no dry run, for not written': {
+      object: phasedRollout({ failureBudget: null }, { stepSize: 1, dryRun: false }),
+      want: {},
+    },
+    'refuses a failure budget of nothing': {
+      object: phasedRollout({ failureBudget: { onFailure: 'Rollback' } }),
+      want: 'spec.check.failureBudget must have consecutiveFailures, or totalFailures, or both: got what is no such value',
+    },
+    'refuses a failure budget of no failure': {
+      object: phasedRollout({ failureBudget: { consecutiveFailures: 0 } }),
+      want: 'spec.check.failureBudget.consecutiveFailures must be an integer from 1 to 2147483647: got 0',
+    },
+    'refuses another word for what is done': {
+      object: phasedRollout({ failureBudget: { totalFailures: 1, onFailure: 'Abort' } }),
+      want: 'spec.check.failureBudget.onFailure must be Pause or Rollback: got "Abort"',
+    },
+    'refuses steps of no pod': {
+      object: phasedRollout({}, { stepSize: 0 }),
+      want: 'spec.stepSize must be an integer from 1 to 2147483647: got 0',
+    },
+    'refuses steps by a share of the pods': {
+      object: phasedRollout({}, { stepSize: '10%' }),
+      want: 'spec.stepSize must be an integer from 1 to 2147483647: got "10%"',
+    },
     'reads a delay of 0 as none': {
       object: phasedRollout({ initialDelaySeconds: 0 }),
       want: { initialDelay: seconds(0) },

@@ -1,9 +1,10 @@
-import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import { type Parsed, type Problem, valid } from '#base/parsed.ts';
-import { quoted } from '#base/quoted.ts';
 import { type Millis, seconds } from '#base/units.ts';
 import type { Bounds } from '#check/plan-reading.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
+import { additionalQueriesOf, queryOf } from './parse-queries.ts';
+import { SpecFields } from './spec-fields.ts';
 
 /** What the gate asks of Prometheus. */
 export interface GateQuerySpec {
@@ -20,6 +21,22 @@ export interface GateQuerySpec {
   readonly isNoDataGood?: boolean;
 }
 
+/** One of the queries that must pass beside the first. Ours. */
+export interface AdditionalQuerySpec extends GateQuerySpec {
+  /** Names it in messages; no two of a check have the same. */
+  readonly name: string;
+}
+
+/** How many checks of a step may fail, and what is done when they have. Ours. */
+export interface FailureBudget {
+  /** Failing checks on end with which it is spent; 1 or more. @default any number is waited out */
+  readonly consecutiveFailures?: number;
+  /** Failing checks of a step with which it is spent; 1 or more. @default any number is waited out */
+  readonly totalFailures?: number;
+  /** `Pause`: nothing more is asked, or let go. `Rollback`: pods of the new revision are replaced by those of the old one, too. */
+  readonly onFailure: 'Pause' | 'Rollback';
+}
+
 /** What the `spec` of a PhasedRollout says, defaults put in. */
 export interface PhasedRolloutSpec {
   /** Name of the StatefulSet. */
@@ -32,6 +49,14 @@ export interface PhasedRolloutSpec {
   /** At least 1. */
   readonly successThreshold: number;
   readonly query: GateQuerySpec;
+  /** At least one where they are there. Ours. @default none */
+  readonly additionalQueries?: readonly AdditionalQuerySpec[];
+  /** Ours. @default a failing check is waited out */
+  readonly failureBudget?: FailureBudget;
+  /** How many pods go, one after the other, from one analysis to the next; 2 or more. Ours. @default 1 */
+  readonly stepSize?: number;
+  /** Whether what would be done to the set and its pods is told, and not done. Ours. @default false */
+  readonly isDryRun?: boolean;
 }
 
 /** What the webhook puts where nothing stands, and where 0 does (A1). */
@@ -49,8 +74,6 @@ const checkFields: readonly CheckField[] = [
   'successThreshold',
 ];
 
-const highestInt32 = 2_147_483_647;
-
 /**
  * Returns the fields of `spec.check` that the webhook adds or changes: the peer takes a written 0 for nothing written, so that
  * neither "no delay" nor "no period" can be said (A1).
@@ -67,102 +90,74 @@ export function defaultedFields(object: JsonObject): Readonly<Partial<Record<Che
  * that both count as not written.
  */
 export function parsePhasedRollout(object: JsonObject): Parsed<PhasedRolloutSpec> {
-  const spec = objectAt(object, 'spec');
-  const check = objectAt(spec, 'check');
-  const query = objectAt(check, 'query');
-  const fields = new Fields();
-  const read: PhasedRolloutSpec = {
-    targetRef: fields.text(spec, 'spec.targetRef') ?? '',
-    standardRollingUpdate: fields.flag(spec, 'spec.standardRollingUpdate'),
-    initialDelay: seconds(fields.count(check, 'initialDelaySeconds')),
-    period: seconds(fields.count(check, 'periodSeconds') || checkDefaults.periodSeconds),
-    successThreshold: fields.count(check, 'successThreshold') || checkDefaults.successThreshold,
-    query: {
-      expr: fields.text(query, 'spec.check.query.expr') ?? '',
-      url: fields.text(query, 'spec.check.query.url') ?? '',
-      insecureSkipVerify: fields.flag(query, 'spec.check.query.insecureSkipVerify'),
-      // An empty name is none (P7).
-      secretRef: fields.text(query, 'spec.check.query.secretRef', '') || undefined,
-      ...fields.bounds(query),
-      ...fields.onNoData(query),
-    },
-  };
-  const [problem] = fields.problems;
+  const { read, problems } = readSpec(object);
+  const [problem] = problems;
   return problem === undefined ? valid(read) : { kind: 'invalid', problem };
 }
 
-/** Reads fields one by one, and keeps what is wrong with each. */
-class Fields {
-  readonly problems: Problem[] = [];
+/** Paths of what the peer does not know, below `spec`. */
+const ours =
+  /^spec\.(?:stepSize|dryRun|check\.(?:additionalQueries|failureBudget|query\.(?:thresholdRange|onNoData)))\b/;
 
-  /** @param fallback stands where nothing does; without one, something must */
-  text(object: JsonObject, path: string, fallback?: string): string | undefined {
-    const value = object[nameIn(path)] ?? fallback;
-    if (typeof value === 'string' && (value !== '' || fallback !== undefined)) return value;
-    return this.#refuse(path, 'must be a text that is not empty', object[nameIn(path)]);
-  }
-
-  flag(object: JsonObject, path: string): boolean {
-    const value = object[nameIn(path)] ?? false;
-    if (typeof value === 'boolean') return value;
-    this.#refuse(path, 'must be true or false', value);
-    return false;
-  }
-
-  count(check: JsonObject, field: CheckField): number {
-    const value = check[field] ?? checkDefaults[field];
-    const isCount = typeof value === 'number' && Number.isInteger(value);
-    if (isCount && value >= 0 && value <= highestInt32) return value;
-    const wanted = `must be an integer from 0 to ${highestInt32}`;
-    this.#refuse(`spec.check.${field}`, wanted, value);
-    return checkDefaults[field];
-  }
-
-  bounds(query: JsonObject): Pick<GateQuerySpec, 'bounds'> {
-    const path = 'spec.check.query.thresholdRange';
-    const written = query['thresholdRange'] ?? undefined;
-    if (written === undefined) return {};
-    const range = objectAt(query, 'thresholdRange');
-    const [min, max] = [this.#bound(range, `${path}.min`), this.#bound(range, `${path}.max`)];
-    if (min === undefined && max === undefined) {
-      this.#refuse(path, 'must have a number as min, or as max, or both', written);
-    }
-    if (min !== undefined && max !== undefined && min > max) {
-      this.#refuse(`${path}.min`, `must not be above max, which is ${max}`, min);
-    }
-    return {
-      bounds: { ...(min !== undefined && { min }), ...(max !== undefined && { max }) },
-    };
-  }
-
-  #bound(range: JsonObject, path: string): number | undefined {
-    const value = range[nameIn(path)] ?? undefined;
-    if (value === undefined) return undefined;
-    if (typeof value === 'number' && Number.isFinite(value)) return value;
-    return this.#refuse(path, 'must be a number', value);
-  }
-
-  onNoData(query: JsonObject): Pick<GateQuerySpec, 'isNoDataGood'> {
-    const value = query['onNoData'] ?? 'Fail';
-    if (value === 'Fail') return {};
-    if (value === 'Pass') return { isNoDataGood: true };
-    this.#refuse('spec.check.query.onNoData', 'must be Fail or Pass', value);
-    return {};
-  }
-
-  #refuse(path: string, wanted: string, value: JsonValue | undefined): undefined {
-    this.problems.push({ path, message: `${wanted}: got ${shown(value)}` });
-    return undefined;
-  }
+/** Returns what is wrong with those fields of the `spec` that the peer does not know. */
+export function problemsOfOurs(object: JsonObject): readonly Problem[] {
+  return readSpec(object).problems.filter(({ path }) => ours.test(path));
 }
 
-/** A part of what a user wrote, as a message shows it. */
-function shown(value: JsonValue | undefined): string {
-  if (typeof value === 'string') return quoted(value);
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return value === undefined ? 'nothing' : 'what is no such value';
+function readSpec(object: JsonObject): {
+  readonly read: PhasedRolloutSpec;
+  readonly problems: readonly Problem[];
+} {
+  const spec = objectAt(object, 'spec');
+  const check = objectAt(spec, 'check');
+  const fields = new SpecFields();
+  const targetRef = fields.text(spec, 'spec.targetRef') ?? '';
+  const query = queryOf(objectAt(check, 'query'), 'spec.check.query', fields);
+  const read: PhasedRolloutSpec = {
+    targetRef,
+    standardRollingUpdate: fields.flag(spec, 'spec.standardRollingUpdate'),
+    initialDelay: seconds(countOf('initialDelaySeconds', check, fields)),
+    period: seconds(countOf('periodSeconds', check, fields) || checkDefaults.periodSeconds),
+    successThreshold: countOf('successThreshold', check, fields) || checkDefaults.successThreshold,
+    query,
+    ...additionalQueriesOf(check, query, fields),
+    ...failureBudgetOf(check, fields),
+    ...stepSizeOf(spec, fields),
+    ...(fields.flag(spec, 'spec.dryRun') && { isDryRun: true }),
+  };
+  return { read, problems: fields.problems };
 }
 
-function nameIn(path: string): string {
-  return path.slice(path.lastIndexOf('.') + 1);
+/** An integer of `check`; a wrong one is told, and its default stands for it. */
+function countOf(field: CheckField, check: JsonObject, fields: SpecFields): number {
+  return fields.count(check, `spec.check.${field}`, 0) ?? checkDefaults[field];
+}
+
+function failureBudgetOf(
+  check: JsonObject,
+  fields: SpecFields,
+): Pick<PhasedRolloutSpec, 'failureBudget'> {
+  const path = 'spec.check.failureBudget';
+  const written = check['failureBudget'] ?? undefined;
+  if (written === undefined) return {};
+  const budget = objectAt(check, 'failureBudget');
+  const before = fields.problems.length;
+  const consecutiveFailures = fields.count(budget, `${path}.consecutiveFailures`, 1);
+  const totalFailures = fields.count(budget, `${path}.totalFailures`, 1);
+  const isBare = consecutiveFailures === undefined && totalFailures === undefined;
+  if (isBare && fields.problems.length === before) {
+    fields.refuse(path, 'must have consecutiveFailures, or totalFailures, or both', written);
+  }
+  return {
+    failureBudget: {
+      ...(consecutiveFailures !== undefined && { consecutiveFailures }),
+      ...(totalFailures !== undefined && { totalFailures }),
+      onFailure: fields.word(budget, `${path}.onFailure`, ['Pause', 'Rollback']),
+    },
+  };
+}
+
+function stepSizeOf(spec: JsonObject, fields: SpecFields): Pick<PhasedRolloutSpec, 'stepSize'> {
+  const stepSize = fields.count(spec, 'spec.stepSize', 1) ?? 1;
+  return stepSize === 1 ? {} : { stepSize };
 }

@@ -54,6 +54,24 @@ describe('phasedRolloutDefinition', () => {
     assert.equal(typeof (await stored({ targetRef: '', check })), 'object');
   });
 
+  test('phasedRolloutDefinition keeps the fields that the peer does not know', async () => {
+    const spec = {
+      targetRef: 'web',
+      stepSize: 2,
+      dryRun: true,
+      check: {
+        query: { ...query, thresholdRange: { min: 0.5, max: 2 }, onNoData: 'Pass' },
+        additionalQueries: [
+          { name: 'one', expr: 'up', thresholdRange: { max: 1 } },
+          { name: 'two', expr: 'up', url: 'http://h', secretRef: 's', insecureSkipVerify: true },
+        ],
+        failureBudget: { consecutiveFailures: 1, totalFailures: 2, onFailure: 'Rollback' },
+      },
+    };
+    const object = await stored(spec);
+    assert.deepEqual(typeof object === 'object' && object['spec'], spec);
+  });
+
   const refused: Record<string, { spec: JsonObject; field: RegExp }> = {
     'a negative delay [phased 3]': {
       spec: { targetRef: 'web', check: { query, initialDelaySeconds: -1 } },
@@ -72,6 +90,23 @@ describe('phasedRolloutDefinition', () => {
       field: /spec\.targetRef/,
     },
     'a missing target': { spec: { check: { query } }, field: /spec\.targetRef/ },
+    'more additional queries than can be asked at once': {
+      spec: {
+        targetRef: 'web',
+        check: {
+          query,
+          additionalQueries: Array.from({ length: 17 }, (_, at) => ({
+            name: `q${at}`,
+            expr: 'up',
+          })),
+        },
+      },
+      field: /spec\.check\.additionalQueries/,
+    },
+    'a failure budget of no failure': {
+      spec: { targetRef: 'web', check: { query, failureBudget: { totalFailures: 0 } } },
+      field: /spec\.check\.failureBudget\.totalFailures/,
+    },
     'an empty expression': {
       spec: { targetRef: 'web', check: { query: { ...query, expr: '' } } },
       field: /spec\.check\.query\.expr/,
@@ -115,6 +150,7 @@ describe('phasedRolloutDefinition', () => {
         consecutiveSuccessfulChecks: 1,
         consecutiveFailedChecks: 0,
         totalFailedChecks: 3,
+        checkedPartition: 4,
       },
     };
     const { name } = object['metadata'] as { readonly name: string };

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { mostAdditionalQueries } from './parse-queries.ts';
 
 /** An integer as the peer's schema has it. */
 function int32(minimum: number, description: string): JsonObject {
@@ -9,36 +10,70 @@ function int32(minimum: number, description: string): JsonObject {
 
 const time = { type: 'string', format: 'date-time' } as const;
 
+/** Fields of every query. */
+const asked: JsonObject = {
+  expr: { type: 'string', minLength: 1, description: 'A PromQL expression.' },
+  url: {
+    type: 'string',
+    minLength: 1,
+    description: 'Base URL of the Prometheus server, without /api/v1/query.',
+  },
+  thresholdRange: {
+    type: 'object',
+    description:
+      'What every value of the answer must be within, both ends in. Without it an answer with data is a success, whatever its values. Unknown to the peer.',
+    properties: { min: { type: 'number' }, max: { type: 'number' } },
+  },
+  onNoData: {
+    type: 'string',
+    description:
+      'What an answer without data is: Fail, as where nothing is written, or Pass. Unknown to the peer.',
+    enum: ['Fail', 'Pass'],
+  },
+  insecureSkipVerify: {
+    type: 'boolean',
+    description: 'Whether any certificate of the server is accepted.',
+  },
+  secretRef: {
+    type: 'string',
+    description: 'Secret with token, or username and password.',
+  },
+};
+
 const query: JsonObject = {
   type: 'object',
   description: 'What is asked of Prometheus. An answer with data is a success.',
   required: ['expr', 'url'],
+  properties: asked,
+};
+
+const additionalQueries: JsonObject = {
+  type: 'array',
+  description:
+    'What is asked beside the query; a check passes when all do. Without a url one is asked where the query is, and as that says. Unknown to the peer.',
+  maxItems: mostAdditionalQueries,
+  items: {
+    type: 'object',
+    required: ['name', 'expr'],
+    properties: {
+      name: { type: 'string', minLength: 1, description: 'Names it in messages.' },
+      ...asked,
+    },
+  },
+};
+
+const failureBudget: JsonObject = {
+  type: 'object',
+  description:
+    'How many checks of a step may fail. Without it a failing check is waited out. Unknown to the peer.',
   properties: {
-    expr: { type: 'string', minLength: 1, description: 'A PromQL expression.' },
-    url: {
-      type: 'string',
-      minLength: 1,
-      description: 'Base URL of the Prometheus server, without /api/v1/query.',
-    },
-    thresholdRange: {
-      type: 'object',
-      description:
-        'What every value of the answer must be within, both ends in. Without it an answer with data is a success, whatever its values. Unknown to the peer.',
-      properties: { min: { type: 'number' }, max: { type: 'number' } },
-    },
-    onNoData: {
+    consecutiveFailures: int32(1, 'Failing checks on end with which it is spent.'),
+    totalFailures: int32(1, 'Failing checks of one step with which it is spent.'),
+    onFailure: {
       type: 'string',
       description:
-        'What an answer without data is: Fail, as where nothing is written, or Pass. Unknown to the peer.',
-      enum: ['Fail', 'Pass'],
-    },
-    insecureSkipVerify: {
-      type: 'boolean',
-      description: 'Whether any certificate of the server is accepted.',
-    },
-    secretRef: {
-      type: 'string',
-      description: 'Secret with token, or username and password.',
+        'What is done then: Pause, as where nothing is written, or Rollback, which replaces the pods of the new revision by those of the one before.',
+      enum: ['Pause', 'Rollback'],
     },
   },
 };
@@ -52,6 +87,8 @@ const check: JsonObject = {
     periodSeconds: int32(0, 'Time from one check to the next.'),
     successThreshold: int32(1, 'Successes on end that release the next pod.'),
     query,
+    additionalQueries,
+    failureBudget,
   },
 };
 
@@ -64,6 +101,15 @@ const spec: JsonObject = {
     standardRollingUpdate: {
       type: 'boolean',
       description: 'Whether updates roll without any check.',
+    },
+    stepSize: int32(
+      1,
+      'How many pods go, one after the other, from one analysis to the next; 1 where nothing is written. Unknown to the peer.',
+    ),
+    dryRun: {
+      type: 'boolean',
+      description:
+        'Whether what would be done to the StatefulSet and its pods is only told. Unknown to the peer.',
     },
     check,
   },
@@ -113,6 +159,10 @@ const rollingPodStatus: JsonObject = {
     consecutiveSuccessfulChecks: counter,
     consecutiveFailedChecks: counter,
     totalFailedChecks: counter,
+    checkedPartition: {
+      ...counter,
+      description: 'Partition at which the checks have passed last, where a step has several pods.',
+    },
   },
 };
 

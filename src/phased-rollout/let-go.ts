@@ -8,6 +8,7 @@ import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { ownerAnnotation } from './parse-resource.ts';
 import type { TargetSet } from './snapshot.ts';
+import { isRollback, type Step } from './status.ts';
 
 /** What {@link LetGoPods} reads. */
 export interface LetGoPorts {
@@ -24,12 +25,28 @@ const horizon = seconds(120);
  * Returns the pod that goes when the partition of `target` is lowered next; undefined where none does. The controller takes
  * the highest ordinal first, one at a time.
  */
-export function nextToGo({ set, pods }: Pick<TargetSet, 'set' | 'pods'>): PodView | undefined {
+export function nextToGo(
+  target: Pick<TargetSet, 'set' | 'pods'>,
+  step: Step | undefined,
+): PodView | undefined {
+  const { set, pods } = target;
   const { currentRevision, updateRevision } = set.status;
-  const outdated = outdatedOf(set, pods);
+  if (isRollback(step?.status)) return podToGoBack(target);
+  const outdated = outdatedOf(set, pods, updateRevision);
   // Pods that go back to what ran before are let go together.
   if (currentRevision === updateRevision) return outdated[0]?.pod;
   return outdated.find(({ index }) => index === set.spec.partition - 1)?.pod;
+}
+
+/**
+ * Returns the pod that is replaced next while all go back to the current revision: one that is not ready before those
+ * that are, then the highest ordinal; undefined where none runs another revision, but for those that are going.
+ */
+export function podToGoBack({ set, pods }: Pick<TargetSet, 'set' | 'pods'>): PodView | undefined {
+  const others = outdatedOf(set, pods, set.status.currentRevision)
+    .map(({ pod }) => pod)
+    .filter(({ isTerminating }) => !isTerminating);
+  return others.find(({ readySince }) => readySince === undefined) ?? others[0];
 }
 
 interface Indexed {
@@ -38,11 +55,15 @@ interface Indexed {
   readonly index: number;
 }
 
-/** Pods on another revision than the set wants, the highest ordinal first. */
-function outdatedOf(set: StatefulSetView, pods: readonly PodView[]): readonly Indexed[] {
+/** Pods on another revision than `wanted`, the highest ordinal first. */
+function outdatedOf(
+  set: StatefulSetView,
+  pods: readonly PodView[],
+  wanted: string,
+): readonly Indexed[] {
   const { ordinalsStart, replicas } = set.spec;
   return pods
-    .filter(({ revision }) => revision !== set.status.updateRevision)
+    .filter(({ revision }) => revision !== wanted)
     .map((pod) => ({ pod, index: (parseOrdinal(pod.name, set.name) ?? -1) - ordinalsStart }))
     .filter(({ index }) => index >= 0 && index < replicas)
     .toSorted((one, other) => other.index - one.index);
@@ -91,7 +112,7 @@ export class LetGoPods implements DisruptionsUnderWay {
     if (set.annotations[ownerAnnotation] === undefined) return undefined;
     if (updateStrategy !== 'RollingUpdate' || partition >= replicas) return undefined;
     const pods = this.#ports.pods.lister.by(setIndexes.controller, set.uid);
-    const [next] = outdatedOf(set, pods);
+    const [next] = outdatedOf(set, pods, set.status.updateRevision);
     return next !== undefined && next.index >= partition ? next.pod : undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Basis, maxDecisionAge, StaleBasisError } from '#control/basis.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
-import { type LetGoPods, nextToGo } from './let-go.ts';
+import type { LetGoPods } from './let-go.ts';
 import { type PhasedMoment, type PhasedMomentPorts, phasedMomentOf } from './phased-moment.ts';
 import { planPhasedRollout } from './plan.ts';
 import type { PhasedDecision } from './plan-decision.ts';
@@ -28,18 +28,26 @@ export function approve(wanted: PhasedDecision, key: string, ports: ApprovalPort
     throw new OverruledError(`Cannot send what is not wanted any more: ${wanted.kind}`);
   }
   const takes = takesPods(wanted, moment);
-  if (takes && !isProven(moment)) throw new StaleBasisError(Number.POSITIVE_INFINITY);
-  if (takes && wanted.kind === 'set-partition') letGo(moment, ports.letGo);
+  if (takes) requireProof(wanted, moment);
+  if (takes && wanted.kind === 'set-partition') noteSent(moment, ports.letGo);
   return basisOf(moment, ports);
 }
 
-/** @throws OverruledError where a budget does not permit it any more */
-function letGo({ permission, snapshot }: PhasedMoment, pods: LetGoPods): void {
-  if (permission?.kind === 'to-ask') {
-    throw new OverruledError('Cannot let a pod go whose budget does not permit it any more');
-  }
-  const pod = snapshot.target === undefined ? undefined : nextToGo(snapshot.target);
-  if (pod !== undefined) pods.sent(pod);
+/** @throws StaleBasisError where the view is not proven, OverruledError where a budget does not permit it any more */
+function requireProof(wanted: PhasedDecision, moment: PhasedMoment): void {
+  if (!isProven(moment)) throw new StaleBasisError(Number.POSITIVE_INFINITY);
+  if (moment.permission?.kind !== 'to-ask' || !asksBudgets(wanted)) return;
+  throw new OverruledError('Cannot let a pod go whose budget does not permit it any more');
+}
+
+function noteSent({ next }: PhasedMoment, pods: LetGoPods): void {
+  if (next !== undefined) pods.sent(next);
+}
+
+/** Whether the pod that goes by `decision` may be governed by a budget; a pod that is stuck costs none. */
+export function asksBudgets(decision: PhasedDecision): boolean {
+  if (decision.kind === 'delete-pod') return decision.because.reason === 'RollingBack';
+  return decision.kind === 'set-partition';
 }
 
 function isPlanned(wanted: PhasedDecision, { snapshot, now }: PhasedMoment): boolean {

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { problemText } from '#base/parsed.ts';
 import {
   after,
   type Instant,
@@ -63,7 +64,9 @@ export interface PhasedMoment {
   readonly snapshot: PhasedSnapshot;
   /** By what the view of the set and its pods is proven. */
   readonly proof: SetProof & { readonly budgets: BudgetProof };
-  /** What the budgets say to the pod that goes next; undefined where none does. */
+  /** The pod that goes next; undefined where none does. */
+  readonly next: PodView | undefined;
+  /** What the budgets say to that pod; undefined where none goes. */
   readonly permission: Permission | undefined;
 }
 
@@ -95,7 +98,8 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
     spec: rollout.spec,
     status: rollout.status,
   };
-  const permission = permissionOf(target, at.now, ports.budgets);
+  const next = target === undefined ? undefined : nextToGo(target, rollout.status.step);
+  const permission = permissionOf(next, at.now, ports.budgets);
   const snapshot: PhasedSnapshot = {
     resource,
     target,
@@ -109,7 +113,7 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
     watched: ports.watched.of(sets),
   };
   const budgets = ports.budgets.proof(key);
-  return { ...at, rollout, snapshot, proof: { ...proof, budgets }, permission };
+  return { ...at, rollout, snapshot, proof: { ...proof, budgets }, next, permission };
 }
 
 function targetIn(
@@ -155,11 +159,10 @@ function othersOf(
 }
 
 function permissionOf(
-  target: TargetSet | undefined,
+  pod: PodView | undefined,
   now: Instant,
   budgets: GroupBudgets,
 ): Permission | undefined {
-  const pod = target === undefined ? undefined : nextToGo(target);
   return pod === undefined ? undefined : budgets.judge([wantedOf(pod)], now)[0];
 }
 
@@ -254,14 +257,13 @@ function problemOf(
   namespace: string,
   credentials: Credentials,
 ): BecauseUnaskable | undefined {
-  const { urlProblem } = gateQueries(spec);
+  const { urlProblem, secrets } = gateQueries(spec);
   if (urlProblem !== undefined) return unaskable(urlProblem);
-  const { secretRef } = spec.query;
-  if (secretRef === undefined) return undefined;
-  const known = credentials.of(namespace, secretRef);
-  if (known?.kind !== 'invalid') return undefined;
-  const { path, message } = known.problem;
-  return unaskable(`${path} ${message}`);
+  const [problem] = secrets.flatMap((name) => {
+    const known = credentials.of(namespace, name);
+    return known?.kind === 'invalid' ? [known.problem] : [];
+  });
+  return problem === undefined ? undefined : unaskable(problemText(problem));
 }
 
 function unaskable(message: string): BecauseUnaskable {

@@ -1,6 +1,6 @@
 import { StaleBasisError } from '#control/basis.ts';
-import { nextToGo } from './let-go.ts';
-import { isProven, takesPods } from './phased-approval.ts';
+import { gateQueries } from './gate-queries.ts';
+import { asksBudgets, isProven, takesPods } from './phased-approval.ts';
 import { type PhasedMoment, type PhasedMomentPorts, scopeOf, wantedOf } from './phased-moment.ts';
 import type { HeldReason, PhasedDecision, PhasedPlan, PhasedReason } from './plan-decision.ts';
 
@@ -47,13 +47,16 @@ export class PhasedNeeds {
     const { rollout, snapshot } = moment;
     const { spec } = snapshot.resource;
     if (spec.kind === 'invalid') return undefined;
-    const { targetRef, query } = spec.value;
+    const { targetRef } = spec.value;
     const { namespace } = rollout;
-    if (query.secretRef !== undefined && !this.#hasCredentials && isAsking(plan)) {
+    if (!this.#hasCredentials && isAsking(plan)) {
       this.#hasCredentials = true;
-      const secret = query.secretRef;
-      if (!credentials.isFresh(namespace, secret)) {
-        return (signal) => credentials.read(namespace, secret, signal);
+      const { secrets } = gateQueries(spec.value);
+      const missing = secrets.filter((name) => !credentials.isFresh(namespace, name));
+      if (missing.length > 0) {
+        return async (signal) => {
+          await Promise.all(missing.map((name) => credentials.read(namespace, name, signal)));
+        };
       }
     }
     if (!plan.decisions.some((each) => takesPods(each, moment))) return undefined;
@@ -70,24 +73,19 @@ export class PhasedNeeds {
   }
 
   /** A pod goes under a budget once its reservation is stored. */
-  #reservationOf(
-    { permission, snapshot: { target } }: PhasedMoment,
-    plan: PhasedPlan,
-  ): Need | undefined {
-    const isLowered = plan.decisions.some(({ kind }) => kind === 'set-partition');
-    const pod = target === undefined ? undefined : nextToGo(target);
-    if (permission?.kind !== 'to-ask' || !isLowered || pod === undefined) return undefined;
+  #reservationOf({ permission, next }: PhasedMoment, plan: PhasedPlan): Need | undefined {
+    if (permission?.kind !== 'to-ask' || next === undefined) return undefined;
+    if (!plan.decisions.some(asksBudgets)) return undefined;
     this.#reads += 1;
-    return (signal) => this.#ports.budgets.ask([wantedOf(pod)], signal);
+    return (signal) => this.#ports.budgets.ask([wantedOf(next)], signal);
   }
 
   /** Also what is held is still wanted: what is given for it is taken back only when it is not. */
-  #want({ snapshot: { target } }: PhasedMoment, plan: PhasedPlan): void {
-    const pod = target === undefined ? undefined : nextToGo(target);
+  #want({ next }: PhasedMoment, plan: PhasedPlan): void {
     const isWanted = plan.decisions.some(
-      ({ kind, because }) => kind === 'set-partition' || heldReasons.has(because.reason),
+      (each) => asksBudgets(each) || heldReasons.has(each.because.reason),
     );
-    const uids = pod !== undefined && isWanted ? [pod.uid] : [];
+    const uids = next !== undefined && isWanted ? [next.uid] : [];
     this.#ports.budgets.wants(this.#key, new Set(uids));
   }
 }

@@ -214,18 +214,18 @@ export class PhasedPass {
     const { questions, prometheus, credentials, log } = this.#ports;
     const { spec } = snapshot.resource;
     if (spec.kind === 'invalid') return;
-    const { secretRef } = spec.value.query;
-    const known =
-      secretRef === undefined ? undefined : credentials.of(rollout.namespace, secretRef);
-    const authorization = known?.kind === 'valid' ? known.value : undefined;
-    const { queries } = gateQueries(spec.value);
-    const asked = queries.map((query) => ({
-      ...query,
-      candidate: {
-        ...query.candidate,
-        ...(authorization !== undefined && { authorization }),
-      },
-    }));
+    const authorizationBy = (secretRef: string | undefined): string | undefined => {
+      const known =
+        secretRef === undefined ? undefined : credentials.of(rollout.namespace, secretRef);
+      return known?.kind === 'valid' ? known.value : undefined;
+    };
+    const asked = gateQueries(spec.value).queries.map(({ secretRef, candidate, ...query }) => {
+      const authorization = authorizationBy(secretRef);
+      return {
+        ...query,
+        candidate: { ...candidate, ...(authorization !== undefined && { authorization }) },
+      };
+    });
     questions.ask(this.#key, question, async (signal, sent) => {
       const finding = await askQueries(prometheus, asked, { signal, sent });
       const { verdict, value, because } = finding;
@@ -266,8 +266,15 @@ function paused(
 function deletionOf({
   set,
   pod,
-  because: { message },
+  because: { reason, message },
 }: Extract<PhasedDecision, { kind: 'delete-pod' }>): DeletePod {
-  const because = { reason: 'StuckPodReplaced', message } as const;
-  return { kind: 'delete-pod', set, pod, costs: 'nothing', maxUnavailable: 1, because };
+  const isStuck = reason === 'StuckPodReplaced';
+  return {
+    kind: 'delete-pod',
+    set,
+    pod,
+    costs: isStuck ? 'nothing' : 'a-slot',
+    maxUnavailable: 1,
+    because: { reason: isStuck ? 'StuckPodReplaced' : 'RollingBack', message },
+  };
 }

@@ -31,6 +31,12 @@ export const phasedReasons: Readonly<
   StuckPodReplaced: act(
     'A pod cannot become ready by itself, and the pod in its place will run another revision.',
   ),
+  WithinStep: act(
+    'All pods are available, and the checks have passed for as many pods as spec.stepSize says.',
+  ),
+  RollingBack: act(
+    'Checks have failed as often as spec.check.failureBudget says, or a pod of the new revision is stuck, with onFailure: Rollback.',
+  ),
   RolloutCompleted: act('Every pod of the set runs its update revision.'),
   Suspended: act('spec.standardRollingUpdate is true: updates roll without checks.'),
   Released: act('The PhasedRollout is deleted, or targets another set.'),
@@ -93,8 +99,16 @@ export const phasedReasons: Readonly<
     'Wait; status.rollingPodStatus has what was counted.',
   ),
   CheckFailed: hold(
-    'So many checks have failed that no more are asked.',
-    'Look at what the query shows; correct the template, or the check.',
+    'So many checks have failed as spec.check.failureBudget says: nothing more is asked, or let go.',
+    'Look at what the queries show; correct the template, or raise spec.check.failureBudget to go on.',
+  ),
+  RolledBack: hold(
+    'The update has failed, spec.check.failureBudget.onFailure is Rollback, and every pod runs the revision from before again.',
+    'Correct the template; `kubectl rollout restart` tries the same one once more.',
+  ),
+  DryRun: hold(
+    'spec.dryRun is true: the message says what would be done otherwise.',
+    'Set spec.dryRun to false to have it done.',
   ),
   PrometheusConfigError: hold(
     'Prometheus cannot be asked, as its URL is none, or its credentials are missing or contradict one another.',
@@ -148,6 +162,7 @@ const usual: ReadonlySet<string> = new Set<PhasedReason>([
   'RevisionUnknown',
   'AwaitingPredecessor',
   'BudgetRefused',
+  'DryRun',
   // The planner tells of it by an Event of its own, as the peer does.
   'PrometheusConfigError',
 ]);
@@ -157,6 +172,6 @@ export const ofPhasedRollouts: ReportSubject = {
   apiVersion: apiVersionOf(resourceTypes.phasedRollouts),
   kind: resourceTypes.phasedRollouts.kind,
   field: 'phasedrollout',
-  isWished: () => false,
+  isWished: (reason) => reason === 'DryRun',
   isAlarming: (reason) => !usual.has(reason),
 };

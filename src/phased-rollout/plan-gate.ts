@@ -7,13 +7,24 @@ import type { CheckState } from '#check/check-state.ts';
 import {
   type Check,
   type CheckPlan,
+  type CheckSettings,
   type CheckView,
   checkOf,
   countAnswer,
   planCheck,
 } from '#check/plan-check.ts';
+import type { PhasedRolloutSpec } from './api.ts';
 import type { PhasedDecision } from './plan-decision.ts';
-import { goesOn, held, type Outcome, type Pass, setPartition, unlessHeld } from './plan-outcome.ts';
+import { planFailure } from './plan-failure.ts';
+import {
+  goesOn,
+  held,
+  nameAt,
+  type Outcome,
+  type Pass,
+  setPartition,
+  unlessHeld,
+} from './plan-outcome.ts';
 import type { PhasedSnapshot } from './snapshot.ts';
 import { checkStateOf, type Step } from './status.ts';
 
@@ -39,8 +50,7 @@ export function gateStateOf(
 /** What is done while the check of `step` decides: count what was answered, ask, wait, or let the next pod go (R36, R37). */
 export function planGate(pass: Pass, step: Step): Outcome {
   const { snapshot, spec } = pass;
-  const { initialDelay, period, successThreshold } = spec;
-  const check = checkOf({ initialDelay, period, passesNeeded: successThreshold });
+  const check = checkOf(settingsOf(spec));
   if (check.kind === 'invalid') return held('InvalidSpec', problemText(check.problem));
   const state = gateStateOf(snapshot);
   // A stored step whose begin cannot be read waits for its pods anew.
@@ -52,7 +62,8 @@ export function planGate(pass: Pass, step: Step): Outcome {
   const { answer } = snapshot.gate;
   const counted = answer === undefined ? undefined : countAnswer(check.value, view, answer);
   if (answer !== undefined && counted?.kind === 'counted') {
-    return stored(pass, { step, state: counted.state, answer });
+    const sight = { check: check.value, view: { ...view, state: counted.state } };
+    return stored(pass, { step, sight, answer });
   }
   return { memory: state, ...planNext(pass, step, { check: check.value, view }) };
 }
@@ -63,12 +74,29 @@ function viewOf({ snapshot, now }: Pass, state: CheckState): CheckView {
   return { state, questionId, now, steady, known, isAsked };
 }
 
+/** Only those of a failure budget that are written: without one any number of failures is waited out, as at the peer. */
+function settingsOf({
+  initialDelay,
+  period,
+  successThreshold,
+  failureBudget: { consecutiveFailures, totalFailures } = { onFailure: 'Pause' },
+}: PhasedRolloutSpec): CheckSettings {
+  return {
+    initialDelay,
+    period,
+    passesNeeded: successThreshold,
+    ...(consecutiveFailures !== undefined && { mostFailures: consecutiveFailures }),
+    ...(totalFailures !== undefined && { mostTotalFailures: totalFailures }),
+  };
+}
+
 /** A count is stored before anything rests on it, and what comes of it is for the next look. */
 function stored(
   pass: Pass,
-  counted: { readonly step: Step; readonly state: CheckState; readonly answer: Answer },
+  counted: { readonly step: Step; readonly sight: Sight; readonly answer: Answer },
 ): Outcome {
-  const { step, state, answer } = counted;
+  const { step, sight, answer } = counted;
+  const { state } = sight.view;
   const next: Step = {
     ...step,
     status: answer.verdict === 'unknown' ? 'PrometheusError' : 'WaitForChecks',
@@ -77,6 +105,10 @@ function stored(
     consecutiveFailures: state.failures,
     totalFailures: state.totalFailures,
   };
+  const plan = planCheck(sight.check, sight.view);
+  if (plan.kind === 'failed') {
+    return { ...planFailure(pass, next, { because: plan.because, answer }), memory: state };
+  }
   const status = { ...pass.snapshot.resource.status, step: next };
   const because = { reason: 'Rolling', message: countText(pass, next, answer) };
   const conditions = { Updated: { status: 'False', because } } as const;
@@ -86,7 +118,7 @@ function stored(
 /** How far the step has come, and what was answered last. */
 function countText({ target, spec }: Pass, step: Step, { value, because }: Answer): string {
   const { set } = target;
-  const next = `${set.name}-${set.spec.ordinalsStart + step.partition - 1}`;
+  const next = nameAt(set, step.partition - 1);
   const seen = value === undefined ? '' : `, value ${value}`;
   return (
     `${step.consecutiveSuccesses} of ${spec.successThreshold} checks on end have passed before ${next} ` +
@@ -105,7 +137,7 @@ function planNext(pass: Pass, step: Step, { check, view }: Sight): Outcome {
     case 'passed':
       return planRelease(pass, step);
     case 'failed':
-      return held('CheckFailed', plan.because.message);
+      return planFailure(pass, step, plan);
     case 'wait':
       return planWait(pass, plan);
     case 'ask':
@@ -120,7 +152,7 @@ function planRelease(pass: Pass, step: Step): Outcome {
   const { set } = pass.target;
   const to = step.partition - 1;
   const message =
-    `${step.consecutiveSuccesses} checks on end have passed, so ${set.name}-${set.spec.ordinalsStart + to} ` +
+    `${step.consecutiveSuccesses} checks on end have passed, so ${nameAt(set, to)} ` +
     `may run ${set.status.updateRevision}`;
   return unlessHeld(pass.snapshot, 'gated', () => ({
     decisions: [setPartition(pass, to, { reason: 'CheckPassed', message })],
@@ -151,7 +183,7 @@ function planQuestion(pass: Pass, step: Step, view: CheckView): Outcome {
   }
   const question = { subject: view.state.subject, id: view.questionId };
   const because = { reason: 'CheckDue', message: 'The next check is due' } as const;
-  const isFirst = step.status === 'WaitForInitialDelay';
+  const isFirst = step.status === 'WaitForInitialDelay' || step.status === 'Paused';
   return {
     status: {
       ...resource.status,

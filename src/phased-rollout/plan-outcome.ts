@@ -1,6 +1,8 @@
 import type { Instant } from '#base/units.ts';
 import type { Requeue } from '#control/decision.ts';
 import { setRef } from '#control/refs.ts';
+import { type Slot, slotsOf } from '#statefulset/slot.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
 import type { PhasedRolloutSpec } from './api.ts';
 import type { PhasedDecision, PhasedPlan, PhasedReason, WantedCondition } from './plan-decision.ts';
 import type { DisruptionHold, PhasedSnapshot, TargetSet } from './snapshot.ts';
@@ -83,6 +85,17 @@ export function unlessHeld(
 ): Outcome {
   const hold = holdOn(snapshot, disruption);
   return hold === undefined ? then() : held(hold.because.reason, hold.because.message, hold.until);
+}
+
+/** The slots of the set as they are now. */
+export function slotsIn({ snapshot, target, now }: Pass): readonly Slot[] {
+  const { leaving, watched } = snapshot;
+  return slotsOf({ set: target.set, pods: target.pods, leaving, watched }, now);
+}
+
+/** Name of the pod at `index` from the first ordinal of `set`: a partition counts from there (W6). */
+export function nameAt({ name, spec }: StatefulSetView, index: number): string {
+  return `${name}-${spec.ordinalsStart + index}`;
 }
 
 /** An error or a suspension: the other fields stay as they were (C9), and `because` stands in both conditions. */

@@ -1,10 +1,20 @@
 import { assertNever } from '#base/assert-never.ts';
-import { after, type Instant, millis, seconds } from '#base/units.ts';
-import { isUnavailable, type Slot, settledAt, slotsOf } from '#statefulset/slot.ts';
+import { after, type Instant, seconds } from '#base/units.ts';
+import { isUnavailable } from '#statefulset/slot.ts';
 import { planGate } from './plan-gate.ts';
-import { goesOn, held, type Outcome, type Pass, setPartition } from './plan-outcome.ts';
-import { leftUntilStuck, planStuckPod } from './plan-stuck.ts';
-import type { Step, StepStatus } from './status.ts';
+import {
+  goesOn,
+  held,
+  nameAt,
+  type Outcome,
+  type Pass,
+  setPartition,
+  slotsIn,
+  unlessHeld,
+} from './plan-outcome.ts';
+import { beginRollback, isRollbackWanted, planRollback } from './plan-rollback.ts';
+import { nextLook, planStuckPod, stuckOnUpdate } from './plan-stuck.ts';
+import { isRollback, type Step, type StepStatus } from './status.ts';
 
 /** How long until a pod is looked for again that is not there yet (R34). */
 const podRetry = seconds(30);
@@ -21,6 +31,8 @@ function planUnderWay(pass: Pass): Outcome {
   const { snapshot, target } = pass;
   const { set } = target;
   const { partition, replicas } = set.spec;
+  const { step } = snapshot.resource.status;
+  if (step !== undefined && isRollback(step.status)) return planRollback(pass, step);
   if (partition === 0) {
     return held('AwaitingPromotion', `${set.name} has nothing left to check`);
   }
@@ -32,11 +44,24 @@ function planUnderWay(pass: Pass): Outcome {
   if (set.status.observedGeneration < set.generation) {
     return held('RevisionUnknown', `The newest spec of ${set.name} is not observed yet`);
   }
-  const { step } = snapshot.resource.status;
   if (step?.partition !== partition) {
-    return advanced(pass, stepAt(partition, 'WaitForPodToBeUpdated'));
+    const checked = checkedBefore(pass, step);
+    return advanced(pass, { ...stepAt(partition, 'WaitForPodToBeUpdated'), ...checked });
   }
   return planStep(pass, step);
+}
+
+/** At which partition the checks have passed last, where this step follows on `before` because a pod was let go. */
+function checkedBefore(
+  { spec, target }: Pass,
+  before: Step | undefined,
+): Pick<Step, 'checkedPartition'> {
+  const { partition, replicas } = target.set.spec;
+  const isNext = partition < replicas && partition + 1 === before?.partition;
+  if (spec.stepSize === undefined || !isNext) return {};
+  const isChecked = before.consecutiveSuccesses >= spec.successThreshold;
+  const checkedPartition = isChecked ? before.partition : before.checkedPartition;
+  return checkedPartition === undefined ? {} : { checkedPartition };
 }
 
 function planStep(pass: Pass, step: Step): Outcome {
@@ -48,7 +73,11 @@ function planStep(pass: Pass, step: Step): Outcome {
     case 'WaitForInitialDelay':
     case 'WaitForChecks':
     case 'PrometheusError':
+    case 'Paused':
       return planGate(pass, step);
+    case 'RollingBack':
+    case 'RolledBack':
+      return planRollback(pass, step);
     default:
       return assertNever(step.status);
   }
@@ -75,41 +104,43 @@ function advanced(pass: Pass, step: Step): Outcome {
 
 /** What `step` waits for; of a check that was counted before it nothing is left. */
 function stepText({ target: { set } }: Pass, { status, partition }: Step): string {
-  const podAt = (index: number): string => `${set.name}-${set.spec.ordinalsStart + index}`;
-  const end = `before ${podAt(partition - 1)} may run ${set.status.updateRevision}`;
+  const end = `before ${nameAt(set, partition - 1)} may run ${set.status.updateRevision}`;
   if (status === 'WaitForPodToBeUpdated' && partition < set.spec.replicas) {
-    return `${podAt(partition)} is to run ${set.status.updateRevision}`;
+    return `${nameAt(set, partition)} is to run ${set.status.updateRevision}`;
   }
   return status === 'WaitForInitialDelay'
     ? `All pods are available; the delay and the checks follow ${end}`
     : `All pods are to be available ${end}`;
 }
 
-function slotsIn({ snapshot, target, now }: Pass): readonly Slot[] {
-  const { leaving, watched } = snapshot;
-  return slotsOf({ set: target.set, pods: target.pods, leaving, watched }, now);
-}
-
 /** The pod that the last step let go is to run the new revision; a partition counts from the first ordinal (W6). */
-function planPodWait(pass: Pass, { partition }: Step): Outcome {
+function planPodWait(pass: Pass, step: Step): Outcome {
+  const { partition } = step;
   const { set } = pass.target;
   const slots = slotsIn(pass);
   const slot = partition < set.spec.replicas ? slots[partition] : undefined;
   const isUpdated =
     slot === undefined ||
     (slot.kind !== 'missing' && slot.pod.revision === set.status.updateRevision);
-  if (isUpdated) return advanced(pass, stepAt(partition, 'WaitForAllPodsToBeAvailable'));
+  if (isUpdated) {
+    const next = stepAt(partition, 'WaitForAllPodsToBeAvailable');
+    return advanced(pass, { ...next, ...checkedIn(step) });
+  }
   const message = `${set.name}-${slot.ordinal} does not run ${set.status.updateRevision} yet`;
   return planStuckPod(pass, slots) ?? held('AwaitingPod', message, after(pass.now, podRetry));
 }
 
 /** All pods are to be available, each by what it says itself and not by a count that may be old (W19). */
-function planAvailability(pass: Pass, { partition }: Step): Outcome {
+function planAvailability(pass: Pass, step: Step): Outcome {
+  const { partition } = step;
   const slots = slotsIn(pass);
   const missing = slots.filter(isUnavailable);
   if (missing.length === 0) {
+    if (isWithinStep(pass, step)) return planNextOfStep(pass, step);
     return advanced(pass, stepAt(partition, 'WaitForInitialDelay', pass.now));
   }
+  const failed = isRollbackWanted(pass) ? stuckOnUpdate(pass, slots) : undefined;
+  if (failed !== undefined) return beginRollback(pass, step, failed);
   const stuck = planStuckPod(pass, slots);
   if (stuck !== undefined) return stuck;
   const names = missing.slice(0, 3).map(({ ordinal }) => `${pass.target.set.name}-${ordinal}`);
@@ -117,7 +148,25 @@ function planAvailability(pass: Pass, { partition }: Step): Outcome {
   return held('AwaitingAvailability', message, nextLook(pass, missing));
 }
 
-function nextLook(pass: Pass, unavailable: readonly Slot[]): Instant | undefined {
-  const left = leftUntilStuck(pass, unavailable);
-  return left === undefined ? settledAt(unavailable) : after(pass.now, millis(left));
+/** Whether one pod more may go before anything is asked again: the pods since the last checks are no more than a step has. */
+function isWithinStep(
+  { spec: { stepSize = 1 } }: Pass,
+  { partition, checkedPartition }: Step,
+): boolean {
+  return checkedPartition !== undefined && checkedPartition - partition < stepSize;
+}
+
+function planNextOfStep(pass: Pass, { partition, checkedPartition = 0 }: Step): Outcome {
+  const { target, spec, snapshot } = pass;
+  const next = nameAt(target.set, partition - 1);
+  const message =
+    `All pods are available, so ${next} may run ${target.set.status.updateRevision}, ` +
+    `number ${checkedPartition - partition + 1} of the ${spec.stepSize ?? 1} pods of its step`;
+  return unlessHeld(snapshot, 'gated', () => ({
+    decisions: [setPartition(pass, partition - 1, { reason: 'WithinStep', message })],
+  }));
+}
+
+function checkedIn({ checkedPartition }: Step): Pick<Step, 'checkedPartition'> {
+  return checkedPartition === undefined ? {} : { checkedPartition };
 }

@@ -1,8 +1,14 @@
 import { isOutdated, targetRevision } from '#statefulset/revision.ts';
-import { slotsOf } from '#statefulset/slot.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { WantedCondition } from './plan-decision.ts';
-import { held, type Outcome, type Pass, setPartition, unlessHeld } from './plan-outcome.ts';
+import {
+  held,
+  type Outcome,
+  type Pass,
+  setPartition,
+  slotsIn,
+  unlessHeld,
+} from './plan-outcome.ts';
 import { planStuckPod } from './plan-stuck.ts';
 
 const ready: WantedCondition = {
@@ -56,11 +62,11 @@ function unobserved({ name }: StatefulSetView): Outcome {
  * which needs no check, and until they have, nothing is updated.
  */
 function planReturn(pass: Pass): Outcome | undefined {
-  const { snapshot, target, now } = pass;
-  const { set, pods } = target;
+  const { snapshot, target } = pass;
+  const { set } = target;
   const revision = set.status.updateRevision;
   if (revision === '') return undefined;
-  const slots = slotsOf({ set, pods, leaving: snapshot.leaving, watched: snapshot.watched }, now);
+  const slots = slotsIn(pass);
   const wanted = slots.slice(0, set.spec.replicas);
   const lowest = wanted.findIndex(
     (slot) => slot.kind !== 'missing' && isOutdated(slot.pod, revision),

@@ -1,7 +1,8 @@
 import { assertNever } from '#base/assert-never.ts';
+import { after, type Instant, millis } from '#base/units.ts';
 import { podRef, setRef } from '#control/refs.ts';
 import { successorRevision } from '#statefulset/revision.ts';
-import type { Slot } from '#statefulset/slot.ts';
+import { type Slot, settledAt } from '#statefulset/slot.ts';
 import { type Stuckness, stuckness } from '#statefulset/stuck.ts';
 import { held, type Outcome, type Pass, unlessHeld } from './plan-outcome.ts';
 
@@ -48,6 +49,15 @@ export function planStuckPod(pass: Pass, slots: readonly Slot[]): Outcome | unde
   }));
 }
 
+/** Names the lowest pod that runs the new revision and cannot become ready by itself, and says why; undefined where none is. */
+export function stuckOnUpdate(pass: Pass, slots: readonly Slot[]): string | undefined {
+  const { updateRevision } = pass.target.set.status;
+  const stuck = slots
+    .flatMap((slot) => stuckPodOf(pass, slot))
+    .find(({ slot }) => slot.pod.revision === updateRevision);
+  return stuck && `${stuck.slot.pod.name} runs ${updateRevision} and is stuck (${stuck.why})`;
+}
+
 function stuckPodOf(pass: Pass, slot: Slot): readonly StuckPod[] {
   if (slot.kind !== 'not-ready') return [];
   const found = stucknessOf(pass, slot);
@@ -55,8 +65,14 @@ function stuckPodOf(pass: Pass, slot: Slot): readonly StuckPod[] {
   return found.kind === 'stuck-by-time' ? [{ slot, why: 'not ready for too long' }] : [];
 }
 
+/** When `unavailable` is to be looked at again although nothing changes: when time makes one stuck, or all of them available. */
+export function nextLook(pass: Pass, unavailable: readonly Slot[]): Instant | undefined {
+  const left = leftUntilStuck(pass, unavailable);
+  return left === undefined ? settledAt(unavailable) : after(pass.now, millis(left));
+}
+
 /** When time makes the first pod of `slots` stuck that is not yet; undefined where time does not. */
-export function leftUntilStuck(pass: Pass, slots: readonly Slot[]): number | undefined {
+function leftUntilStuck(pass: Pass, slots: readonly Slot[]): number | undefined {
   const lefts = slots.flatMap((slot) => {
     const found = slot.kind === 'not-ready' ? stucknessOf(pass, slot) : undefined;
     return found?.kind === 'not-stuck' && found.left !== undefined ? [found.left] : [];

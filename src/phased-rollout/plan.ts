@@ -1,3 +1,4 @@
+import { assertNever } from '#base/assert-never.ts';
 import { problemText } from '#base/parsed.ts';
 import type { Instant } from '#base/units.ts';
 import { setRef } from '#control/refs.ts';
@@ -35,7 +36,41 @@ export function planPhasedRollout(snapshot: PhasedSnapshot, now: Instant): Phase
   }
   const outcome = planTarget(snapshot, now);
   const decisions = [...releasesOf(snapshot, snapshot.former), ...(outcome.decisions ?? [])];
-  return completed(snapshot, { ...outcome, decisions });
+  const isDryRun = resource.spec.kind === 'valid' && resource.spec.value.isDryRun === true;
+  const told = isDryRun ? decisions.map(onlyTold) : decisions;
+  return completed(snapshot, { ...outcome, decisions: told });
+}
+
+/** What would be done to a set or a pod, as no more than a word about it; all else as it is. */
+function onlyTold(decision: PhasedDecision): PhasedDecision {
+  switch (decision.kind) {
+    case 'adopt':
+    case 'release':
+    case 'set-partition':
+    case 'delete-pod': {
+      const message = `Dry run, nothing is done; otherwise ${wouldOf(decision)}: ${decision.because.message}`;
+      return { kind: 'hold', because: { reason: 'DryRun', message } };
+    }
+    default:
+      return decision;
+  }
+}
+
+function wouldOf(
+  decision: Extract<PhasedDecision, { kind: 'adopt' | 'release' | 'set-partition' | 'delete-pod' }>,
+): string {
+  switch (decision.kind) {
+    case 'adopt':
+      return `${decision.set.name} would be taken over`;
+    case 'release':
+      return `${decision.set.name} would be released`;
+    case 'set-partition':
+      return `the partition of ${decision.set.name} would go from ${decision.from} to ${decision.to}`;
+    case 'delete-pod':
+      return `${decision.pod.name} would be deleted`;
+    default:
+      return assertNever(decision);
+  }
 }
 
 function planDeletion(snapshot: PhasedSnapshot): Outcome {
@@ -111,6 +146,8 @@ function planOwnership(pass: Pass): Outcome {
   if (other?.targetRef === set.name) {
     return unmanageable(pass, 'OwnedByAnother', `${set.name} is rolled out by ${other.name}`);
   }
+  // What comes after is told, too, without it.
+  if (pass.spec.isDryRun === true) return planStrategy(pass);
   const message = `${set.name} is rolled out by nobody else`;
   return {
     decisions: [

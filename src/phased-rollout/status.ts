@@ -19,7 +19,11 @@ export type StepStatus =
   | 'WaitForAllPodsToBeAvailable'
   | 'WaitForInitialDelay'
   | 'WaitForChecks'
-  | 'PrometheusError';
+  | 'PrometheusError'
+  // Ours, of those who set a failure budget.
+  | 'Paused'
+  | 'RollingBack'
+  | 'RolledBack';
 
 /** One step of a rollout: `status.rollingPodStatus`. Times are of whole seconds. */
 export interface Step {
@@ -33,6 +37,8 @@ export interface Step {
   readonly consecutiveSuccesses: number;
   readonly consecutiveFailures: number;
   readonly totalFailures: number;
+  /** Partition at which the checks of this rollout have passed last; kept where a step has several pods. */
+  readonly checkedPartition?: number;
 }
 
 /** What the program keeps in `status`, but for conditions. */
@@ -59,6 +65,9 @@ const stepStatuses: readonly StepStatus[] = [
   'WaitForInitialDelay',
   'WaitForChecks',
   'PrometheusError',
+  'Paused',
+  'RollingBack',
+  'RolledBack',
 ];
 
 /**
@@ -81,6 +90,7 @@ function stepOf(written: JsonObject): Step | undefined {
   const status = stepStatuses.find((each) => each === written['status']);
   const partition = countOf(written['partition']);
   if (status === undefined || partition === undefined) return undefined;
+  const checkedPartition = countOf(written['checkedPartition']);
   return {
     status,
     partition,
@@ -89,6 +99,7 @@ function stepOf(written: JsonObject): Step | undefined {
     consecutiveSuccesses: countOf(written['consecutiveSuccessfulChecks']) ?? 0,
     consecutiveFailures: countOf(written['consecutiveFailedChecks']) ?? 0,
     totalFailures: countOf(written['totalFailedChecks']) ?? 0,
+    ...(checkedPartition !== undefined && { checkedPartition }),
   };
 }
 
@@ -122,6 +133,7 @@ function formatStep(step: Step): JsonObject {
     consecutiveSuccessfulChecks: step.consecutiveSuccesses,
     consecutiveFailedChecks: step.consecutiveFailures,
     totalFailedChecks: step.totalFailures,
+    ...(step.checkedPartition !== undefined && { checkedPartition: step.checkedPartition }),
   };
 }
 
@@ -135,7 +147,18 @@ function wholeSeconds(at: Instant): Instant {
   return instant(Math.floor(at / 1_000) * 1_000);
 }
 
-const asking: readonly StepStatus[] = ['WaitForInitialDelay', 'WaitForChecks', 'PrometheusError'];
+/** Whether pods go back in a step of `status`, or have gone back. */
+export function isRollback(status: StepStatus | undefined): boolean {
+  return status === 'RollingBack' || status === 'RolledBack';
+}
+
+const asking: readonly StepStatus[] = [
+  'WaitForInitialDelay',
+  'WaitForChecks',
+  'PrometheusError',
+  // Whoever raises the failure budget has it go on where it was.
+  'Paused',
+];
 
 /**
  * Returns how far the answers of `step` have come; undefined while nothing is to be asked in it. Errors are stored nowhere: a

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonArray, JsonObject } from '#base/json.ts';
 import { problemText } from '#base/parsed.ts';
 import { admissionProblems } from './validate.ts';
 
@@ -35,6 +35,43 @@ describe('admissionProblems()', () => {
       assert.deepEqual(admissionProblems(object).map(problemText), want);
     });
   }
+
+  const additional: Record<string, { queries: JsonArray; want: readonly string[] }> = {
+    'admits another query at the same server': {
+      queries: [{ name: 'latency', expr: 'latency < 1' }],
+      want: [],
+    },
+    'names what is wrong with each': {
+      queries: [
+        { name: 'latency', expr: 'up{' },
+        { name: 'errors', expr: 'up', url: '10.0.0.1:9090' },
+      ],
+      want: [
+        exprProblem.replace('query.expr', 'additionalQueries[0].expr'),
+        urlProblem.replace('query.url', 'additionalQueries[1].url'),
+      ],
+    },
+    'refuses a query without a name': {
+      queries: [{ expr: 'up' }],
+      want: ['spec.check.additionalQueries[0].name must be a text that is not empty: got nothing'],
+    },
+  };
+  for (const [fact, { queries, want }] of Object.entries(additional)) {
+    test(`admissionProblems() ${fact}`, () => {
+      const query = { expr: 'up', url: 'http://h' };
+      const object = { spec: { targetRef: '', check: { query, additionalQueries: queries } } };
+      assert.deepEqual(admissionProblems(object).map(problemText), want);
+    });
+  }
+
+  test('admissionProblems() refuses what is wrong with a field that the peer does not know', () => {
+    const query = { expr: 'up', url: 'http://h', thresholdRange: { min: 2, max: 1 } };
+    const object = { spec: { targetRef: '', stepSize: 0, check: { query, failureBudget: {} } } };
+    assert.deepEqual(
+      admissionProblems(object).map(({ path }) => path),
+      ['spec.check.query.thresholdRange.min', 'spec.check.failureBudget', 'spec.stepSize'],
+    );
+  });
 
   test('admissionProblems() names both fields of an object without a spec', () => {
     assert.deepEqual(

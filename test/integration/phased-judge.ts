@@ -16,6 +16,8 @@ export interface GateHistory {
   readonly commits: readonly Commit[];
   readonly asked: readonly AskedOnce[];
   readonly threshold: number;
+  /** How many pods may go from one round of checks to the next. */
+  readonly stepSize: number;
   /** When the clock that never steps began, in the time of the commits. */
   readonly start: number;
 }
@@ -31,17 +33,23 @@ interface Moment {
 
 /**
  * Returns what is wrong, one sentence each: a partition that was lowered by more than one, or without as many answers that
- * pass on end, all asked since the partition or the template last changed.
+ * pass on end, all asked since the partition or the template last changed; in a step of several pods for the first of them.
  */
-export function gateFaults({ commits, asked, threshold, start }: GateHistory): readonly string[] {
+export function gateFaults(history: GateHistory): readonly string[] {
+  const { commits, asked, threshold, stepSize, start } = history;
   const moments = commits.flatMap((commit) => momentOf(commit, start));
   let since = Number.NEGATIVE_INFINITY;
+  /** Pods of this template that have gone since checks passed for it. */
+  let gone = Number.POSITIVE_INFINITY;
   return moments.flatMap((moment, index) => {
     const before = moments[index - 1];
-    const faults =
-      before === undefined || !isLowered(before, moment)
-        ? []
-        : faultsOf(before, moment, { passed: passesOnEnd(asked, since, moment.at), threshold });
+    const faults: string[] = [];
+    if (before?.template !== moment.template) gone = Number.POSITIVE_INFINITY;
+    if (before !== undefined && isLowered(before, moment)) {
+      const passed = passesOnEnd(asked, since, moment.at);
+      gone = passed >= threshold ? 1 : gone + 1;
+      faults.push(...faultsOf(before, moment, { passed, threshold, isInStep: gone <= stepSize }));
+    }
     const isSame = before?.partition === moment.partition && before.template === moment.template;
     if (!isSame) since = moment.at;
     return faults;
@@ -55,12 +63,16 @@ function isLowered(before: Moment, moment: Moment): boolean {
 function faultsOf(
   before: Moment,
   { at, partition }: Moment,
-  { passed, threshold }: { readonly passed: number; readonly threshold: number },
+  {
+    passed,
+    threshold,
+    isInStep,
+  }: { readonly passed: number; readonly threshold: number; readonly isInStep: boolean },
 ): readonly string[] {
   const by = before.partition - partition;
   return [
     ...(by === 1 ? [] : [`at ${at} the partition fell by ${by}`]),
-    ...(passed >= threshold
+    ...(isInStep
       ? []
       : [`at ${at} the partition fell to ${partition} after ${passed} of ${threshold} passes`]),
   ];
@@ -80,8 +92,18 @@ function momentOf({ after, at }: Commit, start: number): readonly Moment[] {
   ];
 }
 
-/** Answers that pass, the newest ones, with errors between them and nothing else. */
+/** Answers that pass on end, of that expression which has the fewest: all must pass. */
 function passesOnEnd(asked: readonly AskedOnce[], since: number, until: number): number {
+  const expressions = [...new Set(asked.map(({ question }) => question.expr))];
+  const passes = expressions.map((expr) => {
+    const ofIt = asked.filter(({ question }) => question.expr === expr);
+    return passesOfOne(ofIt, since, until);
+  });
+  return passes.length === 0 ? 0 : Math.min(...passes);
+}
+
+/** Answers that pass, the newest ones, with errors between them and nothing else. */
+function passesOfOne(asked: readonly AskedOnce[], since: number, until: number): number {
   const isIn = (at: Monotonic): boolean => at >= since && at <= until;
   let passes = 0;
   for (const { at, answered } of asked.toReversed()) {
@@ -94,6 +116,16 @@ function passesOnEnd(asked: readonly AskedOnce[], since: number, until: number):
 
 function isSteady(set: JsonObject): boolean {
   return textAt(set, 'status', 'currentRevision') === textAt(set, 'status', 'updateRevision');
+}
+
+/** Every partition that the set `name` has had, newest last, each once on end. */
+export function partitionsIn(commits: readonly Commit[], name: string): readonly number[] {
+  const all = commits
+    .filter((commit) => commit.resource === 'statefulsets.apps' && commit.name === name)
+    .map(
+      ({ after }) => numberAt(after, 'spec', 'updateStrategy', 'rollingUpdate', 'partition') ?? 0,
+    );
+  return all.filter((each, at) => each !== all[at - 1]);
 }
 
 const verbs: readonly string[] = ['create', 'update', 'patch', 'delete'];

@@ -4,7 +4,6 @@ import type { JsonObject } from '#base/json.ts';
 import { type Millis, minutes, seconds } from '#base/units.ts';
 import { readPhasedRolloutConfig, sharedConfigOf } from '#config/phased-config.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
-import type { Commit } from '#embedded-cluster/event-log.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { runPhasedRollout } from '#operator-phased-rollout.ts';
@@ -16,7 +15,7 @@ import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { FakePrometheus } from '#testing/fake-prometheus.ts';
 import { KeptLog } from '#testing/kept-log.ts';
-import { gateFaults, writesIn } from './phased-judge.ts';
+import { gateFaults, partitionsIn, writesIn } from './phased-judge.ts';
 import { type Environment, startEnvironment, templateOf } from './virtual-environment.ts';
 
 const namespace = 'demo';
@@ -211,10 +210,7 @@ export class PhasedStage {
 
   /** Every partition that the set has had, newest last, each once on end. */
   partitions(): readonly number[] {
-    const all = this.env.cluster.eventLog.commits
-      .filter(({ resource, name }) => resource === 'statefulsets.apps' && name === 'db')
-      .map(partitionIn);
-    return all.filter((each, at) => each !== all[at - 1]);
+    return partitionsIn(this.env.cluster.eventLog.commits, 'db');
   }
 
   /** Reasons of the Events about a PhasedRollout that tell what was done, or that somebody must look, in order. */
@@ -286,7 +282,9 @@ export class PhasedStage {
     const start = clock.now() - clock.monotonic();
     const check = objectAt(this.rollout(), 'spec', 'check');
     const threshold = numberAt(check, 'successThreshold') ?? 3;
-    const faults = gateFaults({ commits, asked: this.prometheus.asked, threshold, start });
+    const stepSize = numberAt(this.rollout(), 'spec', 'stepSize') ?? 1;
+    const { asked } = this.prometheus;
+    const faults = gateFaults({ commits, asked, threshold, stepSize, start });
     assert.deepEqual(faults, []);
   }
 
@@ -294,8 +292,4 @@ export class PhasedStage {
     if (!this.isLifted && this.rollout() !== undefined) this.assertGated();
     await this.env.close();
   }
-}
-
-function partitionIn({ after }: Commit): number {
-  return numberAt(after, 'spec', 'updateStrategy', 'rollingUpdate', 'partition') ?? 0;
 }

@@ -1,0 +1,70 @@
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { Problem } from '#base/parsed.ts';
+import { quoted } from '#base/quoted.ts';
+
+/** The greatest value of an integer of the API. */
+const highestInt32 = 2_147_483_647;
+
+/** Reads the fields of a spec one by one, each named by its path, and keeps what is wrong with them. */
+export class SpecFields {
+  readonly problems: Problem[] = [];
+
+  /** @param fallback stands where nothing does; without one, something must */
+  text(object: JsonObject, path: string, fallback?: string): string | undefined {
+    const value = object[nameIn(path)] ?? fallback;
+    if (typeof value === 'string' && (value !== '' || fallback !== undefined)) return value;
+    return this.refuse(path, 'must be a text that is not empty', object[nameIn(path)]);
+  }
+
+  flag(object: JsonObject, path: string): boolean {
+    const value = object[nameIn(path)] ?? false;
+    if (typeof value === 'boolean') return value;
+    this.refuse(path, 'must be true or false', value);
+    return false;
+  }
+
+  /** Returns the integer at `path` where it is at least `least`; undefined where nothing stands, and where that is wrong. */
+  count(object: JsonObject, path: string, least: number): number | undefined {
+    const value = object[nameIn(path)] ?? undefined;
+    if (value === undefined) return undefined;
+    const isCount = typeof value === 'number' && Number.isInteger(value);
+    if (isCount && value >= least && value <= highestInt32) return value;
+    return this.refuse(path, `must be an integer from ${least} to ${highestInt32}`, value);
+  }
+
+  number(object: JsonObject, path: string): number | undefined {
+    const value = object[nameIn(path)] ?? undefined;
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    return this.refuse(path, 'must be a number', value);
+  }
+
+  /** Returns which of two words stands at `path`; `first` where nothing does. */
+  word<First extends string, Second extends string>(
+    object: JsonObject,
+    path: string,
+    [first, second]: readonly [First, Second],
+  ): First | Second {
+    const value = object[nameIn(path)] ?? first;
+    if (value === second) return second;
+    if (value !== first) this.refuse(path, `must be ${first} or ${second}`, value);
+    return first;
+  }
+
+  /** Keeps that `value` is not as `wanted`. */
+  refuse(path: string, wanted: string, value: JsonValue | undefined): undefined {
+    this.problems.push({ path, message: `${wanted}: got ${shown(value)}` });
+    return undefined;
+  }
+}
+
+/** A part of what a user wrote, as a message shows it. */
+function shown(value: JsonValue | undefined): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return value === undefined ? 'nothing' : 'what is no such value';
+}
+
+function nameIn(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1);
+}
