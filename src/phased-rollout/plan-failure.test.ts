@@ -161,10 +161,14 @@ describe('planPhasedRollout() rolls back', () => {
   test('takes no pod of which it is not known what comes after it', () => {
     const play = oneGone(failureBudget);
     play.untilAsked();
+    play.answer('fails').look();
+    assert.equal(play.status.step?.status, 'RollingBack');
     play.isObserved = false;
-    play.answer('fails').settle();
+    play.settle();
     assert.deepEqual([...play.pods.keys()], [0, 1, 2]);
     assert.deepEqual(play.look(), ['hold RevisionUnknown']);
+    play.isObserved = true;
+    assert.deepEqual(play.look(), ['delete web-2']);
   });
 
   test('takes no pod while a budget refuses', () => {

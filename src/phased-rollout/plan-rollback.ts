@@ -39,9 +39,6 @@ export function planRollback(pass: Pass, step: Step): Outcome {
     const message = `No pod more may run ${set.status.updateRevision}, which has failed`;
     return { decisions: [setPartition(pass, replicas, { reason: 'RollingBack', message })] };
   }
-  if (set.status.observedGeneration < set.generation) {
-    return held('RevisionUnknown', `The newest spec of ${set.name} is not observed yet`);
-  }
   return planPods(pass, step);
 }
 
@@ -65,6 +62,7 @@ function replaced(
   { target: { set }, snapshot }: Pass,
   { slot, pod, message }: { readonly slot: Slot; readonly pod: PodView; readonly message: string },
 ): Outcome {
+  // Also while the partition that was set is not observed yet.
   if (successorRevision(set, slot.ordinal) !== set.status.currentRevision) {
     return held('RevisionUnknown', `It is not known what would run in the place of ${pod.name}`);
   }
