@@ -67,6 +67,12 @@ export class CountingPrometheus {
     );
   }
 
+  /** When a query that contains `text`, as it is sent, was answered, in ms of the process. */
+  answersTo(text: string): readonly number[] {
+    const found = [...this.#askedAt].find(([query]) => query.includes(text));
+    return found?.[1] ?? [];
+  }
+
   /** Counts anew. */
   reset(): void {
     this.#askedAt.clear();

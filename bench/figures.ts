@@ -123,6 +123,19 @@ export const bounds = {
     from: evictions,
     isSpeed: true,
   },
+  'last check answered → next pod let go, p99': {
+    unit: 'ms',
+    atMost: 100,
+    from: phased,
+    isSpeed: true,
+  },
+  'pods let go before their checks': {
+    unit: '',
+    atMost: 0,
+    from: `${phased}, GATE-1`,
+    isSpeed: false,
+  },
+  'rollout of 10 pods ÷ its waits': { unit: '×', atMost: 1.05, from: phased, isSpeed: true },
   'CPU of 200 checks a second': { unit: '% of a core', atMost: 25, from: phased, isSpeed: true },
   'connections opened while checks go on': { unit: '', atMost: 0, from: phased, isSpeed: false },
   // A check that was asked just before the count began is stored in it, and the last ones after it.

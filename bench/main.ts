@@ -12,6 +12,7 @@ import { evictions } from './evictions.ts';
 import { type Findings, formatFindings, type Size } from './figures.ts';
 import { idle } from './idle.ts';
 import { phasedChecks } from './phased-checks.ts';
+import { phasedRollouts } from './phased-rollouts.ts';
 import { reaction } from './reaction.ts';
 import { rollout } from './rollout.ts';
 import { rotation } from './rotation.ts';
@@ -31,6 +32,7 @@ const benches: Readonly<Record<string, Bench>> = {
   bundle,
   evictions,
   'phased-checks': phasedChecks,
+  'phased-rollouts': phasedRollouts,
 };
 
 interface Choice {
@@ -97,7 +99,7 @@ function partOf({ about, parts }: Bench, name: string, part: string): Bench {
 }
 
 function usage(): string {
-  const lines = Object.entries(benches).map(([name, { about }]) => `  ${name.padEnd(13)} ${about}`);
+  const lines = Object.entries(benches).map(([name, { about }]) => `  ${name.padEnd(15)} ${about}`);
   return `npm run bench -- <name> … | all [--size full|tiny] [--cluster embedded|real] [--json]\n\n${lines.join('\n')}\n`;
 }
 

@@ -1,22 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { millis } from '#base/units.ts';
-import { staticCredentials } from '#kubernetes/bearer-token.ts';
 import type { Client } from '#kubernetes/client.ts';
-import { connect } from '#kubernetes/connection.ts';
-import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
-import { systemClock } from '#telemetry/system-clock.ts';
 import type { Bench } from './bench.ts';
 import { Cluster } from './cluster.ts';
-import type { Access, Requests } from './cluster-commands.ts';
+import type { Requests } from './cluster-commands.ts';
 import { CountingPrometheus } from './counting-prometheus.ts';
 import { bounded, type Figure, type Findings, percentile, type Size, told } from './figures.ts';
-import { inTurns } from './in-turns.ts';
 import { Operator } from './operator.ts';
+import { adminOf, inPhases } from './phased-sets.ts';
 import { loadSince, machineReading } from './process-usage.ts';
 import { countWrites, describeRequests } from './requests.ts';
-import { type GroupsOptions, namespace, setNames } from './workload.ts';
+import { type GroupsOptions, namespace } from './workload.ts';
 
 interface Setting extends GroupsOptions {
   /** How long checks are watched, in ms. */
@@ -122,47 +116,15 @@ async function untilAsked(prometheus: CountingPrometheus, resources: number): Pr
   }
 }
 
-async function adminOf({ url, adminToken }: Access): Promise<Client> {
-  const clock = systemClock();
-  const credentials = staticCredentials(`Bearer ${adminToken}`);
-  const transport = await connect(
-    { server: new URL(url), tls: () => ({}), credentials },
-    { clock, env: {} },
-  );
-  return createClient({ transport, clock, timeout: millis(0), userAgent: 'bench' });
-}
-
 /** Has every set be in the midst of an update that its partition blocks, and a PhasedRollout ask about it for ever. */
 async function prepare(client: Client, options: GroupsOptions, url: string): Promise<void> {
-  const body = phasedRolloutDefinition;
-  await client.create(resourceTypes.customResourceDefinitions, {}, { body });
-  await inTurns(setNames(options), async ({ name }) => {
-    const key = { namespace, name };
-    const rollingUpdate = { partition: options.podsPerSet };
-    const strategy = { spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate } } };
-    await client.patch(resourceTypes.statefulSets, key, {
-      body: { kind: 'merge', document: strategy },
-    });
+  const check = { initialDelaySeconds: 1, periodSeconds: 1, successThreshold: 1_000_000 };
+  await inPhases(client, options, { url, check }, async (name) => {
     const status = { status: { observedGeneration: 2, updateRevision: `${name}-next` } };
-    await client.patch(resourceTypes.statefulSets, key, {
-      body: { kind: 'merge', document: status },
-      subresource: 'status',
-    });
-    await client.create(resourceTypes.phasedRollouts, key, { body: phasedRollout(name, url) });
+    await client.patch(
+      resourceTypes.statefulSets,
+      { namespace, name },
+      { body: { kind: 'merge', document: status }, subresource: 'status' },
+    );
   });
-}
-
-function phasedRollout(name: string, url: string): Parameters<Client['create']>[2]['body'] {
-  const check = {
-    initialDelaySeconds: 1,
-    periodSeconds: 1,
-    successThreshold: 1_000_000,
-    query: { expr: `errors{set="${name}"} < 5`, url },
-  };
-  return {
-    apiVersion: 'sts.plus/v1alpha1',
-    kind: 'PhasedRollout',
-    metadata: { name, namespace },
-    spec: { targetRef: name, check },
-  };
 }

@@ -61,6 +61,11 @@ const figuresOf: Readonly<Record<string, readonly string[]>> = {
     'writes ÷ checks',
     'checks',
   ],
+  'phased-rollouts': [
+    'last check answered → next pod let go, p99',
+    'pods let go before their checks',
+    'rollout of 10 pods ÷ its waits',
+  ],
   rotation: ['reviews failed during rotations', 'certificates taken into use'],
   evictions: [
     'drain of a zone ÷ physical limit',
