@@ -119,12 +119,13 @@ async function untilAsked(prometheus: CountingPrometheus, resources: number): Pr
 /** Has every set be in the midst of an update that its partition blocks, and a PhasedRollout ask about it for ever. */
 async function prepare(client: Client, options: GroupsOptions, url: string): Promise<void> {
   const check = { initialDelaySeconds: 1, periodSeconds: 1, successThreshold: 1_000_000 };
-  await inPhases(client, options, { url, check }, async (name) => {
+  const between = async (name: string): Promise<void> => {
     const status = { status: { observedGeneration: 2, updateRevision: `${name}-next` } };
     await client.patch(
       resourceTypes.statefulSets,
       { namespace, name },
       { body: { kind: 'merge', document: status }, subresource: 'status' },
     );
-  });
+  };
+  await inPhases(client, options, { url, check, between });
 }

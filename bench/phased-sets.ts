@@ -15,6 +15,8 @@ import { type GroupsOptions, namespace, setNames } from './workload.ts';
 interface Asked {
   readonly url: string;
   readonly check: JsonObject;
+  /** What comes between the set and its PhasedRollout. @default nothing */
+  readonly between?: (set: string) => Promise<void>;
 }
 
 /** Returns a client of one who may do everything, over the network. */
@@ -28,12 +30,11 @@ export async function adminOf({ url, adminToken }: Access): Promise<Client> {
   return createClient({ transport, clock, timeout: millis(0), userAgent: 'bench' });
 }
 
-/** Has every set roll by itself, blocked by its partition, and be rolled out by a PhasedRollout of its name; `then` comes in between. */
+/** Has every set roll by itself, blocked by its partition, and be rolled out by a PhasedRollout of its name. */
 export async function inPhases(
   client: Client,
   options: GroupsOptions,
   asked: Asked,
-  then: (set: string) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const body = phasedRolloutDefinition;
   await client.create(resourceTypes.customResourceDefinitions, {}, { body });
@@ -44,7 +45,7 @@ export async function inPhases(
     await client.patch(resourceTypes.statefulSets, key, {
       body: { kind: 'merge', document: strategy },
     });
-    await then(name);
+    await asked.between?.(name);
     await client.create(resourceTypes.phasedRollouts, key, { body: phasedRollout(name, asked) });
   });
 }
