@@ -19,7 +19,8 @@ interface Load {
 }
 
 const loads: Readonly<Record<Size, Load>> = {
-  full: { podsPerSet: 20, inFlight: [50, 1_000], pairs: 3, reviews: 20_000, warmUp: 10_000 },
+  // So many that the end of a turn, in which ever fewer are in flight over connections made for one review, counts for little.
+  full: { podsPerSet: 20, inFlight: [50, 1_000], pairs: 3, reviews: 60_000, warmUp: 10_000 },
   tiny: { podsPerSet: 4, inFlight: [4, 20], pairs: 1, reviews: 200, warmUp: 20 },
 };
 
