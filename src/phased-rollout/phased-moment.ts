@@ -106,6 +106,7 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
     former: formerOf(rollout, ports),
     others: othersOf(rollout, target, ports),
     conflicts: [],
+    isGoverned: permission !== undefined && permission.kind !== 'ungoverned',
     holds: [...holdsOn(rollout, at, ports), ...budgetHold(permission, at.now)],
     gate: gateOf({ resource, target }, { ...at, rollout }, ports),
     leaving: leavingAt(at.monotonic, ports),

@@ -1,4 +1,5 @@
 import { StaleBasisError } from '#control/basis.ts';
+import { OverruledError } from '#control/pod-deletions.ts';
 import { gateQueries } from './gate-queries.ts';
 import { asksBudgets, isProven, takesPods } from './phased-approval.ts';
 import { type PhasedMoment, type PhasedMomentPorts, scopeOf, wantedOf } from './phased-moment.ts';
@@ -23,6 +24,7 @@ export class PhasedNeeds {
   readonly #key: string;
   readonly #ports: PhasedMomentPorts;
   #reads = 0;
+  #asks = 0;
   #hasCredentials = false;
 
   constructor(key: string, ports: PhasedMomentPorts) {
@@ -33,12 +35,16 @@ export class PhasedNeeds {
   /**
    * What has to be read or reserved before `plan` may be acted on; undefined when nothing has. Also notes what is wanted away.
    *
-   * @throws StaleBasisError when the view is still not proven although it was read a few times
+   * @throws StaleBasisError when the view is still not proven although it was read a few times, OverruledError when
+   * the budget has to be asked ever again
    */
   of(moment: PhasedMoment, plan: PhasedPlan): Need | undefined {
     this.#want(moment, plan);
     const need = this.#missing(moment, plan);
     if (this.#reads > mostReads) throw new StaleBasisError(Number.POSITIVE_INFINITY);
+    if (this.#asks > mostReads) {
+      throw new OverruledError('Cannot let a pod go as the ledger of its budget kept changing');
+    }
     return need;
   }
 
@@ -76,7 +82,7 @@ export class PhasedNeeds {
   #reservationOf({ permission, next }: PhasedMoment, plan: PhasedPlan): Need | undefined {
     if (permission?.kind !== 'to-ask' || next === undefined) return undefined;
     if (!plan.decisions.some(asksBudgets)) return undefined;
-    this.#reads += 1;
+    this.#asks += 1;
     return (signal) => this.#ports.budgets.ask([wantedOf(next)], signal);
   }
 

@@ -57,6 +57,15 @@ describe('planPhasedRollout() when the template changes', () => {
     assert.deepEqual(play.settle(), ['partition 3 to 2']);
   });
 
+  test('pods that go back are let go one after the other where a budget governs them', () => {
+    const play = PhasedPlay.steady();
+    play.isGoverned = true;
+    play.put(2, 'B').put(0, 'B');
+    assert.deepEqual(play.settle(), ['partition 3 to 2']);
+    assert.deepEqual(play.put(2, 'A').settle(), ['partition 2 to 0']);
+    assert.deepEqual(play.put(0, 'A').settle(), ['partition 0 to 3']);
+  });
+
   test('pods that go back keep their partition while that is not observed yet', () => {
     const play = PhasedPlay.steady();
     play.put(2, 'B').look();

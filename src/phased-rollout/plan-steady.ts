@@ -67,17 +67,21 @@ function planReturn(pass: Pass): Outcome | undefined {
   const revision = set.status.updateRevision;
   if (revision === '') return undefined;
   const slots = slotsIn(pass);
-  const wanted = slots.slice(0, set.spec.replicas);
-  const lowest = wanted.findIndex(
-    (slot) => slot.kind !== 'missing' && isOutdated(slot.pod, revision),
-  );
-  if (lowest < 0) return undefined;
+  const outdated = slots
+    .slice(0, set.spec.replicas)
+    .flatMap((slot, index) =>
+      slot.kind !== 'missing' && isOutdated(slot.pod, revision) ? [index] : [],
+    );
+  const [lowest] = outdated;
+  if (lowest === undefined) return undefined;
   // As after the partition was lowered for them: to block the set now would undo that.
   if (targetRevision(set) === undefined) return unobserved(set);
   const message = `Pods from ordinal ${set.spec.ordinalsStart + lowest} of ${set.name} go back to ${revision}`;
-  if (set.spec.partition > lowest) {
+  // Each is asked for by itself where a budget governs it; otherwise the controller takes one after the other.
+  const to = snapshot.isGoverned ? (outdated.at(-1) ?? lowest) : lowest;
+  if (set.spec.partition > to) {
     return unlessHeld(snapshot, 'gated', () => ({
-      decisions: [setPartition(pass, lowest, { reason: 'RevisionReverted', message })],
+      decisions: [setPartition(pass, to, { reason: 'RevisionReverted', message })],
     }));
   }
   return planStuckPod(pass, slots) ?? held('RevisionReverted', message);

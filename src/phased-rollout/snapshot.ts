@@ -19,6 +19,8 @@ export interface PhasedSnapshot {
   /** What else would move the same set, such as `ZoneAwareUpdate a`; nobody moves it then (D-63). */
   readonly conflicts: readonly string[];
   readonly holds: readonly DisruptionHold[];
+  /** Whether a disruption budget governs the pod that goes next, so that each is asked for by itself. */
+  readonly isGoverned: boolean;
   readonly gate: GateSight;
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;

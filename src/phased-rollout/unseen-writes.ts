@@ -26,6 +26,12 @@ export class UnseenWrites {
 
   /** The server stored a write of the object `uid` at `revision`. */
   answered(uid: string, revision: string): void {
+    // Of an object that is gone nobody asks any more.
+    for (const [each, { revision: shown }] of this.#written) {
+      if (!this.#freshness.hasSeen(shown)) break;
+      this.#written.delete(each);
+    }
+    this.#written.delete(uid);
     this.#written.set(uid, { revision, answeredAt: this.#clock.monotonic() });
   }
 

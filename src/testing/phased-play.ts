@@ -44,6 +44,7 @@ export class PhasedPlay {
   others: PhasedSnapshot['others'] = [];
   conflicts: readonly string[] = [];
   holds: readonly DisruptionHold[] = [];
+  isGoverned = false;
   problem: GateSight['problem'];
   /** What was told, newest last. */
   readonly events: string[] = [];
@@ -131,6 +132,7 @@ export class PhasedPlay {
       others: this.others,
       conflicts: this.conflicts,
       holds: this.holds,
+      isGoverned: this.isGoverned,
       gate: {
         steady,
         known,

@@ -141,3 +141,30 @@ test('pods go back to a template that is taken back, under a budget as without',
   await stage.until('all is given back', () => ledger(stage) === '[]');
   await stage.close();
 });
+
+test('pods that go back to the revision before are asked for one by one [BUDG-1]', async () => {
+  const stage = await zones();
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  await stage.env.clock.advance(seconds(130));
+  await stage.change('db:2');
+  await stage.until('two are new', () =>
+    ['db-1', 'db-2'].every((pod) => stage.env.imageOf(pod) === 'db:2' && stage.env.isReady(pod)),
+  );
+  await stage.change('db:3');
+  await stage.until('all is blocked', () => stage.partition() === 3);
+  await stage.change('db:1');
+  await stage.completed('db:1');
+  const asked = stage.env.cluster.eventLog.commits
+    .filter(({ name }) => name === 'rollout-operator-ledger-all')
+    .map(({ after }) => textAt(after, 'data', 'reservations'));
+  assert.deepEqual(stage.partitions(), [0, 3, 2, 1, 3, 2, 1, 3]);
+  for (const pod of ['db-2', 'db-1']) {
+    const [first] = asked
+      .filter((each, at) => each.includes(pod) && !(asked[at - 1] ?? '').includes(pod))
+      .slice(1);
+    assert.ok(first !== undefined, `${pod} goes back without being asked for`);
+  }
+  await stage.close();
+});
