@@ -8,6 +8,7 @@ import { numberAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { budgetOver } from '#testing/budgets.ts';
 import { noData, someData } from '#testing/fake-prometheus.ts';
+import { mostDown } from './phased-judge.ts';
 import { PhasedStage, usualCheck } from './phased-stage.ts';
 
 const namespace = 'demo';
@@ -28,22 +29,6 @@ async function failing(check: JsonObject, stage?: PhasedStage): Promise<PhasedSt
 
 function images(stage: PhasedStage): readonly string[] {
   return pods.map((pod) => (stage.env.stored('pods').has(pod) ? stage.env.imageOf(pod) : 'gone'));
-}
-
-/** The most pods that were away, or not ready, at the same moment. */
-function mostDown(stage: PhasedStage): number {
-  const ready = new Map<string, boolean>();
-  let most = 0;
-  let isWhole = false;
-  for (const { resource, name, after } of stage.env.cluster.eventLog.commits) {
-    if (resource !== 'pods' || !pods.includes(name)) continue;
-    const conditions = (after?.['status'] as JsonObject | undefined)?.['conditions'] ?? [];
-    ready.set(name, JSON.stringify(conditions).includes('"type":"Ready","status":"True"'));
-    const up = [...ready.values()].filter(Boolean).length;
-    if (up === pods.length) isWhole = true;
-    if (isWhole) most = Math.max(most, pods.length - up);
-  }
-  return most;
 }
 
 test('a spent failure budget pauses a rollout, says why for as long, and a larger one lets it go on', async () => {
@@ -72,7 +57,7 @@ test('a spent failure budget brings every pod back, one at a time, and the same 
   assert.deepEqual(images(stage), ['db:1', 'db:1', 'db:1']);
   assert.equal(stage.env.imageOfSet('db'), 'db:2');
   assert.equal(stage.partition(), 3);
-  assert.equal(mostDown(stage), 1);
+  assert.equal(mostDown(stage.env.cluster.eventLog.commits, pods), 1);
   assert.match(stage.messages('RollingBack').join(), /db-2 goes back to/);
   stage.prometheus.answer = () => someData;
   await stage.change('db:2');
@@ -188,7 +173,7 @@ test('a step of two pods is checked once, and each pod of it waits for all to be
   await stage.completed('db:2');
   assert.deepEqual(stage.partitions(), [0, 3, 2, 1, 0, 3]);
   assert.equal(stage.prometheus.asked.length, 4);
-  assert.equal(mostDown(stage), 1);
+  assert.equal(mostDown(stage.env.cluster.eventLog.commits, pods), 1);
   assert.match(stage.messages('WithinStep').join(), /db-1 may run .*, number 2 of the 2 pods/);
   await stage.close();
 });

@@ -5,6 +5,7 @@ import {
   canonicalJson,
   numberAt,
   objectAt,
+  objectsAt,
   textAt,
 } from '#embedded-cluster/controllers/read-json.ts';
 import type { Call, Commit } from '#embedded-cluster/event-log.ts';
@@ -126,6 +127,28 @@ export function partitionsIn(commits: readonly Commit[], name: string): readonly
       ({ after }) => numberAt(after, 'spec', 'updateStrategy', 'rollingUpdate', 'partition') ?? 0,
     );
   return all.filter((each, at) => each !== all[at - 1]);
+}
+
+/** The most of `pods` that were away, or not ready, at the same moment since all were ready for the first time. */
+export function mostDown(commits: readonly Commit[], pods: readonly string[]): number {
+  const ready = new Map<string, boolean>();
+  let most = 0;
+  let isWhole = false;
+  for (const { resource, name, after } of commits) {
+    if (resource !== 'pods' || !pods.includes(name)) continue;
+    ready.set(name, isReady(after));
+    const up = [...ready.values()].filter(Boolean).length;
+    if (up === pods.length) isWhole = true;
+    if (isWhole) most = Math.max(most, pods.length - up);
+  }
+  return most;
+}
+
+function isReady(pod: JsonObject | undefined): boolean {
+  if (textAt(pod, 'metadata', 'deletionTimestamp') !== '') return false;
+  return objectsAt(objectAt(pod, 'status'), 'conditions').some(
+    (each) => textAt(each, 'type') === 'Ready' && textAt(each, 'status') === 'True',
+  );
 }
 
 const verbs: readonly string[] = ['create', 'update', 'patch', 'delete'];
