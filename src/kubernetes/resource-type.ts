@@ -53,6 +53,7 @@ export const resourceTypes = Object.freeze({
     'replicatemplates',
     'ReplicaTemplate',
   ),
+  zoneAwareUpdates: served('zonecontrol.k8s.aws/v1', 'zoneawareupdates', 'ZoneAwareUpdate'),
   phasedRollouts: served('sts.plus/v1alpha1', 'phasedrollouts', 'PhasedRollout'),
   leases: served('coordination.k8s.io/v1', 'leases', 'Lease'),
   customResourceDefinitions: clusterScoped(

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import { conditionSchema } from '#kubernetes/condition-schema.ts';
 import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { mostAdditionalQueries } from './parse-queries.ts';
@@ -115,30 +116,6 @@ const spec: JsonObject = {
   },
 };
 
-/** As of `metav1.Condition`. */
-const condition: JsonObject = {
-  type: 'object',
-  required: ['lastTransitionTime', 'message', 'reason', 'status', 'type'],
-  properties: {
-    type: {
-      type: 'string',
-      maxLength: 316,
-      pattern:
-        '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
-    },
-    status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
-    observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
-    lastTransitionTime: time,
-    reason: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 1_024,
-      pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
-    },
-    message: { type: 'string', maxLength: 32_768 },
-  },
-};
-
 const counter = { type: 'integer', format: 'int32' } as const;
 
 const rollingPodStatus: JsonObject = {
@@ -173,7 +150,7 @@ const status: JsonObject = {
     updateRevision: { type: 'string' },
     rolloutStartTime: time,
     rolloutEndTime: time,
-    conditions: { type: 'array', items: condition },
+    conditions: { type: 'array', items: conditionSchema },
     rollingPodStatus,
   },
 };

@@ -16,6 +16,8 @@ export interface GateHistory {
   /** All commits of the set. */
   readonly commits: readonly Commit[];
   readonly asked: readonly AskedOnce[];
+  /** What the checks of the set ask: all must pass. */
+  readonly expressions: readonly string[];
   readonly threshold: number;
   /** How many pods may go from one round of checks to the next. */
   readonly stepSize: number;
@@ -37,7 +39,7 @@ interface Moment {
  * pass on end, all asked since the partition or the template last changed; in a step of several pods for the first of them.
  */
 export function gateFaults(history: GateHistory): readonly string[] {
-  const { commits, asked, threshold, stepSize, start } = history;
+  const { commits, threshold, stepSize, start } = history;
   const moments = commits.flatMap((commit) => momentOf(commit, start));
   let since = Number.NEGATIVE_INFINITY;
   /** Pods of this template that have gone since checks passed for it. */
@@ -47,7 +49,7 @@ export function gateFaults(history: GateHistory): readonly string[] {
     const faults: string[] = [];
     if (before?.template !== moment.template) gone = Number.POSITIVE_INFINITY;
     if (before !== undefined && isLowered(before, moment)) {
-      const passed = passesOnEnd(asked, since, moment.at);
+      const passed = passesOnEnd(history, since, moment.at);
       gone = passed >= threshold ? 1 : gone + 1;
       faults.push(...faultsOf(before, moment, { passed, threshold, isInStep: gone <= stepSize }));
     }
@@ -94,13 +96,12 @@ function momentOf({ after, at }: Commit, start: number): readonly Moment[] {
 }
 
 /** Answers that pass on end, of that expression which has the fewest: all must pass. */
-function passesOnEnd(asked: readonly AskedOnce[], since: number, until: number): number {
-  const expressions = [...new Set(asked.map(({ question }) => question.expr))];
+function passesOnEnd({ asked, expressions }: GateHistory, since: number, until: number): number {
   const passes = expressions.map((expr) => {
     const ofIt = asked.filter(({ question }) => question.expr === expr);
     return passesOfOne(ofIt, since, until);
   });
-  return passes.length === 0 ? 0 : Math.min(...passes);
+  return Math.min(...passes);
 }
 
 /** Answers that pass, the newest ones, with errors between them and nothing else. */

@@ -284,7 +284,9 @@ export class PhasedStage {
     const threshold = numberAt(check, 'successThreshold') ?? 3;
     const stepSize = numberAt(this.rollout(), 'spec', 'stepSize') ?? 1;
     const { asked } = this.prometheus;
-    const faults = gateFaults({ commits, asked, threshold, stepSize, start });
+    const queries = [objectAt(check, 'query'), ...objectsAt(check, 'additionalQueries')];
+    const expressions = queries.map((query) => textAt(query, 'expr'));
+    const faults = gateFaults({ commits, asked, expressions, threshold, stepSize, start });
     assert.deepEqual(faults, []);
   }
 

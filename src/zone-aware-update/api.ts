@@ -1,0 +1,67 @@
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import { invalid, type Parsed, valid } from '#base/parsed.ts';
+import { quoted } from '#base/quoted.ts';
+import { objectAt } from '#statefulset/parse-fields.ts';
+import { parseGoFloat } from './go-float.ts';
+import { type MostUnavailable, parseMostUnavailable } from './step-limit.ts';
+
+/** What the `spec` of a ZoneAwareUpdate says. */
+export interface ZoneAwareUpdateSpec {
+  /** Name of the StatefulSet, in the same namespace; empty for none. */
+  readonly statefulSet: string;
+  /** What is wrong with it matters once a step is due, and not before (ZAU-32). */
+  readonly maxUnavailable: Parsed<MostUnavailable>;
+  /** As above (ZAU-34). */
+  readonly exponentialFactor: Parsed<number>;
+  /** Name of the alarm that pauses the rollout; undefined for none, or where it is to be ignored. */
+  readonly alarm: string | undefined;
+  /** Whether all is planned, and no pod deleted. */
+  readonly isDryRun: boolean;
+}
+
+/** What the schema puts where nothing is written. */
+export const defaultFactor = '2.0';
+
+/** Reads the `spec` of a stored ZoneAwareUpdate. */
+export function parseZoneAwareUpdate(object: JsonObject): Parsed<ZoneAwareUpdateSpec> {
+  const spec = objectAt(object, 'spec');
+  const texts = ['statefulset', 'exponentialFactor', 'pauseRolloutAlarm'] as const;
+  const flags = ['ignoreAlarm', 'dryRun'] as const;
+  const wrongText = texts.find((name) => !isAbsent(spec[name]) && typeof spec[name] !== 'string');
+  if (wrongText !== undefined) return refused(`spec.${wrongText}`, 'a text', spec[wrongText]);
+  const wrongFlag = flags.find((name) => !isAbsent(spec[name]) && typeof spec[name] !== 'boolean');
+  if (wrongFlag !== undefined)
+    return refused(`spec.${wrongFlag}`, 'true or false', spec[wrongFlag]);
+  const textAt = (name: (typeof texts)[number], fallback = ''): string => {
+    const value = spec[name];
+    return typeof value === 'string' ? value : fallback;
+  };
+  const alarm = textAt('pauseRolloutAlarm');
+  return valid({
+    statefulSet: textAt('statefulset'),
+    maxUnavailable: parseMostUnavailable(
+      spec['maxUnavailable'] ?? undefined,
+      'spec.maxUnavailable',
+    ),
+    exponentialFactor: factorOf(textAt('exponentialFactor', defaultFactor)),
+    alarm: alarm === '' || spec['ignoreAlarm'] === true ? undefined : alarm,
+    isDryRun: spec['dryRun'] === true,
+  });
+}
+
+function factorOf(text: string): Parsed<number> {
+  const factor = parseGoFloat(text);
+  if (factor !== undefined) return valid(factor);
+  return invalid(
+    'spec.exponentialFactor',
+    `must be a number such as "2.0", or "0": got ${quoted(text)}`,
+  );
+}
+
+function isAbsent(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null;
+}
+
+function refused(path: string, wanted: string, value: JsonValue | undefined): Parsed<never> {
+  return invalid(path, `must be ${wanted}: got ${JSON.stringify(value)}`);
+}

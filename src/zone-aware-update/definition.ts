@@ -1,0 +1,70 @@
+import type { JsonObject } from '#base/json.ts';
+import { conditionSchema } from '#kubernetes/condition-schema.ts';
+import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { defaultFactor } from './api.ts';
+
+const spec: JsonObject = {
+  type: 'object',
+  properties: {
+    statefulset: { type: 'string', description: 'Name of the StatefulSet, in the same namespace.' },
+    maxUnavailable: {
+      anyOf: [{ type: 'integer' }, { type: 'string' }],
+      'x-kubernetes-int-or-string': true,
+      description:
+        'How many pods one step may take at most: an integer, or a percentage of all pods of the StatefulSet, rounded up.',
+    },
+    exponentialFactor: {
+      type: 'string',
+      default: defaultFactor,
+      description:
+        'By how much each step is larger than the one before, as a text; "0" takes as many as maxUnavailable says at once.',
+    },
+    pauseRolloutAlarm: {
+      type: 'string',
+      description: 'Name of the CloudWatch alarm that pauses the rollout while it rings.',
+    },
+    ignoreAlarm: { type: 'boolean', description: 'Whether that alarm is not looked at.' },
+    dryRun: { type: 'boolean', description: 'Whether all is planned, and no pod deleted.' },
+  },
+};
+
+const int32 = { type: 'integer', format: 'int32' } as const;
+
+const status: JsonObject = {
+  type: 'object',
+  properties: {
+    currentRevision: { type: 'string' },
+    updateRevision: { type: 'string' },
+    oldReplicas: {
+      type: 'object',
+      additionalProperties: int32,
+      description: 'Pods that do not run the update revision, by zone, before the last step.',
+    },
+    updateStep: { ...int32, description: 'Steps of this rollout that were done.' },
+    deletedReplicas: { ...int32, description: 'Pods that the last step deleted.' },
+    pausedRollout: { type: 'boolean', description: 'Whether the alarm paused the rollout.' },
+    observedGeneration: { type: 'integer', format: 'int64', description: 'Unknown to the peer.' },
+    conditions: {
+      type: 'array',
+      items: conditionSchema,
+      description: 'Why the rollout waits, or goes on. Unknown to the peer.',
+    },
+  },
+};
+
+/** The definition of ZoneAwareUpdate, with the names and types of the peer's (zone-aware controllers §1). */
+export const zoneAwareUpdateDefinition: JsonObject = definitionOf({
+  type: resourceTypes.zoneAwareUpdates,
+  names: { shortNames: ['zau'] },
+  schema: {
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      spec,
+      status,
+    },
+  },
+});

@@ -1,0 +1,71 @@
+import type { Because } from '#base/because.ts';
+import type { Parsed } from '#base/parsed.ts';
+import type { Instant, Millis, Monotonic } from '#base/units.ts';
+import type { Answer, QuestionKey } from '#check/answer.ts';
+import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
+import type { ZoneAwareUpdateSpec } from './api.ts';
+import type { UpdateStatus } from './status.ts';
+
+/** All that one decision about a ZoneAwareUpdate needs to know; immutable, and of one moment. */
+export interface UpdateSnapshot {
+  readonly resource: StoredUpdate;
+  /** The set that `spec.statefulset` names; undefined where there is none. */
+  readonly target: UpdatedSet | undefined;
+  /** Another ZoneAwareUpdate over the same set that comes first, being older; undefined where this one does (W-14). */
+  readonly rival: string | undefined;
+  /** What else would move the same set, such as `PhasedRollout a`; nobody moves it then (D-63). */
+  readonly conflicts: readonly string[];
+  /** Why nothing may be disrupted now, the first to be told. */
+  readonly holds: readonly UpdateHold[];
+  /** Why single pods may not go now, by uid. */
+  readonly refusals: ReadonlyMap<string, UpdateHold>;
+  readonly alarm: AlarmSight;
+  /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
+  readonly leaving: ReadonlySet<string>;
+  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  readonly stuckAfter: Millis | undefined;
+  /** What this process has seen of the pods itself. */
+  readonly watched: Watched;
+}
+
+/** A ZoneAwareUpdate as it is stored. */
+export interface StoredUpdate {
+  readonly name: string;
+  readonly spec: Parsed<ZoneAwareUpdateSpec>;
+  readonly status: UpdateStatus;
+}
+
+/** A StatefulSet as a ZoneAwareUpdate sees it. */
+export interface UpdatedSet {
+  readonly set: StatefulSetView;
+  /** Pods whose controlling owner is this set; in no order. */
+  readonly pods: readonly PodView[];
+  /** The zone of each pod whose zone is known, by uid: of the node that it runs on, or ran on. */
+  readonly zones: ReadonlyMap<string, string>;
+}
+
+/** Who forbids a disruption. */
+export type HeldReason =
+  | 'AwaitingPredecessor'
+  | 'AwaitingAnswer'
+  | 'ViewNotFresh'
+  | 'BudgetRefused'
+  | 'BudgetUnclear'
+  | 'RequestRefused';
+
+/** Why nothing may be disrupted; `until` when time alone ends it. */
+export interface UpdateHold {
+  readonly until?: Instant;
+  readonly because: Because<HeldReason>;
+}
+
+/** How far this process has come with asking about the alarm. */
+export interface AlarmSight {
+  /** The moment of the snapshot on the clock that does not step. */
+  readonly steady: Monotonic;
+  /** Names what is asked now, and where. */
+  readonly questionId: string;
+  /** What has been asked, and is not answered. */
+  readonly asked?: QuestionKey;
+  readonly answer?: Answer;
+}
