@@ -24,7 +24,7 @@ export interface UpdatedPod {
 }
 
 /** The spec of most scenarios: two pods at most, growing by 2, without an alarm. */
-export const usualUpdateSpec: ZoneAwareUpdateSpec = {
+const usualUpdateSpec: ZoneAwareUpdateSpec = {
   statefulSet: 'web',
   maxUnavailable: valid({ kind: 'count', count: 2 }),
   exponentialFactor: valid(2),

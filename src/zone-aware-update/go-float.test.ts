@@ -35,8 +35,29 @@ describe('parseGoFloat()', () => {
   }
 
   const refused = [
-    ...['', '  ', ' 2', '0x10', '1e400', '-1e400', 'abc', '+nan', '1__0', '_1', '1_', '1e', '1e+'],
-    ...['e5', '.', '0x.p1', 'infinit', '0b1', '0o7', '1._5', '2,5', '٢', '9'.repeat(1_000)],
+    '',
+    '  ',
+    ' 2',
+    '0x10',
+    '1e400',
+    '-1e400',
+    'abc',
+    '+nan',
+    '1__0',
+    '_1',
+    '1_',
+    '1e',
+    '1e+',
+    'e5',
+    '.',
+    '0x.p1',
+    'infinit',
+    '0b1',
+    '0o7',
+    '1._5',
+    '2,5',
+    '٢',
+    '9'.repeat(1_000),
   ];
   for (const text of refused) {
     test(`parseGoFloat() refuses "${text.slice(0, 10)}"`, () =>

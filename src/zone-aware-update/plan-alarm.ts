@@ -1,4 +1,5 @@
 import { after, type Millis, millis, seconds } from '#base/units.ts';
+import type { QuestionKey } from '#check/answer.ts';
 import { held, type Outcome, type Pass, refreshed, stepOf } from './plan-outcome.ts';
 import type { Candidates } from './plan-step.ts';
 import { mergedCounts } from './status.ts';
@@ -10,28 +11,32 @@ const alarmPeriod: Millis = seconds(10);
 export function planAlarm(pass: Pass, { counts }: Candidates): Outcome | undefined {
   const { snapshot, target, spec, now } = pass;
   if (spec.alarm === undefined) return undefined;
-  const { asked, answer, questionId, steady } = snapshot.alarm;
+  const { answer, questionId, steady } = snapshot.alarm;
   const { uid, status } = target.set;
-  const subject = `${uid}/${status.updateRevision}/${stepOf(pass)}`;
-  const isOfNow = answer?.question.subject === subject && answer.question.id === questionId;
+  const question = { subject: `${uid}/${status.updateRevision}/${stepOf(pass)}`, id: questionId };
+  const isOfNow = answer !== undefined && isSame(answer.question, question);
   const left = isOfNow ? answer.askedAt + alarmPeriod - steady : 0;
-  if (answer !== undefined && left > 0) {
-    if (answer.verdict === 'passes') return undefined;
-    const until = after(now, millis(left));
-    const { message } = answer.because;
-    if (answer.verdict === 'unknown') return held('AlarmUnknown', message, until);
-    const paused = refreshed(pass, {
-      isPaused: true,
-      updateStep: stepOf(pass),
-      oldReplicas: mergedCounts(snapshot.resource.status.oldReplicas, counts),
-    });
-    return { ...held('AlarmRings', message, until), statusAfter: () => paused };
-  }
-  const because = { reason: 'AlarmDue', message: `Is ${spec.alarm} ringing?` } as const;
-  const isAsked = asked?.subject === subject && asked.id === questionId;
-  if (isAsked) return held('AwaitingAlarm', `The state of ${spec.alarm} is being asked`);
-  return {
-    ...held('AwaitingAlarm', `The state of ${spec.alarm} is being asked`),
-    decisions: [{ kind: 'ask', question: { subject, id: questionId }, because }],
-  };
+  if (!isOfNow || left <= 0) return planQuestion(pass, spec.alarm, question);
+  if (answer.verdict === 'passes') return undefined;
+  const until = after(now, millis(left));
+  const { message } = answer.because;
+  if (answer.verdict === 'unknown') return held('AlarmUnknown', message, until);
+  const paused = refreshed(pass, {
+    isPaused: true,
+    updateStep: stepOf(pass),
+    oldReplicas: mergedCounts(snapshot.resource.status.oldReplicas, counts),
+  });
+  return { ...held('AlarmRings', message, until), statusAfter: () => paused };
+}
+
+function planQuestion({ snapshot }: Pass, alarm: string, question: QuestionKey): Outcome {
+  const { asked } = snapshot.alarm;
+  const waiting = held('AwaitingAlarm', `The state of ${alarm} is being asked`);
+  if (asked !== undefined && isSame(asked, question)) return waiting;
+  const because = { reason: 'AlarmDue', message: `Is ${alarm} ringing?` } as const;
+  return { ...waiting, decisions: [{ kind: 'ask', question, because }] };
+}
+
+function isSame(one: QuestionKey, other: QuestionKey): boolean {
+  return one.subject === other.subject && one.id === other.id;
 }
