@@ -6,7 +6,7 @@ import { roleRules } from '#operator-permissions.ts';
 import { deployment, name, type SetUp, withWebhooks } from './deployment.ts';
 
 /** With webhooks, and every capability. */
-const everything: SetUp = { ...withWebhooks, args: ['all', ...withWebhooks.args] };
+export const everything: SetUp = { ...withWebhooks, args: ['all', ...withWebhooks.args] };
 
 /** A manifest, and what it permits. */
 export interface AllFile {

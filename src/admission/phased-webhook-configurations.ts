@@ -55,6 +55,8 @@ export function phasedWebhookConfigurations(place: PhasedWebhookPlace): readonly
 /** Where the API server finds them beside the webhooks of rollout groups, which review the operator's own namespace. */
 export interface SharedWebhookPlace {
   readonly namespace: string;
+  /** @default `rollout-operator` */
+  readonly service?: string;
   /** Of the Service. @default 443 */
   readonly port?: number;
 }
@@ -62,6 +64,7 @@ export interface SharedWebhookPlace {
 /** Returns the two configurations for the program that runs everything: by its Service, and with its CA. */
 export function sharedPhasedConfigurations({
   namespace,
+  service = 'rollout-operator',
   port,
 }: SharedWebhookPlace): readonly JsonObject[] {
   return hooks.map((hook) => ({
@@ -70,7 +73,7 @@ export function sharedPhasedConfigurations({
     metadata: { name: ownName(hook, namespace), labels: injected(namespace) },
     webhooks: [
       {
-        ...webhookOf(hook, { name: 'rollout-operator', namespace, port }),
+        ...webhookOf(hook, { name: service, namespace, port }),
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
       },
     ],
