@@ -189,6 +189,11 @@ describe('bundleInto()', () => {
       2,
       'This version does not stand in for the zone-aware-controllers-for-k8s, whose "zone-aware-controllers" it was started as: only /bin/rollout-operator and /manager are built\n',
     ]);
+    const all = run('all', '--leader-elect', '--nonsense');
+    assert.match(
+      all.stderr,
+      /^flag provided but not defined: -nonsense\nUsage of rollout-operator:/,
+    );
     const byCommand = run('phased-rollout', '--nonsense');
     assert.match(
       byCommand.stderr,

@@ -3,10 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
+import { readAllConfig } from '#config/all-config.ts';
 import { readPhasedRolloutConfig } from '#config/phased-config.ts';
 import { readConfig } from '#config/read-config.ts';
 import { usualNames } from '#operator-permissions.ts';
 import {
+  allFiles,
   deployFiles,
   operatorWithWebhooks,
   phasedRolloutFiles,
@@ -93,6 +95,74 @@ describe('phasedRolloutFiles()', () => {
             'sts-phased-rollout-operator-system/sts-phased-rollout-operator-serving-cert',
         },
       })),
+    );
+  });
+});
+
+describe('allFiles()', () => {
+  const files = allFiles(builtImage(programVersion(root)));
+  const stored = join(folder, 'all');
+  const objectsIn = (file: string): readonly unknown[] =>
+    parseAllDocuments(files[file] ?? '').map((document) => document.toJS() as unknown);
+
+  test('is what deploy/all holds; else npm run manifests', () => {
+    const texts = readdirSync(stored).map((file) => [
+      file,
+      readFileSync(join(stored, file), 'utf8'),
+    ]);
+    assert.deepEqual(Object.fromEntries(texts), files);
+  });
+
+  test('starts the program that runs everything, with what the rollout-operator serves', () => {
+    const [deployment] = objectsIn('deployment.yaml') as [
+      { spec: { template: { spec: { containers: [{ args: string[] }] } } } },
+    ];
+    const [command, ...flags] = deployment.spec.template.spec.containers[0].args;
+    assert.equal(command, 'all');
+    const outcome = readAllConfig(flags);
+    assert.ok(outcome.kind === 'run');
+    assert.deepEqual(outcome.ignored, []);
+    assert.equal(outcome.config.tls.isEnabled, true);
+  });
+
+  test('lets the API server find the webhooks by the Service and the CA of the others, for one namespace', () => {
+    const bodies = objectsIn('webhook-configurations.yaml') as {
+      metadata: { name: string; labels: object };
+      webhooks: {
+        clientConfig: { service: { name: string; namespace: string } };
+        namespaceSelector: object;
+      }[];
+    }[];
+    assert.deepEqual(
+      bodies.map(({ metadata }) => metadata.name),
+      ['phased-rollout-defaults-demo', 'phased-rollout-validation-demo'],
+    );
+    for (const { webhooks, metadata } of bodies) {
+      const [webhook] = webhooks;
+      const { name, namespace } = webhook?.clientConfig.service ?? {};
+      assert.deepEqual([name, namespace], ['rollout-operator', 'demo']);
+      const here = { matchLabels: { 'kubernetes.io/metadata.name': 'demo' } };
+      assert.deepEqual(webhook?.namespaceSelector, here);
+      assert.deepEqual(Object.values(metadata.labels), ['true', 'demo']);
+    }
+  });
+
+  test('permits to patch the configurations of PhasedRollouts by name, and nothing on all Secrets but to get them', () => {
+    const rules = ['role.yaml', 'webhook-certificate-cluster-role.yaml'].flatMap((file) =>
+      (objectsIn(file) as { rules?: Rule[] }[]).flatMap(({ rules: some = [] }) => some),
+    );
+    const patching = rules.filter(
+      ({ resources, verbs }) =>
+        verbs.includes('patch') && /webhookconfigurations/.test(resources.join()),
+    );
+    assert.deepEqual(
+      patching.map(({ resourceNames }) => resourceNames),
+      [['phased-rollout-validation-demo'], ['phased-rollout-defaults-demo']],
+    );
+    const secrets = rules.filter(({ resources }) => resources.includes('secrets'));
+    assert.deepEqual(
+      secrets.map(({ verbs }) => verbs),
+      [['get']],
     );
   });
 });

@@ -3,9 +3,10 @@
  * capability states beside its code. What names its namespace is written there for that of the examples.
  *
  *     npm run manifests
- *     npm run -s manifests -- <namespace> [<image>] | kubectl apply -n <namespace> -f -
+ *     npm run -s manifests -- <namespace> [<image> [all]] | kubectl apply -n <namespace> -f -
  *
- * The second form writes no file: it prints the operator with its webhooks for another namespace.
+ * The second form writes no file: it prints the operator with its webhooks for another namespace; with `all`, the one that
+ * runs every capability.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,6 +24,7 @@ import {
   webhookPermissions,
 } from '#operator-permissions.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
+import { allObjects } from './install/all-files.ts';
 import {
   builtImage,
   deployment,
@@ -90,6 +92,22 @@ export function phasedRolloutFiles(image: string): Readonly<Record<string, strin
   );
 }
 
+/** Returns the manifests of deploy/all by file name. */
+export function allFiles(
+  image: string,
+  namespace: string = exampleNamespace,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(allObjects(image, namespace)).map(([file, { objects, permissions }]) => {
+      const where = JSON.stringify(objects).includes(namespace)
+        ? placed(namespace, ' <image> all')
+        : '';
+      const why = permissions.length === 0 ? '' : reasons(permissions);
+      return [file, `${header}${where}${why}${documents(objects)}`];
+    }),
+  );
+}
+
 const emptyReason = `#
 # What the operator writes, made empty here: so its Roles name what they permit to write, and permit to create nothing.
 # Applying this again leaves what was written as it is.
@@ -121,8 +139,8 @@ export function clusterRoleWithBinding(
 }
 
 /** What `namespace` decides in a file. */
-function placed(namespace: string): string {
-  const how = 'npm run -s manifests -- <namespace>';
+function placed(namespace: string, rest = ''): string {
+  const how = `npm run -s manifests -- <namespace>${rest}`;
   return `# For an operator in the namespace ${namespace}; for another one: ${how}\n`;
 }
 
@@ -241,6 +259,23 @@ export function programVersion(root: string): string {
 
 /** Returns all of an operator with its webhooks, for `kubectl apply -n namespace`; what starts it comes last. */
 export function operatorWithWebhooks(image: string, namespace: string): string {
+  return joined(webhookFiles(image, namespace));
+}
+
+/** The same for an operator that runs every capability. */
+export function operatorOfAll(image: string, namespace: string): string {
+  const common = webhookFiles(image, namespace).slice(0, -1);
+  const { 'deployment.yaml': last = '', ...others } = allFiles(image, namespace);
+  const definition = phasedRolloutFiles(image)['definition.yaml'] ?? '';
+  return joined([...common, definition, ...Object.values(others), last]);
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.join('---\n');
+}
+
+/** What starts it comes last. */
+function webhookFiles(image: string, namespace: string): readonly string[] {
   if (!/^(?!-)[-a-z\d]{1,63}(?<!-)$/.test(namespace)) {
     throw new Error(
       `The namespace must be lower case letters, digits and "-" within, 63 at most: got "${namespace}"`,
@@ -250,26 +285,26 @@ export function operatorWithWebhooks(image: string, namespace: string): string {
   const last = 'deployment-with-webhooks.yaml';
   const apart = ['deployment.yaml', exampleFile, last];
   const first = Object.keys(files).filter((file) => !apart.includes(file));
-  return [...first, last].map((file) => files[file]).join('---\n');
+  return [...first, last].map((file) => files[file] ?? '');
+}
+
+function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
+  const path = join(import.meta.dirname, '..', folder);
+  mkdirSync(path, { recursive: true });
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(path, file), text);
 }
 
 if (import.meta.main) {
   const root = join(import.meta.dirname, '..');
-  const [namespace, image = builtImage(programVersion(root))] = process.argv.slice(2);
+  const [namespace, image = builtImage(programVersion(root)), what] = process.argv.slice(2);
   if (namespace === undefined) {
-    const folder = join(root, 'deploy');
-    mkdirSync(folder, { recursive: true });
-    for (const [file, text] of Object.entries(deployFiles(image))) {
-      writeFileSync(join(folder, file), text);
-    }
-    const ofPhased = join(folder, 'phased-rollout');
-    mkdirSync(ofPhased, { recursive: true });
-    for (const [file, text] of Object.entries(phasedRolloutFiles(image))) {
-      writeFileSync(join(ofPhased, file), text);
-    }
+    writeFiles('deploy', deployFiles(image));
+    writeFiles('deploy/phased-rollout', phasedRolloutFiles(image));
+    writeFiles('deploy/all', allFiles(image));
   } else {
     try {
-      process.stdout.write(operatorWithWebhooks(image, namespace));
+      const print = what === 'all' ? operatorOfAll : operatorWithWebhooks;
+      process.stdout.write(print(image, namespace));
     } catch (error) {
       process.stderr.write(`${errorOf(error).message}\n`);
       process.exitCode = 1;

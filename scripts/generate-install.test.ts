@@ -79,6 +79,7 @@ describe('installFiles()', () => {
       '',
       'disruptionBudgets',
       'image',
+      'phasedRollouts',
       'serviceAccount',
       'serviceMonitor',
       'webhooks',

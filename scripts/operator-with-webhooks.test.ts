@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { operatorWithWebhooks } from './generate-deploy.ts';
+import { operatorOfAll, operatorWithWebhooks } from './generate-deploy.ts';
 
 describe('operatorWithWebhooks()', () => {
   test('refuses what is no name of a namespace', () => {
@@ -29,5 +29,30 @@ describe('operatorWithWebhooks()', () => {
         ['true', namespace],
       ]);
     }
+  });
+});
+
+describe('operatorOfAll()', () => {
+  const objects = parseAllDocuments(operatorOfAll('registry.example/operator:1', 'cells')).map(
+    (document) => document.toJS() as { kind: string; metadata: { name: string } },
+  );
+  const namesOf = (wanted: RegExp): readonly string[] =>
+    objects.filter(({ kind }) => wanted.test(kind)).map(({ metadata }) => metadata.name);
+
+  test('has one Deployment, which comes last, and each object once', () => {
+    assert.deepEqual(namesOf(/^Deployment$/), ['rollout-operator']);
+    assert.equal(objects.at(-1)?.kind, 'Deployment');
+    const all = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    assert.deepEqual(
+      all.filter((each, at) => all.indexOf(each) !== at),
+      [],
+    );
+  });
+
+  test('has the definition and the webhooks of PhasedRollouts beside all others', () => {
+    assert.ok(namesOf(/^CustomResourceDefinition$/).includes('phasedrollouts.sts.plus'));
+    const hooks = namesOf(/WebhookConfiguration$/);
+    assert.equal(hooks.length, 6);
+    assert.ok(hooks.every((name) => name.endsWith('-cells')));
   });
 });

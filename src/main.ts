@@ -14,7 +14,7 @@ const unbuilt: ReadonlySet<string> = new Set([
 ]);
 
 /** Those that are built. */
-const commands = ['cluster', 'demo', 'phased-rollout'] as const;
+const commands = ['all', 'cluster', 'demo', 'phased-rollout'] as const;
 
 /** The commands by their first argument; flags alone start the operator, as the peers' Deployments do. */
 async function main(args: readonly string[]): Promise<number> {
@@ -31,6 +31,10 @@ async function main(args: readonly string[]): Promise<number> {
     case 'cluster': {
       const { clusterCommand } = await import('#command/cluster.ts');
       return clusterCommand(rest);
+    }
+    case 'all': {
+      const { allCommand } = await import('#command/all.ts');
+      return allCommand(rest);
     }
     case 'phased-rollout': {
       const { phasedRolloutCommand } = await import('#command/phased-rollout.ts');

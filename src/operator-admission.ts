@@ -13,7 +13,7 @@ import type { Tracing } from '#telemetry/tracing.ts';
 /** What serving webhooks needs besides what the operator has anyway. */
 export type AdmissionSettings = Pick<
   AdmissionOptions,
-  'registry' | 'httpMetrics' | 'podHttp' | 'host' | 'onListening'
+  'registry' | 'httpMetrics' | 'podHttp' | 'host' | 'further' | 'onListening'
 >;
 
 /** The webhooks of one run. */

@@ -20,7 +20,7 @@ export interface BudgetSettings {
   readonly namespace: string;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly caches: Caches;
+  readonly caches: Pick<Caches, 'pods' | 'statefulSets' | 'budgets'>;
   readonly metrics: BudgetMetrics;
 }
 

@@ -2,14 +2,17 @@ import { aborted } from '#base/aborted.ts';
 import { atMost } from '#base/at-most.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { seconds } from '#base/units.ts';
+import { type Millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import { type BudgetView, budgetView } from '#disruption-budget/budget-view.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer, InformerProblem, InformerReason } from '#kubernetes/informer.ts';
+import { PermittedInformer } from '#kubernetes/permitted-informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
+import { parseRollout, type RolloutView } from '#phased-rollout/parse-resource.ts';
+import { phasedSetIndexers, rolloutIndexers } from '#phased-rollout/phased-indexes.ts';
 import { referenceIndexers } from '#replica-coordination/references.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
@@ -21,6 +24,8 @@ export interface Caches {
   readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
   readonly budgets: Informer<BudgetView>;
+  /** Read also where only others roll out by them: what names a set tells (D-63). */
+  readonly rollouts: PermittedInformer<RolloutView>;
 }
 
 /** What the caches are run with. */
@@ -29,13 +34,16 @@ interface Settings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  /** How soon is asked again for what the Role denies; absent: never. */
+  readonly askAgain?: Millis;
 }
 
-/** How long the start waits to learn of budgets that may not be readable at all (KW-20). */
-const budgetPatience = seconds(2);
+/** How long the start waits to learn of what may not be readable at all, such as budgets (KW-20). */
+const optionalPatience = seconds(2);
 
 /** The caches that all capabilities share; {@link runCaches} fills them. */
-export function createCaches(client: Client, { config, clock, log, metrics }: Settings): Caches {
+export function createCaches(client: Client, settings: Settings): Caches {
+  const { config, clock, log, metrics, askAgain } = settings;
   const { namespace } = config.kubernetes;
   const common = { client, clock, namespace };
   const report = (plural: string) => (problem: InformerProblem) =>
@@ -53,7 +61,7 @@ export function createCaches(client: Client, { config, clock, log, metrics }: Se
       ...common,
       type: resourceTypes.statefulSets,
       project: parseStatefulSet,
-      indexers: { ...statefulSetIndexers, ...referenceIndexers },
+      indexers: { ...statefulSetIndexers, ...referenceIndexers, ...phasedSetIndexers },
       report: report('statefulsets'),
     }),
     budgets: createInformer({
@@ -63,6 +71,20 @@ export function createCaches(client: Client, { config, clock, log, metrics }: Se
       indexers: {},
       isAbsentAllowed: true,
       report: report(resourceTypes.zoneAwarePodDisruptionBudgets.plural),
+    }),
+    rollouts: new PermittedInformer({
+      client,
+      clock,
+      namespace,
+      askAgain,
+      informer: createInformer({
+        ...common,
+        type: resourceTypes.phasedRollouts,
+        project: parseRollout,
+        indexers: rolloutIndexers,
+        isAbsentAllowed: true,
+        report: report(resourceTypes.phasedRollouts.plural),
+      }),
     }),
   };
 }
@@ -82,14 +104,15 @@ function reportInformer(
 /** What an informer reports that needs nobody's attention. */
 const quietReasons: ReadonlySet<InformerReason> = new Set(['Recovered', 'TypeAbsent', 'ViewFresh']);
 
-/** Resolves when the caches are filled; budgets, which may not be readable at all, are waited for no longer than 2 s. */
+/** Resolves when the caches are filled; what may not be readable at all is waited for no longer than 2 s. */
 export async function cachesSynced(
   caches: Caches,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
   await Promise.all([caches.pods.synced, caches.statefulSets.synced]);
-  await atMost(budgetPatience, caches.budgets.synced, { clock, signal });
+  const optional = Promise.all([caches.budgets.synced, caches.rollouts.settled]);
+  await atMost(optionalPatience, optional.then(nothing), { clock, signal });
 }
 
 /**
@@ -98,11 +121,21 @@ export async function cachesSynced(
  * @returns one promise a cache; the first that rejects tells that a view cannot be trusted any more (D-6)
  */
 export function runCaches(
-  { pods, statefulSets, budgets }: Caches,
+  { pods, statefulSets, budgets, rollouts }: Caches,
   unreadable: AbortSignal,
   signal: AbortSignal,
 ): readonly Promise<void>[] {
-  return [pods.run(signal), statefulSets.run(signal), watchBudgets(budgets, unreadable, signal)];
+  const proven = Promise.all([pods.synced, statefulSets.synced]).then(nothing);
+  return [
+    pods.run(signal),
+    statefulSets.run(signal),
+    watchBudgets(budgets, unreadable, signal),
+    rollouts.run(proven, signal),
+  ];
+}
+
+function nothing(): void {
+  // Only that it is done matters.
 }
 
 async function watchBudgets(

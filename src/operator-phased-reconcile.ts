@@ -1,19 +1,10 @@
 import { atMost } from '#base/at-most.ts';
-import type { Clock } from '#base/clock.ts';
-import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
-import { OpenQuestions } from '#check/open-questions.ts';
-import type { Prometheus } from '#check/prometheus.ts';
-import { SeenStates } from '#check/seen-states.ts';
-import type { Config } from '#config/config.ts';
-import { ConsistentReads } from '#control/consistent-reads.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
 import { askPermissions } from '#control/optional-permissions.ts';
-import { PodDeletions } from '#control/pod-deletions.ts';
+import { groupOwners, OwnersOfSets } from '#control/owners-of-sets.ts';
 import { PredecessorWait } from '#control/predecessor-wait.ts';
-import { Refusals } from '#control/refusals.ts';
-import { WatchedPods } from '#control/watched-pods.ts';
 import { type BudgetView, budgetView } from '#disruption-budget/budget-view.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
@@ -23,19 +14,12 @@ import type { LeaderElection, Leading } from '#kubernetes/leader-election.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
-import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { openBudgets, type RunningBudgets } from '#operator-budgets.ts';
-import { Credentials } from '#phased-rollout/credentials.ts';
-import { LetGoPods } from '#phased-rollout/let-go.ts';
+import { type PhasedPortSettings, phasedPorts } from '#operator-phased-ports.ts';
+import { phasedKind, phasedRolloutOwners } from '#phased-rollout/owners.ts';
 import { parseRollout, type RolloutView } from '#phased-rollout/parse-resource.ts';
-import { PartitionPaces } from '#phased-rollout/partition-paces.ts';
 import { phasedSetIndexers, rolloutIndexers } from '#phased-rollout/phased-indexes.ts';
-import { PhasedWrites } from '#phased-rollout/phased-writes.ts';
-import {
-  type PhasedControllerPorts,
-  runPhasedRollouts,
-} from '#phased-rollout/run-phased-rollouts.ts';
-import { UnseenWrites } from '#phased-rollout/unseen-writes.ts';
+import { runPhasedRollouts } from '#phased-rollout/run-phased-rollouts.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -50,16 +34,11 @@ export interface PhasedTerm {
 }
 
 /** What all terms of one process share. */
-export interface PhasedSettings {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface PhasedSettings extends PhasedPortSettings {
   readonly metrics: OperatorMetrics;
   readonly budgetMetrics: BudgetMetrics;
   /** Names this process. */
   readonly identity: string;
-  /** Asks Prometheus; whoever made it ends it. */
-  readonly prometheus: Prometheus;
 }
 
 interface PhasedCaches {
@@ -168,11 +147,14 @@ async function work(
     horizon: config.rollout.predecessorHorizon,
     startedAt: clock.monotonic(),
   });
-  const ports = portsOf(settings, { client, caches, events, queue });
+  const open = new OpenDisruptions();
+  const owners = new OwnersOfSets([groupOwners, phasedRolloutOwners(rollouts, () => true)]);
+  const ports = phasedPorts(settings, { client, caches, events, queue, open });
   const termPorts = {
     ...ports,
     predecessor,
-    budgets: budgets.authority,
+    owners: owners.besides(phasedKind),
+    budgets: budgets.authority.of('phased-rollouts'),
     onBudgetChange: (wake: () => void) => budgets.onChange(wake),
     leads: () => election.leads(clock.monotonic()),
     ...(leading.kind === 'leading' && { term: leading.term }),
@@ -198,51 +180,6 @@ function recorderOf(
     instance: identity,
     onRefused: (namespaces) => metrics.setPermissionRefused('create', 'events', namespaces > 0),
   });
-}
-
-/** What a term works with, and that knows nothing of its Lease. */
-function portsOf(
-  { config, clock, log, prometheus }: PhasedSettings,
-  {
-    client,
-    caches,
-    events,
-    queue,
-  }: {
-    readonly client: Client;
-    readonly caches: PhasedCaches;
-    readonly events: EventRecorder;
-    readonly queue: WorkQueue;
-  },
-): Omit<PhasedControllerPorts, 'predecessor' | 'leads' | 'term' | 'budgets' | 'onBudgetChange'> {
-  const { rollouts, pods, statefulSets } = caches;
-  const shared = { client, clock, log };
-  const open = new OpenDisruptions();
-  const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
-  const unseenSets = new UnseenWrites(clock, statefulSets.freshness);
-  const unseenRollouts = new UnseenWrites(clock, rollouts.freshness);
-  const unseen = { unseenSets, unseenRollouts };
-  return {
-    ...caches,
-    ...unseen,
-    clock,
-    log,
-    events,
-    queue,
-    prometheus,
-    open,
-    reads: new ConsistentReads({ client, clock, ...freshness }),
-    refusals: new Refusals(),
-    paces: new PartitionPaces(),
-    letGo: new LetGoPods({ clock, statefulSets, pods, open }),
-    watched: new WatchedPods(pods, clock),
-    questions: new OpenQuestions({ clock, onAnswer: (key) => queue.add(key) }),
-    seen: new SeenStates(clock),
-    credentials: new Credentials(client, clock),
-    writes: new PhasedWrites({ ...shared, statefulSets: statefulSets.freshness, ...unseen }),
-    deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
-    stuckAfter: config.rollout.stuckAfter,
-  };
 }
 
 function createCaches({ clock, log }: PhasedSettings, client: Client): PhasedCaches {

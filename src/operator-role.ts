@@ -14,16 +14,18 @@ export interface RoleParts {
   /** Whether there are budgets in view, which a Role must permit to obey. */
   readonly hasBudgets: () => boolean;
   readonly election: Pick<LeaderElection, 'state' | 'onChange'>;
+  /** What the capabilities take that run beside groups, in a Role of their own. */
+  readonly resources: readonly Permission[];
 }
 
 /**
  * Tells once which rules the Role lacks, each line with YAML that can be pasted as it stands; ends with `signal`. A Role
  * that permits Events, budgets and the Lease is taken for whole, so that nothing is asked under it but what obeying budgets
- * takes where there are any, which is in a Role of its own: a peer's lacks one of the three.
+ * takes where there are any, and what runs beside groups, which are in Roles of their own: a peer's lacks one of the three.
  */
 export async function tellMissingRules(
   { config, log }: { readonly config: Config; readonly log: Logger },
-  { client, permitted, hasBudgets, election }: RoleParts,
+  { client, permitted, hasBudgets, election, resources }: RoleParts,
   signal: AbortSignal,
 ): Promise<void> {
   const tell = async (permissions: readonly Permission[]): Promise<void> => {
@@ -39,12 +41,13 @@ export async function tellMissingRules(
   };
   const isLacking = !permitted.canCreateEvents || !permitted.canListBudgets;
   if (!isLacking) {
-    await tell(hasBudgets() ? budgetPermissions : []);
+    await tell([...(hasBudgets() ? budgetPermissions : []), ...resources]);
     if (!config.leaderElection.isEnabled) return;
     await untilWithoutLease(election, signal);
   }
   // What was told above is not told again.
-  await tell(permissionsOf(config, { hasBudgets: isLacking && hasBudgets() }));
+  const usual = permissionsOf(config, { hasBudgets: isLacking && hasBudgets() });
+  await tell(isLacking ? [...usual, ...resources] : usual);
 }
 
 /** Resolves when this process leads without a Lease, as its Role denies one, or when `signal` aborts. */

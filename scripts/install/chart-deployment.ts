@@ -1,5 +1,6 @@
 /** The Deployment of the chart: that of deploy/, with values where the chart has some. */
 
+import { everything } from './all-files.ts';
 import { amendAll, at, type Path } from './amend.ts';
 import {
   account,
@@ -76,7 +77,8 @@ const placement = {
 };
 
 function argumentsOf(dnsName: string): readonly unknown[] {
-  const { webhooks, zoneTracker } = conditions;
+  const { webhooks, zoneTracker, phasedRollouts } = conditions;
+  const [command] = everything.args;
   const more = withWebhooks.args.slice(plain.args.length);
   const certificate = [
     `-server-tls.self-signed-cert.secret-name=${secretName}`,
@@ -85,6 +87,7 @@ function argumentsOf(dnsName: string): readonly unknown[] {
   const isOfTracker = (arg: string): boolean => arg.startsWith('-use-zone-tracker');
   const tracker = [...more.filter(isOfTracker), `-zone-tracker.config-map-name=${zoneTrackerName}`];
   return [
+    when(phasedRollouts, command),
     ...plain.args,
     ...[...more.filter((arg) => !isOfTracker(arg)), ...certificate].map((arg) =>
       when(webhooks, arg),

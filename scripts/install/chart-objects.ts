@@ -1,5 +1,6 @@
 /** The templates of the chart, but for the Deployment and the Roles. */
 import { CLAIMS_NAME } from '#admission/claim.ts';
+import { sharedPhasedConfigurations } from '#admission/phased-webhook-configurations.ts';
 import { webhookConfigurations, webhookService } from '#admission/webhook-configurations.ts';
 import { networkPolicy, podDisruptionBudget } from '../generate-deploy.ts';
 import { amend, amendAll, at, type Path } from './amend.ts';
@@ -20,7 +21,7 @@ import {
 import { serviceMonitor } from './service-monitor.ts';
 import { bare, block, given, template, text, when } from './template.ts';
 
-const { webhooks, disruptionBudgets, zoneTracker } = conditions;
+const { webhooks, disruptionBudgets, phasedRollouts, zoneTracker } = conditions;
 
 /** By the name of the template. */
 export function chartObjects(): Readonly<Record<string, string>> {
@@ -47,6 +48,11 @@ export function chartObjects(): Readonly<Record<string, string>> {
     'webhook-configurations.yaml': template(
       webhookConfigurations({ namespace, service: fullname }).map((each) =>
         when(conditionOf(each), chartConfiguration(each)),
+      ),
+    ),
+    'phased-rollout-webhook-configurations.yaml': template(
+      sharedPhasedConfigurations({ namespace, service: fullname }).map((each) =>
+        when(all(webhooks, phasedRollouts), chartPhasedConfiguration(each)),
       ),
     ),
     'webhook-objects.yaml': template([
@@ -123,21 +129,33 @@ function chartConfiguration(source: unknown): unknown {
   const isMutating = at(source, ['kind']) === 'MutatingWebhookConfiguration';
   const { labels, name: own } = at(source, ['metadata']) as { labels: object; name: string };
   const name = policyNames.find(([hook]) => own.startsWith(hook))?.[1] ?? '';
+  const policy = text(helper('failurePolicy', `"webhook" "${name}"`));
   const changed = amendAll(source, [
     [['metadata'], clusterMetadata(own, labels)],
-    [[...hook, 'failurePolicy'], text(helper('failurePolicy', `"webhook" "${name}"`))],
-    [
-      [...hook, 'namespaceSelector', 'matchExpressions'],
-      given('(.Values.namespaceSelector).matchExpressions'),
-    ],
-    [
-      [...hook, 'namespaceSelector', 'matchLabels'],
-      { '...own': block('include "rollout-operator.reviewedNamespaces" .') },
-    ],
+    [[...hook, 'failurePolicy'], policy],
+    ...reviewedNamespaces,
   ]);
   return isMutating
     ? amend(changed, [...hook, 'timeoutSeconds'], bare('.Values.webhooks.timeoutSeconds'))
     : changed;
+}
+
+/** Which namespaces webhooks review, as the user says. */
+const reviewedNamespaces: Parameters<typeof amendAll>[1] = [
+  [
+    ['webhooks', 0, 'namespaceSelector', 'matchExpressions'],
+    given('(.Values.namespaceSelector).matchExpressions'),
+  ],
+  [
+    ['webhooks', 0, 'namespaceSelector', 'matchLabels'],
+    { '...own': block('include "rollout-operator.reviewedNamespaces" .') },
+  ],
+];
+
+/** Its failure policy is not the user's to choose: the operator holds what cannot be read, reviewed or not. */
+function chartPhasedConfiguration(source: unknown): unknown {
+  const { labels, name } = at(source, ['metadata']) as { labels: object; name: string };
+  return amendAll(source, [[['metadata'], clusterMetadata(name, labels)], ...reviewedNamespaces]);
 }
 
 /** What `webhooks.failurePolicies` calls each webhook. */

@@ -1,5 +1,6 @@
 /** What the operator may do, as templates: our Roles by what each capability states, or the peer's. */
 import { budgetPermissions } from '#disruption-budget/permissions.ts';
+import { allPermissions } from '#operator-all-permissions.ts';
 import {
   operatorPermissions,
   type RoleRule,
@@ -23,7 +24,7 @@ import {
 import { peerCertificateRules, peerClusterRules, peerRules } from './peer-role.ts';
 import { template, when } from './template.ts';
 
-const { webhooks, disruptionBudgets, peerRole, ownRole, zoneTracker } = conditions;
+const { webhooks, disruptionBudgets, phasedRollouts, peerRole, ownRole, zoneTracker } = conditions;
 const group = 'rbac.authorization.k8s.io';
 const apiVersion = `${group}/v1`;
 
@@ -37,10 +38,21 @@ export function chartRoles(): Readonly<Record<string, string>> {
   const webhookName = `${fullname}-webhook-role`;
   const budgetName = `${fullname}-budget-role`;
   const hasBudgetRole = all(disruptionBudgets, ownRole);
+  const phasedName = `${fullname}-phased-rollout-role`;
+  const hasPhasedRole = all(phasedRollouts, ownRole);
+  const phased = allPermissions(namespace);
+  const phasedClusterName = `${clusterPrefix}phased-rollout-webhook-cert-role`;
+  const hasPhasedWebhooks = all(webhooks, phasedRollouts, ownRole);
   return {
     'budget-role.yaml': template([
       when(hasBudgetRole, role('Role', budgetName, roleRules(budgetPermissions))),
       when(hasBudgetRole, binding('Role', budgetName, budgetName)),
+    ]),
+    'phased-rollout-role.yaml': template([
+      when(hasPhasedRole, role('Role', phasedName, roleRules(phased.own))),
+      when(hasPhasedRole, binding('Role', phasedName, phasedName)),
+      when(hasPhasedWebhooks, role('ClusterRole', phasedClusterName, roleRules(phased.cluster))),
+      when(hasPhasedWebhooks, binding('ClusterRole', phasedClusterName, phasedClusterName)),
     ]),
     'role.yaml': template([
       when(peerRole, role('Role', fullname, peerRules)),

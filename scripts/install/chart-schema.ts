@@ -104,6 +104,7 @@ const groups = [
   'rbac',
   'podDisruptionBudget',
   'disruptionBudgets',
+  'phasedRollouts',
   'networkPolicy',
   'serviceMonitor',
   'webhooks',
@@ -142,6 +143,7 @@ export const chartSchema: Schema = {
       ...ofPods,
       podDisruptionBudget: only({ enabled: boolean }),
       disruptionBudgets: only({ enabled: boolean }, ['enabled']),
+      phasedRollouts: only({ enabled: boolean }, ['enabled']),
       networkPolicy: only({
         enabled: boolean,
         apiServers: objects,

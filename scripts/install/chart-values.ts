@@ -111,6 +111,10 @@ disruptionBudgets:
   # notes which of its pods are given away. No rule can restrict whose ConfigMaps are made, so that false grants less.
   enabled: true
 
+phasedRollouts:
+  # Whether PhasedRollouts of the namespace are carried out by the same process, and reviewed where webhooks are enabled.
+  enabled: false
+
 networkPolicy:
   # Whether only those below reach the operator. Each is a list of what a NetworkPolicy has under "from".
   enabled: false

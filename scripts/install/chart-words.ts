@@ -35,6 +35,7 @@ export const conditions = Object.freeze({
   webhooks: '.Values.webhooks.enabled',
   zoneTracker: include('hasZoneTracker'),
   disruptionBudgets: '.Values.disruptionBudgets.enabled',
+  phasedRollouts: '.Values.phasedRollouts.enabled',
   peerRole: 'eq .Values.rbac.role "peer"',
   ownRole: 'ne .Values.rbac.role "peer"',
   serviceMonitor: '.Values.serviceMonitor.enabled',

@@ -7,6 +7,7 @@ import { CLAIMS_NAME } from '#admission/claim.ts';
 import { webhookConfigurations, webhookService } from '#admission/webhook-configurations.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import { usualNames, webhookPermissions } from '#operator-permissions.ts';
+import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
 import {
   budgetRole,
   clusterRoleWithBinding,
@@ -18,6 +19,7 @@ import {
   reasons,
   roleWithBinding,
 } from '../generate-deploy.ts';
+import { allObjects, everything } from './all-files.ts';
 import { amendAll } from './amend.ts';
 import { builtImage, name, plain, podLabels, withWebhooks } from './deployment.ts';
 import { namespaceNames, PLACEHOLDER } from './namespace-names.ts';
@@ -58,6 +60,12 @@ export function kustomizeFiles(version: string): Files {
     }),
     ...component('webhooks', webhookFiles(), [patchOf('Deployment', name, servingWebhooks())]),
     ...component('zone-tracker', trackerFiles(), [patchOf('Deployment', name, tracking())]),
+    ...component('phased-rollouts', phasedFiles(), [
+      patchOf('Deployment', name, [
+        { op: 'add', path: `${container}/args/0`, value: everything.args[0] },
+      ]),
+    ]),
+    ...component('phased-rollout-webhooks', phasedWebhookFiles()),
     ...component('one-replica', {}, [
       patchOf('Deployment', name, [{ op: 'replace', path: '/spec/replicas', value: 1 }]),
     ]),
@@ -90,6 +98,31 @@ function webhookFiles(): Files {
   };
 }
 
+const inAll = allObjects(builtImage(''), PLACEHOLDER);
+
+function ofAll(file: string): string {
+  const { objects = [], permissions = [] } = inAll[file] ?? {};
+  const why = permissions.length === 0 ? '' : reasons(permissions);
+  return `${note}${why}${quoted(documents(objects))}`;
+}
+
+function phasedFiles(): Files {
+  return {
+    'phased-rollout-definition.yaml': manifestOf(phasedRolloutDefinition),
+    'phased-rollout-role.yaml': ofAll('role.yaml'),
+  };
+}
+
+/** After the component for webhooks, whose Service and certificate they have. */
+function phasedWebhookFiles(): Files {
+  return {
+    'phased-rollout-webhook-certificate-cluster-role.yaml': ofAll(
+      'webhook-certificate-cluster-role.yaml',
+    ),
+    'phased-rollout-webhook-configurations.yaml': ofAll('webhook-configurations.yaml'),
+  };
+}
+
 /** What replaces the placeholder keeps its quotes: without them the namespace 123 would be a number. */
 function quoted(text: string): string {
   return text.replaceAll(`: ${PLACEHOLDER}\n`, `: "${PLACEHOLDER}"\n`);
@@ -114,6 +147,8 @@ function namedObjects(): readonly object[] {
     ...clusterRoleWithBinding(PLACEHOLDER, cluster)
       .split('---\n')
       .map((text) => parse(text) as object),
+    ...(inAll['webhook-certificate-cluster-role.yaml']?.objects ?? []),
+    ...(inAll['webhook-configurations.yaml']?.objects ?? []),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import { INJECT_LABEL, NAMESPACE_LABEL } from '#certificate/api.ts';
+import type { WebhookKind } from '#certificate/webhook-configuration.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { webhookPaths } from './webhook-paths.ts';
 
@@ -23,6 +24,8 @@ const { group, version, plural } = resourceTypes.phasedRollouts;
 interface Hook {
   readonly kind: 'MutatingWebhookConfiguration' | 'ValidatingWebhookConfiguration';
   readonly object: string;
+  /** Begins the name of the object where the namespace ends it. */
+  readonly own: string;
   readonly name: string;
   readonly path: string;
 }
@@ -31,12 +34,14 @@ const hooks: readonly Hook[] = [
   {
     kind: 'MutatingWebhookConfiguration',
     object: 'mutating-webhook-configuration',
+    own: 'phased-rollout-defaults',
     name: 'mphasedrollout-v1alpha1.kb.io',
     path: webhookPaths.phasedRolloutDefaults,
   },
   {
     kind: 'ValidatingWebhookConfiguration',
     object: 'validating-webhook-configuration',
+    own: 'phased-rollout-validation',
     name: 'vphasedrollout-v1alpha1.kb.io',
     path: webhookPaths.phasedRolloutValidation,
   },
@@ -47,40 +52,93 @@ export function phasedWebhookConfigurations(place: PhasedWebhookPlace): readonly
   return hooks.map((hook) => configuration(hook, place));
 }
 
+/** Where the API server finds them beside the webhooks of rollout groups, which review the operator's own namespace. */
+export interface SharedWebhookPlace {
+  readonly namespace: string;
+  /** @default `rollout-operator` */
+  readonly service?: string;
+  /** Of the Service. @default 443 */
+  readonly port?: number;
+}
+
+/** Returns the two configurations for the program that runs everything: by its Service, and with its CA. */
+export function sharedPhasedConfigurations({
+  namespace,
+  service = 'rollout-operator',
+  port,
+}: SharedWebhookPlace): readonly JsonObject[] {
+  return hooks.map((hook) => ({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: hook.kind,
+    metadata: { name: ownName(hook, namespace), labels: injected(namespace) },
+    webhooks: [
+      {
+        ...webhookOf(hook, { name: service, namespace, port }),
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      },
+    ],
+  }));
+}
+
+/** The names of {@link sharedPhasedConfigurations}. @param namespace the operator's */
+export function sharedPhasedNames(
+  namespace: string,
+): Readonly<Record<WebhookKind, readonly string[]>> {
+  const namesOf = (wanted: Hook['kind']): readonly string[] =>
+    hooks.filter(({ kind }) => kind === wanted).map((hook) => ownName(hook, namespace));
+  return {
+    mutating: namesOf('MutatingWebhookConfiguration'),
+    validating: namesOf('ValidatingWebhookConfiguration'),
+  };
+}
+
+function ownName({ own }: Hook, namespace: string): string {
+  return `${own}-${namespace}`;
+}
+
+function injected(namespace: string): JsonObject {
+  return { [INJECT_LABEL]: 'true', [NAMESPACE_LABEL]: namespace };
+}
+
 function configuration(
-  { kind, object, name, path }: Hook,
+  hook: Hook,
   { namespace, prefix = phasedRolloutPrefix, port, injector }: PhasedWebhookPlace,
 ): JsonObject {
-  const service = { name: `${prefix}webhook-service`, namespace, path };
+  const { kind, object } = hook;
+  const certificate = `${namespace}/${prefix}serving-cert`;
+  const asked =
+    injector === 'self'
+      ? { labels: injected(namespace) }
+      : { annotations: { 'cert-manager.io/inject-ca-from': certificate } };
+  const service = { name: `${prefix}webhook-service`, namespace, port };
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind,
-    metadata: {
-      name: `${prefix}${object}`,
-      ...(injector === 'self'
-        ? { labels: { [INJECT_LABEL]: 'true', [NAMESPACE_LABEL]: namespace } }
-        : {
-            annotations: {
-              'cert-manager.io/inject-ca-from': `${namespace}/${prefix}serving-cert`,
-            },
-          }),
-    },
-    webhooks: [
+    metadata: { name: `${prefix}${object}`, ...asked },
+    webhooks: [webhookOf(hook, service)],
+  };
+}
+
+function webhookOf(
+  { name, path }: Hook,
+  {
+    port,
+    ...service
+  }: { readonly name: string; readonly namespace: string; readonly port: number | undefined },
+): JsonObject {
+  return {
+    name,
+    admissionReviewVersions: ['v1'],
+    clientConfig: { service: { ...service, path, ...(port !== undefined && { port }) } },
+    failurePolicy: 'Ignore',
+    rules: [
       {
-        name,
-        admissionReviewVersions: ['v1'],
-        clientConfig: { service: { ...service, ...(port !== undefined && { port }) } },
-        failurePolicy: 'Ignore',
-        rules: [
-          {
-            apiGroups: [group],
-            apiVersions: [version],
-            operations: ['CREATE', 'UPDATE'],
-            resources: [plural],
-          },
-        ],
-        sideEffects: 'None',
+        apiGroups: [group],
+        apiVersions: [version],
+        operations: ['CREATE', 'UPDATE'],
+        resources: [plural],
       },
     ],
+    sideEffects: 'None',
   };
 }

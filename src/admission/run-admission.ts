@@ -58,6 +58,8 @@ export interface AdmissionOptions {
   readonly onClaimsRefused?: (verb: string, isRefused: boolean) => void;
   /** Told the port as soon as reviews are answered. */
   readonly onListening?: (port: number) => void;
+  /** Those of custom resources, which only the API server asks. @default none */
+  readonly further?: readonly Webhook[];
   /** Absent while nothing is traced. */
   readonly tracing?: Tracing;
 }
@@ -102,7 +104,10 @@ async function startServer(
   const { config, clock, log, registry, httpMetrics, certificate, host, tracing } = options;
   const { tls, server, kubernetes } = config;
   const { requestTimeout } = tls;
-  const webhooks = webhooksOf(options, background);
+  const { further = [] } = options;
+  const webhooks = [...webhooksOf(options, background), ...further];
+  const { clusterValidation } = server;
+  const excludedPaths = [...clusterValidation.excludedPaths, ...further.map(({ path }) => path)];
   const routes = webhooks.map(({ path }) => routeLabel(path));
   const serving = {
     port: tls.port,
@@ -111,7 +116,7 @@ async function startServer(
     clock,
     log,
     metrics: httpMetrics,
-    clusterValidation: { ...server.clusterValidation, cluster: kubernetes.namespace },
+    clusterValidation: { ...clusterValidation, excludedPaths, cluster: kubernetes.namespace },
     handlers: handlersOf(webhooks, {
       clock,
       log,

@@ -20,11 +20,13 @@ if (replaced !== undefined) {
   process.exitCode = await phasedRollout(args);
 } else if (first === 'phased-rollout') {
   process.exitCode = await phasedRollout(args.slice(1));
+} else if (first === 'all') {
+  process.exitCode = await all(args.slice(1));
 } else if (first.startsWith('-')) {
   process.exitCode = await runCommand(args);
 } else {
   refuse(
-    `There is no command "${first}" here: an image has the operator alone, which takes flags, or phased-rollout and flags`,
+    `There is no command "${first}" here: an image has the operator alone, which takes flags, or all or phased-rollout and flags`,
   );
 }
 
@@ -32,6 +34,11 @@ if (replaced !== undefined) {
 async function phasedRollout(given: readonly string[]): Promise<number> {
   const { phasedRolloutCommand } = await import('./phased-rollout.ts');
   return phasedRolloutCommand(given);
+}
+
+async function all(given: readonly string[]): Promise<number> {
+  const { allCommand } = await import('./all.ts');
+  return allCommand(given);
 }
 
 function refuse(message: string): void {

@@ -10,13 +10,15 @@ import {
   connect,
 } from '#kubernetes/connection.ts';
 import { inClusterSettings } from '#kubernetes/in-cluster.ts';
+import type { Transport } from '#kubernetes/transport.ts';
 import { runOperator } from '#operator.ts';
+import type { ResourceCapability } from '#operator-resources.ts';
 import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { type HttpServer, startHttpServer } from '#telemetry/http-server.ts';
 import { createHttpServerMetrics, type HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
-import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { createOperatorMetrics, type OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createProcessRegistry } from '#telemetry/process-metrics.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
@@ -30,6 +32,23 @@ import { tracingOf } from './tracing.ts';
 /** Finds out how to reach the API server. */
 export type FindCluster = (config: Config, clock: Clock) => Promise<ConnectionSettings>;
 
+/** What is opened with the rest of a run. */
+export interface OpenParts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: MetricsRegistry;
+  readonly metrics: OperatorMetrics;
+  readonly httpMetrics: HttpServerMetrics;
+  readonly readiness: Readiness;
+  readonly transport: Transport;
+  /** Has `resource` closed at the end, also where a later one cannot be opened. */
+  readonly closeAtEnd: (resource: { close(): Promise<void> }) => void;
+}
+
+/** Opens what runs beside groups. */
+export type OpenBeside = (parts: OpenParts) => Promise<readonly ResourceCapability[]>;
+
 /**
  * Runs the operator alone, against the cluster that the flags, the kubeconfig or the pod's service account name
  * (architecture §7), until SIGINT or SIGTERM.
@@ -38,17 +57,25 @@ export type FindCluster = (config: Config, clock: Clock) => Promise<ConnectionSe
  * @param findCluster finds the API server and the credentials
  * @returns the exit code: 0 after a signal, 1 when it cannot start or cannot go on, 2 for bad flags
  */
-export async function runCommand(
+export function runCommand(
   args: readonly string[],
   findCluster: FindCluster = settingsOf,
 ): Promise<number> {
-  const outcome = readConfig(args);
+  return runConfigured(readConfig(args), { findCluster });
+}
+
+/** Runs as `outcome` says. @returns the exit code, as {@link runCommand} */
+export async function runConfigured(
+  outcome: ConfigOutcome,
+  how: { readonly findCluster?: FindCluster; readonly openBeside?: OpenBeside } = {},
+): Promise<number> {
+  const { findCluster = settingsOf, openBeside = nothingBeside } = how;
   if (outcome.kind === 'exit') {
     process.stderr.write(outcome.stderr);
     return outcome.code;
   }
   try {
-    await serve(outcome, findCluster);
+    await serve(outcome, { findCluster, openBeside });
     return 0;
   } catch (error) {
     process.stderr.write(`${errorOf(error).message}\n`);
@@ -68,7 +95,15 @@ function tellIgnored(log: Logger, [first, ...rest]: readonly string[]): void {
   });
 }
 
-async function serve({ config, ignored }: Accepted, findCluster: FindCluster): Promise<void> {
+const nothingBeside: OpenBeside = () => Promise.resolve([]);
+
+async function serve(
+  { config, ignored }: Accepted,
+  {
+    findCluster,
+    openBeside,
+  }: { readonly findCluster: FindCluster; readonly openBeside: OpenBeside },
+): Promise<void> {
   const clock = systemClock();
   const sink = standardErrorSink();
   const plainLog = createLogger({ ...config.log, clock, sink });
@@ -92,7 +127,10 @@ async function serve({ config, ignored }: Accepted, findCluster: FindCluster): P
     const podHttp = podHttpOf(config, podPorts);
     const admission = admissionOf(config, { ...podPorts, registry, httpMetrics });
     opened.push(podHttp, ...(admission === undefined ? [] : [admission.podHttp]));
-    const ports = { config, clock, log, metrics, readiness, transport, podHttp, identity };
+    const shared = { config, clock, log, metrics, readiness, transport };
+    const closeAtEnd = (each: { close(): Promise<void> }): void => void opened.push(each);
+    const resources = await openBeside({ ...shared, registry, httpMetrics, closeAtEnd });
+    const ports = { ...shared, podHttp, identity, resources };
     const given = {
       ...ports,
       budgetMetrics,

@@ -1,7 +1,12 @@
 import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { type PhasedRolloutFlags, phasedRolloutFlags, webhookServiceName } from './phased-flags.ts';
+import {
+  type OwnPhasedFlags,
+  type PhasedRolloutFlags,
+  phasedRolloutFlags,
+  webhookServiceName,
+} from './phased-flags.ts';
 import { readConfig } from './read-config.ts';
 
 /** The variables that the sts-phased-rollout-operator reads, and where files for a while are kept. */
@@ -111,7 +116,8 @@ function webhooksOf(
   };
 }
 
-function withoutEffect(flags: PhasedRolloutFlags): readonly FlagWithoutEffect[] {
+/** Those of `flags` that were given, and what becomes of them: nothing. */
+export function withoutEffect(flags: OwnPhasedFlags): readonly FlagWithoutEffect[] {
   const { isHttp2Wanted, stacktraceLevel, timeEncoding } = flags;
   const told = [
     {

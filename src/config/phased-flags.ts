@@ -36,10 +36,32 @@ export const webhookServiceName = 'sts-phased-rollout-operator-webhook-service';
 /** How zap writes a line. */
 export type Encoder = 'console' | 'json';
 
+/** Those whose names no other peer of ours has. */
+export type OwnPhasedFlags = Omit<
+  PhasedRolloutFlags,
+  'set' | 'webhookPort' | 'isSelfSigned' | 'dnsName' | 'predecessorHorizon'
+>;
+
+/** Defaults that are another program's where its flags are read, too. */
+export interface OwnPhasedDefaults {
+  /** Undefined: not served. */
+  readonly probes: BindAddress | undefined;
+  readonly isElected: boolean;
+}
+
 /** Returns a fresh set of flags, each at its default. */
 export function phasedRolloutFlags(): PhasedRolloutFlags {
   const set = new FlagSet('phased-rollout');
-  return { set, ...serverFlags(set), ...webhookFlags(set), ...clusterFlags(set), ...logFlags(set) };
+  const own = ownPhasedFlags(set, {
+    probes: { host: undefined, port: 8081 },
+    isElected: false,
+  });
+  return { set, ...own, ...webhookFlags(set), predecessorHorizon: horizonFlag(set) };
+}
+
+/** Adds to `set` the flags whose names no other peer of ours has. */
+export function ownPhasedFlags(set: FlagSet, defaults: OwnPhasedDefaults): OwnPhasedFlags {
+  return { ...serverFlags(set, defaults), ...clusterFlags(set, defaults), ...logFlags(set) };
 }
 
 function webhookFlags(
@@ -65,6 +87,7 @@ function webhookFlags(
 
 function serverFlags(
   set: FlagSet,
+  { probes }: OwnPhasedDefaults,
 ): Pick<
   PhasedRolloutFlags,
   'metricsAddress' | 'areMetricsSecure' | 'probeAddress' | 'isHttp2Wanted'
@@ -79,7 +102,7 @@ function serverFlags(
       help: 'Serve /metrics over HTTPS, to those only whose token the API server lets get it.',
     }),
     probeAddress: set.add('health-probe-bind-address', addressKind, {
-      default: { host: undefined, port: 8081 },
+      default: probes,
       help: 'Address of /healthz and /readyz; 0 switches them off.',
     }),
     isHttp2Wanted: set.add('enable-http2', boolKind, {
@@ -91,23 +114,27 @@ function serverFlags(
 
 function clusterFlags(
   set: FlagSet,
-): Pick<PhasedRolloutFlags, 'isElected' | 'kubeconfig' | 'predecessorHorizon'> {
+  { isElected }: OwnPhasedDefaults,
+): Pick<PhasedRolloutFlags, 'isElected' | 'kubeconfig'> {
   return {
     isElected: set.add('leader-elect', boolKind, {
-      default: false,
+      default: isElected,
       help: 'Let only the replica that holds a Lease reconcile.',
     }),
     kubeconfig: set.add('kubeconfig', stringKind, {
       default: '',
       help: 'Path of a kubeconfig. When empty: KUBECONFIG, or the service account of the pod.',
     }),
-    predecessorHorizon: set.add('rollout.predecessor-horizon', durationKind, {
-      default: seconds(120),
-      help:
-        'Time for which no partition is lowered after a start, unless the Lease says that the process before ended ' +
-        'in good order.',
-    }),
   };
+}
+
+function horizonFlag(set: FlagSet): PhasedRolloutFlags['predecessorHorizon'] {
+  return set.add('rollout.predecessor-horizon', durationKind, {
+    default: seconds(120),
+    help:
+      'Time for which no partition is lowered after a start, unless the Lease says that the process before ended ' +
+      'in good order.',
+  });
 }
 
 function logFlags(

@@ -43,7 +43,11 @@ const defaultExcludedPaths = [
  * @param args the arguments after the program
  */
 export function readConfig(args: readonly string[]): ConfigOutcome {
-  const flags = operatorFlags();
+  return readFlags(operatorFlags(), args);
+}
+
+/** The same for `flags`, whose set may have more. */
+export function readFlags(flags: OperatorFlags, args: readonly string[]): ConfigOutcome {
   const outcome = flags.set.parse(args);
   if (outcome.kind === 'help') return exit(0, flags.set.usage());
   if (outcome.kind === 'refused') return exit(2, `${outcome.reason}\n${flags.set.usage()}`);

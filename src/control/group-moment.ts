@@ -8,6 +8,7 @@ import type { BudgetProof, BudgetSight } from './budget-sight.ts';
 import type { ConsistentReads } from './consistent-reads.ts';
 import { groupScope, type SetSnapshot } from './group-sets.ts';
 import type { OpenDisruptions } from './open-disruptions.ts';
+import type { OtherOwners } from './owners-of-sets.ts';
 
 /**
  * A group as one instant shows it: its sets, their pods, what is leaving, and by what the view is proven, all taken in
@@ -23,9 +24,17 @@ export interface GroupMoment {
   readonly sets: readonly SetSnapshot[];
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
+  /** What else names a set, by its uid, so that nobody moves it (D-63); only sets that something else names. */
+  readonly conflicts: Conflicts;
   /** By what each type of the view is proven. */
   readonly proof: SetProof & { readonly budgets: BudgetProof };
 }
+
+/** What else would move sets of a group, by uid of the set. */
+export type Conflicts = ReadonlyMap<string, readonly string[]>;
+
+/** Nothing else names any set; one for all moments, as they are compared. */
+export const noConflicts: Conflicts = new Map();
 
 /** What moments are made of. */
 export interface MomentPorts {
@@ -35,6 +44,8 @@ export interface MomentPorts {
   readonly budgets: BudgetSight;
   readonly open: OpenDisruptions;
   readonly reads: ConsistentReads;
+  /** What names sets besides their groups. */
+  readonly owners: OtherOwners;
 }
 
 /**
@@ -57,8 +68,16 @@ export function momentOf(key: string, ports: MomentPorts): GroupMoment {
     monotonic,
     sets,
     leaving,
+    conflicts: conflictsOf(sets, ports.owners),
     proof: { ...proof, budgets: budgets.proof(key) },
   };
+}
+
+function conflictsOf(sets: readonly SetSnapshot[], owners: OtherOwners): Conflicts {
+  const found = sets
+    .map(({ set }) => [set.uid, owners.conflicts(set)] as const)
+    .filter(([, names]) => names.length > 0);
+  return found.length === 0 ? noConflicts : new Map(found);
 }
 
 /** What a decision on `moment` rests on; undefined while a type of its view is not proven at all. */

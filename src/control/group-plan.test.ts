@@ -4,7 +4,7 @@ import { after, monotonic, seconds } from '#base/units.ts';
 import { T0 } from '#testing/views.ts';
 import type { Plan, Requeue } from './decision.ts';
 import type { GroupCapability } from './group-capability.ts';
-import type { GroupMoment } from './group-moment.ts';
+import { type GroupMoment, noConflicts } from './group-moment.ts';
 import { idlePlan, planGroup, sooner } from './group-plan.ts';
 
 const never: Requeue = { kind: 'await-change' };
@@ -32,6 +32,7 @@ const moment: GroupMoment = {
   monotonic: monotonic(0),
   sets: [],
   leaving: new Set(),
+  conflicts: noConflicts,
   proof,
 };
 

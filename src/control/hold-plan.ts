@@ -6,6 +6,7 @@ import { type GroupMoment, instantOf } from './group-moment.ts';
 import { sooner } from './group-plan.ts';
 import { type HeldBack, type Hold, holdOf, withHeldBack } from './held-back.ts';
 import { answerPatience, type OpenDisruptions } from './open-disruptions.ts';
+import type { OtherOwners } from './owners-of-sets.ts';
 import type { PredecessorWait } from './predecessor-wait.ts';
 import { disrupts } from './proof-demand.ts';
 import type { Reason } from './reasons.ts';
@@ -18,6 +19,8 @@ export interface HoldPorts extends WatchedViews {
   readonly open: OpenDisruptions;
   readonly predecessor: PredecessorWait;
   readonly refusals: Refusals;
+  /** What names sets besides their groups. */
+  readonly owners: OtherOwners;
 }
 
 interface Question {
@@ -39,6 +42,7 @@ const shortestPause = seconds(1);
 /** The first that answers holds what it is about. */
 const obstacles: readonly Obstacle[] = [
   { keepsBack: isDisruptive, reason: awaitingPredecessor },
+  { keepsBack: isDisruptive, reason: ownersUnknown },
   { keepsBack: ({ kind }) => kind === 'delete-pod', reason: refused },
 ];
 
@@ -85,6 +89,12 @@ function awaitingPredecessor({ moment, ports }: Question): ReturnType<Obstacle['
     'nothing is disrupted yet, as a request that an earlier process sent may still arrive: ' +
     `waiting until ${formatUtcSeconds(at)}`;
   return { until: at, because: because('AwaitingPredecessor', message) };
+}
+
+/** What else may name a set is being read (D-63). */
+function ownersUnknown({ ports }: Question): ReturnType<Obstacle['reason']> {
+  const why = ports.owners.unknown();
+  return why === undefined ? undefined : { because: because('ViewNotFresh', why) };
 }
 
 /** The warnings of `plan`, and one hold in place of all else; itself when it is about no set. */

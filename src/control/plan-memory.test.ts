@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { after, instant, monotonic, seconds } from '#base/units.ts';
 import { podView, statefulSetView, T0 } from '#testing/views.ts';
 import type { Decision, Plan } from './decision.ts';
-import type { GroupMoment } from './group-moment.ts';
+import { type GroupMoment, noConflicts } from './group-moment.ts';
 import { idlePlan } from './group-plan.ts';
 import type { SetSnapshot } from './group-sets.ts';
 import { PlanMemory } from './plan-memory.ts';
@@ -31,6 +31,7 @@ function moment(rest: Partial<GroupMoment> = {}): GroupMoment {
     monotonic: monotonic(0),
     sets: [zoneA, zoneB],
     leaving: new Set(),
+    conflicts: noConflicts,
     proof,
     ...rest,
   };

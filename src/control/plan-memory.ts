@@ -21,6 +21,7 @@ export class PlanMemory {
   find(moment: GroupMoment): Plan | undefined {
     const kept = this.#byKey.get(moment.key);
     if (kept === undefined || !areSame(kept.moment.sets, moment.sets)) return undefined;
+    if (!haveSameConflicts(kept.moment, moment)) return undefined;
     return isDue(kept, moment) ? undefined : restOf(kept, moment);
   }
 
@@ -63,4 +64,10 @@ function areSame(some: readonly SetSnapshot[], others: readonly SetSnapshot[]): 
 
 function isSame(one: SetSnapshot, other: SetSnapshot | undefined): boolean {
   return one.set === other?.set && one.pods === other.pods && one.orphans === other.orphans;
+}
+
+function haveSameConflicts({ conflicts: some }: GroupMoment, { conflicts }: GroupMoment): boolean {
+  if (some === conflicts) return true;
+  if (some.size !== conflicts.size) return false;
+  return [...some].every(([uid, names]) => names.join() === conflicts.get(uid)?.join());
 }

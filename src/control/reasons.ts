@@ -119,6 +119,10 @@ export const reasonCatalogue = {
     'The annotations of delayed down-scale cannot be read, or no pod can be called with them.',
     'Correct the annotation that the message names, or take both off to scale without delay.',
   ),
+  ConflictingOwners: hold(
+    'Another kind of resource, such as a PhasedRollout, names a set of the group, too, so that nobody rolls out or scales the set.',
+    'Delete one of the two, or take the label rollout-group off the set.',
+  ),
   WrongUpdateStrategy: hold(
     'A set of the group has another update strategy than OnDelete.',
     'Set spec.updateStrategy.type to OnDelete in the set that the message names.',

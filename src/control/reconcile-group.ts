@@ -18,8 +18,9 @@ import { momentOf } from './group-moment.ts';
 import { GroupPass, type GroupPassEnd, type PassPorts } from './group-pass.ts';
 import { idlePlan, sooner } from './group-plan.ts';
 import { groupScope } from './group-sets.ts';
-import { OpenDisruptions } from './open-disruptions.ts';
+import type { OpenDisruptions } from './open-disruptions.ts';
 import { OwnDisruptions } from './own-disruptions.ts';
+import type { OtherOwners } from './owners-of-sets.ts';
 import { passStart, tellPass } from './pass-span.ts';
 import { type EndedDeletion, PodDeletions } from './pod-deletions.ts';
 import type { PredecessorWait } from './predecessor-wait.ts';
@@ -41,6 +42,10 @@ export interface GroupReconcilerPorts {
   readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
   readonly budgets: GroupBudgets;
+  /** What names sets besides their groups. */
+  readonly owners: OtherOwners;
+  /** Deletions of ours that the cache may not show yet, whoever sends them. */
+  readonly open: OpenDisruptions;
   readonly writes: ScaleWrites;
   /** Until when an earlier process is waited for. */
   readonly predecessor: PredecessorWait;
@@ -75,8 +80,7 @@ export class GroupReconciler {
   readonly #gone = new Set<string>();
 
   constructor(ports: GroupReconcilerPorts) {
-    const { client, clock, log, pods, statefulSets } = ports;
-    const open = new OpenDisruptions();
+    const { client, clock, log, pods, statefulSets, open } = ports;
     const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
     this.#ports = ports;
     this.#reporter = new PlanReporter(ports);
@@ -85,7 +89,6 @@ export class GroupReconciler {
     ports.budgets.follow(own);
     this.#pass = {
       ...ports,
-      open,
       own,
       reads: new ConsistentReads({ client, clock, ...freshness }),
       refusals: new Refusals(),

@@ -199,6 +199,7 @@ const alarming: ReadonlySet<string> = new Set<Reason>([
   'PodNotPrepared',
   'InvalidDelayedDownscale',
   'WrongUpdateStrategy',
+  'ConflictingOwners',
   'SetTooLarge',
   'StuckPodKept',
   'RevisionMissing',

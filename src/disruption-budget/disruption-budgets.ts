@@ -60,7 +60,7 @@ export interface DisruptionBudgetPorts {
  * The one authority for voluntary disruption (architecture rule 3): rollouts, scale-downs and evictions ask it, and it
  * gives away what the ledgers of the budgets have stored.
  */
-export class DisruptionBudgets implements GroupBudgets {
+export class DisruptionBudgets {
   /** The same for evictions. */
   readonly evictions: EvictionBudgets;
   /** Those that were asked. */
@@ -71,7 +71,8 @@ export class DisruptionBudgets implements GroupBudgets {
   /** Pods that the last plan of each group wants away, by key; by uid. */
   readonly #wanted = new Map<string, ReadonlySet<string>>();
   #leading: LeadingTerm | undefined;
-  #underWay: DisruptionsUnderWay = nothingUnderWay;
+  /** What each capability that takes pods has under way. */
+  readonly #underWay = new Map<string, DisruptionsUnderWay>();
 
   constructor(ports: DisruptionBudgetPorts) {
     const { client, clock, log, inView, sets, standings } = ports;
@@ -109,7 +110,7 @@ export class DisruptionBudgets implements GroupBudgets {
     this.#leading = undefined;
     this.#created.retain(new Set());
     this.#wanted.clear();
-    this.#underWay = nothingUnderWay;
+    this.#underWay.clear();
   }
 
   /** Nothing is written any more that nobody asks for. */
@@ -118,11 +119,11 @@ export class DisruptionBudgets implements GroupBudgets {
     this.#ledgers.close();
   }
 
-  proof(key: string): BudgetProof {
+  #proof(key: string): BudgetProof {
     return this.#ports.inView.proof(parseGroupKey(key).namespace);
   }
 
-  async look(key: string, signal: AbortSignal): Promise<void> {
+  async #look(key: string, signal: AbortSignal): Promise<void> {
     await this.#ports.inView.look(parseGroupKey(key).namespace, signal);
   }
 
@@ -160,13 +161,21 @@ export class DisruptionBudgets implements GroupBudgets {
     );
   }
 
-  wants(key: string, uids: ReadonlySet<string>): void {
-    if (uids.size === 0) this.#wanted.delete(key);
-    else this.#wanted.set(key, uids);
+  /** The same for the capability `name`: what others want and have under way by the same keys is not its own. */
+  of(name: string): GroupBudgets {
+    return {
+      proof: (key) => this.#proof(key),
+      look: (key, signal) => this.#look(key, signal),
+      judge: (wanted, now) => this.judge(wanted, now),
+      ask: (wanted, signal) => this.ask(wanted, signal),
+      wants: (key, uids) => this.#wants(`${name} ${key}`, uids),
+      follow: (underWay) => void this.#underWay.set(name, underWay),
+    };
   }
 
-  follow(underWay: DisruptionsUnderWay): void {
-    this.#underWay = underWay;
+  #wants(key: string, uids: ReadonlySet<string>): void {
+    if (uids.size === 0) this.#wanted.delete(key);
+    else this.#wanted.set(key, uids);
   }
 
   #permissions(
@@ -211,7 +220,7 @@ export class DisruptionBudgets implements GroupBudgets {
     return {
       term,
       arePredecessorsOver: viewProvenAt !== undefined && viewProvenAt >= predecessorsOverAt,
-      isIntended: (uid) => this.#isWanted(uid) || this.#underWay.isUnderWay(uid),
+      isIntended: (uid) => this.#isWanted(uid) || this.#isUnderWay(uid),
     };
   }
 
@@ -226,7 +235,17 @@ export class DisruptionBudgets implements GroupBudgets {
   #begun(): readonly Begun[] {
     const term = this.#leading?.term;
     if (term === undefined) return [];
-    return this.#underWay.begun().map(({ pod, by }) => ({ pod, asking: { by, term } }));
+    // Capabilities share what they have deleted, so that a pod may be told by more than one.
+    const begun = new Map(
+      [...this.#underWay.values()]
+        .flatMap((each) => each.begun())
+        .map((each) => [each.pod.uid, each]),
+    );
+    return [...begun.values()].map(({ pod, by }) => ({ pod, asking: { by, term } }));
+  }
+
+  #isUnderWay(uid: string): boolean {
+    return [...this.#underWay.values()].some((each) => each.isUnderWay(uid));
   }
 
   /** Budgets came, changed or went: ledgers of those that are gone are closed, and whoever leads begins new ones. */
@@ -256,8 +275,6 @@ export class DisruptionBudgets implements GroupBudgets {
 }
 
 const ungoverned: Permission = { kind: 'ungoverned' };
-
-const nothingUnderWay: DisruptionsUnderWay = { isUnderWay: () => false, begun: () => [] };
 
 function overrideOf({ mode }: Budget, { by, maxUnavailable }: WantedDisruption): number {
   // How many go at once is the down-scale's own to say: it only keeps out of the way of other zones.

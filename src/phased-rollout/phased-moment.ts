@@ -19,6 +19,7 @@ import type { ConsistentReads } from '#control/consistent-reads.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/group-budgets.ts';
 import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
+import type { OtherOwners } from '#control/owners-of-sets.ts';
 import type { PredecessorWait } from '#control/predecessor-wait.ts';
 import type { Refusals } from '#control/refusals.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
@@ -47,6 +48,8 @@ export interface PhasedMomentPorts {
   readonly predecessor: PredecessorWait;
   readonly refusals: Refusals;
   readonly budgets: GroupBudgets;
+  /** What names sets besides PhasedRollouts. */
+  readonly owners: OtherOwners;
   readonly questions: OpenQuestions;
   readonly seen: SeenStates;
   readonly credentials: Credentials;
@@ -105,7 +108,7 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
     target,
     former: formerOf(rollout, ports),
     others: othersOf(rollout, target, ports),
-    conflicts: [],
+    conflicts: target === undefined ? [] : ports.owners.conflicts(target.set),
     isGoverned: permission !== undefined && permission.kind !== 'ungoverned',
     holds: [...holdsOn(rollout, at, ports), ...budgetHold(permission, at.now)],
     gate: gateOf({ resource, target }, { ...at, rollout }, ports),
@@ -188,9 +191,21 @@ type At = Pick<PhasedMoment, 'key' | 'now' | 'monotonic'>;
 function holdsOn(
   rollout: RolloutView,
   at: At,
-  { predecessor, refusals }: PhasedMomentPorts,
+  { predecessor, refusals, owners }: PhasedMomentPorts,
 ): readonly DisruptionHold[] {
-  return [...predecessorHold(rollout, at, predecessor), ...refusalHold(at, refusals)];
+  return [
+    ...predecessorHold(rollout, at, predecessor),
+    ...ownersHold(owners),
+    ...refusalHold(at, refusals),
+  ];
+}
+
+/** What else may name a set is being read (D-63). */
+function ownersHold(owners: OtherOwners): readonly DisruptionHold[] {
+  const message = owners.unknown();
+  return message === undefined
+    ? []
+    : [{ kind: 'view', because: { reason: 'ViewNotFresh', message } }];
 }
 
 /** A disruption failed a moment ago; it is not repeated on every change of the world. */

@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Millis } from '#base/units.ts';
+import type { Conflicts } from '#control/group-moment.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import type { ScaleWrites } from '#control/scale-writes.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
@@ -33,6 +34,8 @@ export interface CoordinatedSets {
   readonly sets: readonly SetSnapshot[];
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
+  /** What else names a set, by its uid: nobody moves it then (D-63). */
+  readonly conflicts: Conflicts;
 }
 
 /**
@@ -61,7 +64,7 @@ export class CoordinationObserver {
   }
 
   /** All that is known of the group `key` now, as plain data that never changes. */
-  snapshotOf(key: string, { sets, leaving }: CoordinatedSets): CoordinationSnapshot {
+  snapshotOf(key: string, { sets, leaving, conflicts }: CoordinatedSets): CoordinationSnapshot {
     const { clock, references, preparations, writes, paces, watched, stuckAfter } = this.#sources;
     const takenAt = clock.monotonic();
     const zoneTracker = this.#zoneTrackers.of(key);
@@ -69,6 +72,7 @@ export class CoordinationObserver {
       takenAt,
       sets,
       leaving,
+      conflicts,
       references: references.statesOf(sets),
       zoneTracker,
       seenDownscales: this.#seen.of({ sets, zoneTracker }, { now: clock.now(), takenAt }),

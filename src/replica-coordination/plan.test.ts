@@ -91,6 +91,25 @@ const following: Record<string, Case> = {
     },
     does: ['c: 3 → 4'],
   },
+  'neither shrinks nor grows a follower that something else names, too (D-63)': {
+    zones: {
+      a: { replicas: 4 },
+      b: { replicas: 3, annotations: follows('a') },
+      c: { replicas: 5, annotations: follows('a') },
+    },
+    rest: {
+      conflicts: new Map([
+        ['ingester-zone-b-uid', ['PhasedRollout x']],
+        ['ingester-zone-c-uid', ['PhasedRollout y']],
+      ]),
+    },
+    does: [],
+  },
+  'lets a set follow a leader that something else names, too (D-63)': {
+    zones: { a: { replicas: 4 }, b: { replicas: 3, annotations: follows('a') } },
+    rest: { conflicts: new Map([['ingester-zone-a-uid', ['PhasedRollout x']]]) },
+    does: ['b: 3 → 4'],
+  },
   '[scenario 46] shrinks a follower although its leader is not ready': {
     zones: {
       a: { replicas: 2, ready: 1, unready: [1] },

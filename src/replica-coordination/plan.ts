@@ -49,6 +49,8 @@ function safeWishes(group: CoordinationSnapshot, now: Instant): readonly Wish[] 
 function wishOf(snapshot: SetSnapshot, group: CoordinationSnapshot, now: Instant): Wish {
   const source = sourceOf(snapshot.set);
   if (source.kind === 'none' || snapshot.set.isDeleting) return settled;
+  // Who rolls groups out tells why.
+  if (group.conflicts.has(snapshot.set.uid)) return settled;
   if (source.kind === 'conflicting') return hold(snapshot.set, conflict(snapshot));
   if (isTooLarge(snapshot.set)) return hold(snapshot.set, tooLarge(snapshot));
   const moment = { group, now };

@@ -559,7 +559,11 @@ test('what is known of a group is plain data, taken in one step as often as it i
   const ports = { statefulSets: world.statefulSets.lister, pods: world.pods.lister };
   const sets = readSets(groupScope(KEY), ports);
   const take = (): CoordinationSnapshot =>
-    bench.scaling.observer.snapshotOf(KEY, { sets, leaving: new Set<string>() });
+    bench.scaling.observer.snapshotOf(KEY, {
+      sets,
+      leaving: new Set<string>(),
+      conflicts: new Map(),
+    });
   const snapshot = take();
   assertPlain(snapshot);
   assert.equal(snapshot.preparations.get('ingester-zone-a-uid')?.slots.size, 3);

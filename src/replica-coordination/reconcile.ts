@@ -84,7 +84,7 @@ export class ReplicaCoordination implements GroupCapability {
   }
 
   plan(moment: GroupMoment): Plan {
-    const { key, sets, leaving, now, monotonic } = moment;
+    const { key, sets, now, monotonic } = moment;
     const { writes } = this.#ports;
     const views = sets.map(({ set }) => set);
     // Also where nothing is coordinated any more: nobody must overtake our own write (rule 4).
@@ -94,7 +94,7 @@ export class ReplicaCoordination implements GroupCapability {
       return withRequeue({ ...idlePlan, decisions: hold === undefined ? [] : [hold] }, until);
     }
     const plan = isCoordinated(sets)
-      ? planCoordination(this.observer.snapshotOf(key, { sets, leaving }), now)
+      ? planCoordination(this.observer.snapshotOf(key, moment), now)
       : idlePlan;
     return plan.decisions.some(isScale) ? plan : this.#withOpen(views, plan);
   }
@@ -107,9 +107,10 @@ export class ReplicaCoordination implements GroupCapability {
     );
   }
 
-  needs({ key, sets, leaving }: GroupMoment, plan: Plan): Need | undefined {
+  needs(moment: GroupMoment, plan: Plan): Need | undefined {
+    const { key, sets } = moment;
     if (!isCoordinated(sets)) return undefined;
-    const { zoneTracker } = this.observer.snapshotOf(key, { sets, leaving });
+    const { zoneTracker } = this.observer.snapshotOf(key, moment);
     const isAsked = plan.decisions.some(
       (decision) => decision.kind === 'hold' && decision.because.reason === 'LastDownscaleUnknown',
     );

@@ -2,6 +2,7 @@ import type { Because } from '#base/because.ts';
 import type { Parsed } from '#base/parsed.ts';
 import type { Instant, Millis, Monotonic } from '#base/units.ts';
 import type { ObjectRef } from '#control/decision.ts';
+import type { Conflicts } from '#control/group-moment.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import type { Reason } from '#control/reasons.ts';
 import type { OpenScale } from '#control/scale-writes.ts';
@@ -81,6 +82,8 @@ export interface CoordinationSnapshot {
   readonly sets: readonly SetSnapshot[];
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
+  /** What else names a set, by its uid: nobody moves it then (D-63). */
+  readonly conflicts: Conflicts;
   /** By {@link referenceId}; every valid reference of the sets is in it. */
   readonly references: ReadonlyMap<string, ReferenceState>;
   readonly zoneTracker: ZoneTracker;

@@ -31,7 +31,7 @@ function budgets(
 }
 
 function governed(snapshot: GroupSnapshot, given: GroupBudgets): GovernedPlan {
-  const { sets, leaving } = snapshot;
+  const { sets, leaving, conflicts } = snapshot;
   const proof = {
     pods: undefined,
     statefulSets: undefined,
@@ -43,6 +43,7 @@ function governed(snapshot: GroupSnapshot, given: GroupBudgets): GovernedPlan {
     monotonic: monotonic(0),
     sets,
     leaving,
+    conflicts,
     proof,
   };
   return governedPlan(planRolloutGroup(snapshot, T0), moment, given);

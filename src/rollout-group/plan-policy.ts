@@ -33,6 +33,7 @@ const rules: readonly Rule[] = [
   { policy: otherStrategy, of: 'every pod' },
   { policy: setTooLarge, of: 'every pod' },
   { policy: twoZonesUnavailable, of: 'pods that serve' },
+  { policy: conflicting, of: 'every pod' },
   { policy: paused, of: 'every pod' },
   { policy: beingDeleted, of: 'every pod' },
   { policy: revisionMissing, of: 'every pod' },
@@ -112,6 +113,14 @@ function twoZonesUnavailable(_: Zone, { zones }: Group): Answer | undefined {
   const texts = unavailable.map((zone) => `${zone.set.name}: ${describeUnavailable(zone)}`);
   const message = `${unavailable.length} zones have unavailable pods, so none may lose another: ${texts.join('; ')}`;
   return stop(hold(first, 'MultipleZonesUnavailable', message));
+}
+
+/** A zone that something else names is left alone, which is told apart; while it is unavailable, it holds the others back too. */
+function conflicting(zone: Zone): Answer | undefined {
+  if (zone.conflicts.length === 0) return undefined;
+  return zone.unavailable.length > 0
+    ? wait(holdUnavailable(zone))
+    : { kind: 'done', decisions: [] };
 }
 
 /** A paused zone is left alone; while it is unavailable, it holds the others back too (KW-3). */

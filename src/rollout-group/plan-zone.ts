@@ -17,6 +17,8 @@ export interface Zone {
   readonly set: StatefulSetView;
   readonly ref: SetRef;
   readonly isPaused: boolean;
+  /** What else names the set, so that nobody moves it (D-63). */
+  readonly conflicts: readonly string[];
   /** Pods of this set that may be unavailable at once, >= 1. */
   readonly limit: number;
   /** The revision that its pods should run; undefined while unknown. */
@@ -54,6 +56,7 @@ function zoneOf({ set, pods }: SetSnapshot, group: GroupSnapshot, now: Instant):
     set,
     ref: setRef(set),
     isPaused: isPaused(set),
+    conflicts: group.conflicts.get(set.uid) ?? [],
     limit: limitOf(max.kind === 'valid' ? max.value : defaultMaxUnavailable, set.spec.replicas),
     target,
     slots,

@@ -21,7 +21,12 @@ export function planRolloutGroup(snapshot: GroupSnapshot, now: Instant): Plan {
   const looks = [nextLook(zones, now), nextStuckLook(group, now)].filter((at) => at !== undefined);
   const next = looks.toSorted((one, other) => one - other)[0];
   return {
-    decisions: [...planWarnings(snapshot.sets), ...planStuckPods(group), ...decisions],
+    decisions: [
+      ...planWarnings(snapshot.sets),
+      ...zones.flatMap(conflictHold),
+      ...planStuckPods(group),
+      ...decisions,
+    ],
     requeue: next === undefined ? { kind: 'await-change' } : { kind: 'at', at: next },
     failure,
     progress: zones.map(progressOf),
@@ -54,7 +59,7 @@ function inOrder(zones: readonly Zone[]): readonly Zone[] {
 
 function holdForOrder(waiting: readonly Zone[], current: Zone): readonly Decision[] {
   return waiting
-    .filter((zone) => zone.outdated.length > 0 && !zone.isPaused)
+    .filter((zone) => zone.outdated.length > 0 && !zone.isPaused && zone.conflicts.length === 0)
     .map((zone) => ({
       kind: 'hold',
       set: zone.ref,
@@ -63,4 +68,11 @@ function holdForOrder(waiting: readonly Zone[], current: Zone): readonly Decisio
         `${zone.outdated.length} pods of ${zone.set.name} are outdated; ${current.set.name} comes first`,
       ),
     }));
+}
+
+/** Told at once, whichever zone's turn it is. */
+function conflictHold({ set, ref, conflicts }: Zone): readonly Decision[] {
+  if (conflicts.length === 0) return [];
+  const message = `${set.name} is moved by nobody, as ${conflicts.join(', ')} would move it, too`;
+  return [{ kind: 'hold', set: ref, because: because('ConflictingOwners', message) }];
 }

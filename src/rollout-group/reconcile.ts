@@ -61,12 +61,12 @@ export class RolloutGroups implements GroupCapability {
   }
 
   #planned(moment: GroupMoment): Plan {
-    const { key, sets, leaving, now } = moment;
+    const { key, sets, leaving, conflicts, now } = moment;
     const known = this.#memory.find(moment);
     if (known !== undefined) return known;
     const { stuckAfter } = this.#ports;
     const watched = this.#ports.watched.of(sets);
-    const snapshot = snapshotOf(key, sets, { leaving, stuckAfter, watched });
+    const snapshot = snapshotOf(key, sets, { leaving, conflicts, stuckAfter, watched });
     const plan = planRolloutGroup(snapshot, now);
     this.#memory.keep(moment, plan);
     return plan;

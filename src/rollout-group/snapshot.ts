@@ -1,4 +1,5 @@
 import type { Millis } from '#base/units.ts';
+import type { Conflicts } from '#control/group-moment.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import type { Watched } from '#statefulset/view.ts';
@@ -11,6 +12,8 @@ export interface GroupSnapshot {
   readonly sets: readonly SetSnapshot[];
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
+  /** What else names a set, by its uid: nobody moves it then (D-63). */
+  readonly conflicts: Conflicts;
   /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
   /** What this process has seen of the pods itself. */
@@ -21,7 +24,7 @@ export interface GroupSnapshot {
 export function snapshotOf(
   key: string,
   sets: readonly SetSnapshot[],
-  rest: Pick<GroupSnapshot, 'leaving' | 'stuckAfter' | 'watched'>,
+  rest: Pick<GroupSnapshot, 'leaving' | 'conflicts' | 'stuckAfter' | 'watched'>,
 ): GroupSnapshot {
   return { ...parseGroupKey(key), sets, ...rest };
 }

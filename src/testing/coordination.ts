@@ -160,6 +160,7 @@ export function coordination(
     takenAt: TAKEN_AT,
     sets: Object.entries(zones).map(([letter, spec]) => zoneOf(letter, spec)),
     leaving: new Set(),
+    conflicts: new Map(),
     references: new Map(),
     zoneTracker: { kind: 'off' },
     seenDownscales: new Map(),

@@ -1,6 +1,8 @@
 import { type Millis, minutes, seconds } from '#base/units.ts';
 import type { Plan } from '#control/decision.ts';
 import { type GroupBudgets, noBudgets } from '#control/group-budgets.ts';
+import { OpenDisruptions } from '#control/open-disruptions.ts';
+import { noOtherOwners } from '#control/owners-of-sets.ts';
 import { type PredecessorEnd, PredecessorWait } from '#control/predecessor-wait.ts';
 import { GroupReconciler, type GroupReconcilerPorts } from '#control/reconcile-group.ts';
 import type { PassResult } from '#control/run-controller.ts';
@@ -120,6 +122,8 @@ export class GroupBench {
         addAfter: (key, delay) => void this.queued.push(`${key} after ${delay}`),
       },
       capabilities: [this.scaling, rollout],
+      owners: noOtherOwners,
+      open: new OpenDisruptions(),
       onPlan: (_, plan) => {
         this.plan = plan;
       },

@@ -97,6 +97,7 @@ export function group(
     group: 'ingester',
     sets,
     leaving: new Set(),
+    conflicts: new Map(),
     stuckAfter: minutes(30),
     watched: {
       now: monotonic(7_200_000),

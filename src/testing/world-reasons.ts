@@ -41,6 +41,8 @@ export const worldReasons: Readonly<Record<string, ReasonPredicate>> = {
   StuckPodKept: (zones) => zones.some((zone) => zone.unavailable.length > 0),
   SetTooLarge: (zones) =>
     zones.some(({ set }) => Math.max(set.replicas, set.statusReplicas) > 20_000),
+  // What else names a set stands in no set.
+  ConflictingOwners: () => true,
   AwaitingPredecessor: isTakenSomewhere,
   AwaitingAnswer: isOutdatedSomewhere,
   BudgetRefused: isTakenSomewhere,

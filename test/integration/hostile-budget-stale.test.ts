@@ -97,7 +97,7 @@ test('a limit that is lowered counts, too, for a rollout that asks while the led
     assert.ok(pod);
     return { pod, by: 'rollout', maxUnavailable: 2 } as const;
   });
-  authority.wants('demo/ingester', new Set(wanted.map(({ pod }) => pod.uid)));
+  authority.of('rollout-groups').wants('demo/ingester', new Set(wanted.map(({ pod }) => pod.uid)));
   const asked = authority.ask(wanted, new AbortController().signal);
   await world.clock.advance(seconds(4.5));
   await world.run(asked);

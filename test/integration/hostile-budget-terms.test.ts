@@ -23,7 +23,7 @@ test('a leader does not void the intents of an earlier term before that is waite
   const { authority } = one.budgets;
   const pod = authority.evictions.pod(NAMESPACE, 'ingester-zone-a-0');
   assert.ok(pod);
-  authority.wants('demo/ingester', new Set([pod.uid]));
+  authority.of('rollout-groups').wants('demo/ingester', new Set([pod.uid]));
   const wanted = [{ pod, by: 'rollout', maxUnavailable: 1 }] as const;
   await world.run(authority.ask(wanted, new AbortController().signal));
   assert.deepEqual(givenAway(world), ['ingester-zone-a-0']);

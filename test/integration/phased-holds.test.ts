@@ -209,3 +209,37 @@ test('what a late watch does not show yet is neither written nor told again [pha
   assert.deepEqual(stage.partitions(), [0, 3, 2, 1, 0, 3]);
   await stage.close();
 });
+
+test('a set under OnDelete with the label of a rollout group is not taken over, which is said with the group, until the label goes [D-63]', async () => {
+  const stage = await PhasedStage.open({ updateStrategy: { type: 'OnDelete' } });
+  await stage.env.patchSet({ metadata: { labels: { 'rollout-group': 'ingester' } } });
+  stage.start();
+  await stage.create();
+  await stage.until('it says so', () => stage.phase() === 'ErrorCannotManage');
+  await stage.env.clock.advance(minutes(5));
+  assert.equal(stage.owner(), '');
+  const conflict = 'db is moved by nobody, as rollout group ingester would move it, too';
+  assert.equal(stage.conditionMessage('Ready'), conflict);
+  assert.deepEqual(stage.messages('ConflictingOwners'), [conflict]);
+  await stage.env.patchSet({ metadata: { labels: { 'rollout-group': null } } });
+  await stage.until('it is taken over', () => stage.owner() === 'pr1');
+  await stage.until('it says that', () => /OnDelete/.test(stage.conditionMessage('Ready')));
+  await stage.close();
+});
+
+test('a PhasedRollout releases a set at deletion that it owned before a group came to name it, too [D-63]', async () => {
+  const stage = await PhasedStage.open();
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  await stage.env.patchSet({
+    metadata: { labels: { 'rollout-group': 'ingester' } },
+    spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
+  });
+  await stage.until('it says so', () => stage.phase() === 'ErrorCannotManage');
+  assert.equal(stage.owner(), 'pr1');
+  await stage.remove();
+  await stage.until('it is gone', () => stage.rollout() === undefined);
+  assert.equal(stage.owner(), '');
+  await stage.close();
+});

@@ -82,14 +82,14 @@ export class WebhookStage {
     file?: string,
   ): Promise<ServingOperator> {
     const plainPort = await freePort();
-    const process = this.launch([`-server.port=${plainPort}`, ...flags], env, file);
+    const process = this.launch([...flags, `-server.port=${plainPort}`], env, file);
     const line = await process.line(/msg="webhooks served"/);
     await process.line(/msg="caches synced"/);
     const port = Number(/ port=(\d+)/.exec(line)?.[1]);
     return { process, port, plain: `http://127.0.0.1:${plainPort}` };
   }
 
-  /** Starts the real program with TLS on. */
+  /** Starts the real program with TLS on. @param flags may begin with a command */
   launch(
     flags: readonly string[],
     env: Readonly<Record<string, string>> = {},
@@ -97,7 +97,9 @@ export class WebhookStage {
   ): OperatorProcess {
     const common = [`-kubernetes.config-file=${this.#kubeconfig}`, '-kubernetes.namespace=test'];
     const tls = ['-server-tls.enabled=true', '-server-tls.port=0', '-server.port=0'];
-    const process = new OperatorProcess([...common, ...tls, ...flags], env, file);
+    const command = flags.slice(0, flags[0]?.startsWith('-') === false ? 1 : 0);
+    const given = flags.slice(command.length);
+    const process = new OperatorProcess([...command, ...common, ...tls, ...given], env, file);
     this.#operators.push(process);
     return process;
   }

@@ -4,7 +4,7 @@ import type { JsonObject } from '#base/json.ts';
 /** Values, and what they make that is not there by default, or no more. */
 export interface Variant {
   readonly values: JsonObject;
-  /** `Kind name` of objects that are added. */
+  /** `Kind name` of objects that are added; `<namespace>` stands for that. */
   readonly adds?: readonly string[];
   /** `Kind` or `Kind name`, with or without the namespace at the end, of objects that are not there. */
   readonly lacks?: readonly string[];
@@ -27,6 +27,11 @@ const webhookObjects = [
 const budgetRole = [
   'Role rollout-operator-budget-role',
   'RoleBinding rollout-operator-budget-role',
+];
+
+const phasedRole = [
+  'Role rollout-operator-phased-rollout-role',
+  'RoleBinding rollout-operator-phased-rollout-role',
 ];
 
 /** What the addresses of a NetworkPolicy look like. */
@@ -58,6 +63,21 @@ export const chartVariants: Readonly<Record<string, Variant>> = {
   'no disruption budgets': {
     values: { disruptionBudgets: { enabled: false } },
     lacks: [...budgetRole, 'ValidatingWebhookConfiguration pod-eviction'],
+  },
+  PhasedRollouts: {
+    values: { phasedRollouts: { enabled: true } },
+    adds: [
+      ...phasedRole,
+      'ClusterRole rollout-operator-<namespace>-phased-rollout-webhook-cert-role',
+      'ClusterRoleBinding rollout-operator-<namespace>-phased-rollout-webhook-cert-role',
+      'MutatingWebhookConfiguration phased-rollout-defaults-<namespace>',
+      'ValidatingWebhookConfiguration phased-rollout-validation-<namespace>',
+    ],
+  },
+  'PhasedRollouts without webhooks': {
+    values: { phasedRollouts: { enabled: true }, webhooks: { enabled: false } },
+    adds: phasedRole,
+    lacks: webhookObjects,
   },
   'a ServiceMonitor, without webhooks': {
     values: { serviceMonitor: { enabled: true }, webhooks: { enabled: false } },

@@ -75,7 +75,8 @@ describe('what is installed', { skip: isExisting ? NO_INSTALLING : false }, () =
             (lack) => [lack, `${lack}-${namespace}`].includes(each) || each.startsWith(`${lack} `),
           );
         const wanted = [...usual].filter((each) => !isGone(each));
-        assert.deepEqual(new Set(namesOf(objects)), new Set([...wanted, ...adds]));
+        const added = adds.map((each) => each.replace('<namespace>', namespace));
+        assert.deepEqual(new Set(namesOf(objects)), new Set([...wanted, ...added]));
         assert.ok(lacks.length === 0 || wanted.length < usual.size);
         assert.deepEqual(await applyStrictly(admin, objects, namespace), []);
       });
@@ -198,6 +199,12 @@ describe('what is installed', { skip: isExisting ? NO_INSTALLING : false }, () =
         'zone-tracker',
         'replica-templates',
         'zone-aware-pod-disruption-budgets',
+      ),
+      PhasedRollouts: bases('phased-rollouts'),
+      'PhasedRollouts with all webhooks': bases(
+        'webhooks',
+        'phased-rollouts',
+        'phased-rollout-webhooks',
       ),
       'a ServiceMonitor': bases('service-monitor'),
       "the peer's Role": bases('peer-role'),

@@ -1,0 +1,38 @@
+import { createPrometheus } from '#check/prometheus.ts';
+import { type AllFront, readAllConfig } from '#config/all-config.ts';
+import { decoratedClient } from '#operator-client.ts';
+import { phasedCapability } from '#operator-phased-capability.ts';
+import { startProbes, startScrapes } from '#operator-phased-servers.ts';
+import type { ResourceCapability } from '#operator-resources.ts';
+import { type OpenParts, runConfigured } from './run.ts';
+
+/**
+ * Runs every capability in one process, with one set of caches, one Lease and one authority over disruptions, until SIGINT or
+ * SIGTERM (D-65).
+ *
+ * @param args the arguments after `all`: flags of any of the peers
+ * @returns the exit code: 0 after a signal, 1 when it cannot start or cannot go on, 2 for bad flags
+ */
+export async function allCommand(args: readonly string[]): Promise<number> {
+  const outcome = readAllConfig(args);
+  if (outcome.kind === 'exit') return runConfigured(outcome);
+  return runConfigured(outcome, { openBeside: (parts) => openBeside(outcome.front, parts) });
+}
+
+async function openBeside(
+  front: AllFront,
+  parts: OpenParts,
+): Promise<readonly ResourceCapability[]> {
+  const { clock, log, readiness, closeAtEnd } = parts;
+  for (const { flag, why } of front.withoutEffect) {
+    log.warn('a flag has no effect here', { flag, why });
+  }
+  const serving = { ...parts, isReady: () => readiness.isReady() };
+  const probes = await startProbes(front, serving);
+  if (probes !== undefined) closeAtEnd(probes);
+  const scrapes = await startScrapes(front, { ...serving, client: decoratedClient(parts) });
+  if (scrapes !== undefined) closeAtEnd(scrapes);
+  const prometheus = createPrometheus({ clock, env: process.env });
+  closeAtEnd(prometheus);
+  return [phasedCapability(prometheus)];
+}

@@ -1,0 +1,94 @@
+import type { BindAddress } from './bind-address.ts';
+import type { Config } from './config.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { operatorFlags } from './flags.ts';
+import type { Flag } from './go-flags.ts';
+import { type FlagWithoutEffect, withoutEffect } from './phased-config.ts';
+import { type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
+import { type ConfigOutcome, readFlags } from './read-config.ts';
+
+/** What the flags of the other peers add to a {@link Config}; deeply frozen. */
+export interface AllFront {
+  /** Where `/metrics` is served besides; undefined: not served. */
+  readonly metrics: (BindAddress & { readonly isSecure: boolean }) | undefined;
+  /** Where `/healthz` and `/readyz` are served besides; undefined: not served. */
+  readonly probes: BindAddress | undefined;
+  /** Flags that were given, and what becomes of them: nothing. */
+  readonly withoutEffect: readonly FlagWithoutEffect[];
+}
+
+type Exit = Extract<ConfigOutcome, { readonly kind: 'exit' }>;
+
+/** What the command line asks for. */
+export type AllOutcome =
+  | (Extract<ConfigOutcome, { readonly kind: 'run' }> & { readonly front: AllFront })
+  | Exit;
+
+/**
+ * Reads the command line of the program that runs everything: the flags of all peers, with the ports and the defaults of the
+ * rollout-operator (D-65). Where two flags say one thing in two ways, they must agree.
+ */
+export function readAllConfig(args: readonly string[]): AllOutcome {
+  const flags = operatorFlags();
+  const own = ownPhasedFlags(flags.set, { probes: undefined, isElected: true });
+  const outcome = readFlags(flags, args);
+  if (outcome.kind === 'exit') return outcome;
+  const { leaderElection, kubernetes } = flags;
+  const problem =
+    contradiction(own.isElected, leaderElection.isEnabled) ??
+    contradiction(own.kubeconfig, kubernetes.configFile);
+  if (problem !== undefined) return { kind: 'exit', code: 1, stderr: `${problem}\n` };
+  const config = deepFreeze(withOwnFlags(outcome.config, own));
+  return { ...outcome, config, front: deepFreeze(frontOf(own)) };
+}
+
+function contradiction<T extends string | boolean>(
+  one: Flag<T>,
+  other: Flag<T>,
+): string | undefined {
+  if (!one.isGiven || !other.isGiven || one.value === other.value) return undefined;
+  return `-${one.name} and -${other.name} must agree: got ${one.value} and ${other.value}`;
+}
+
+function withOwnFlags(config: Config, own: OwnPhasedFlags): Config {
+  const { isElected, kubeconfig } = own;
+  const { leaderElection, kubernetes } = config;
+  return {
+    ...config,
+    log: logOf(config, own),
+    leaderElection: {
+      ...leaderElection,
+      isEnabled: isElected.isGiven ? isElected.value : leaderElection.isEnabled,
+    },
+    kubernetes: {
+      ...kubernetes,
+      configFile: kubeconfig.value === '' ? kubernetes.configFile : kubeconfig.value,
+    },
+  };
+}
+
+/** What zap's flags say wins over what `-log.` flags say. */
+function logOf(
+  { log }: Config,
+  { isDevelopment, encoder, logLevel }: OwnPhasedFlags,
+): Config['log'] {
+  const usual = isDevelopment.value
+    ? ({ format: 'logfmt', level: 'debug' } as const)
+    : ({ format: 'json', level: 'info' } as const);
+  const { format, level } = isDevelopment.isGiven ? usual : log;
+  const encoded = encoder.value === 'json' ? 'json' : 'logfmt';
+  return {
+    format: encoder.value === undefined ? format : encoded,
+    level: logLevel.value ?? level,
+  };
+}
+
+function frontOf(own: OwnPhasedFlags): AllFront {
+  const { metricsAddress, areMetricsSecure, probeAddress } = own;
+  const address = metricsAddress.value;
+  return {
+    metrics: address === undefined ? undefined : { ...address, isSecure: areMetricsSecure.value },
+    probes: probeAddress.value,
+    withoutEffect: withoutEffect(own),
+  };
+}

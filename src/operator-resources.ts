@@ -1,0 +1,113 @@
+import type { Webhook } from '#admission/review.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import type { Config } from '#config/config.ts';
+import type { OpenDisruptions } from '#control/open-disruptions.ts';
+import { groupOwners, OwnersOfSets } from '#control/owners-of-sets.ts';
+import type { PredecessorWait } from '#control/predecessor-wait.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import type { Permission } from '#kubernetes/permission.ts';
+import type { PermittedInformer, TypeSight } from '#kubernetes/permitted-informer.ts';
+import type { ResourceType } from '#kubernetes/resource-type.ts';
+import type { RunningBudgets } from '#operator-budgets.ts';
+import type { Caches } from '#operator-caches.ts';
+import { phasedRolloutOwners } from '#phased-rollout/owners.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+
+/** What reconciles custom resources beside groups, in one process with them (D-65). */
+export interface ResourceCapability {
+  /** Names it to people, such as `phased-rollouts`. */
+  readonly name: string;
+  /** All that it takes of a Role. */
+  readonly permissions: readonly Permission[];
+  readonly webhooks: readonly Webhook[];
+  /** The cache of what it reconciles. */
+  cache(caches: Caches): Pick<PermittedInformer<never>, 'sight' | 'onState'> & WithType;
+  /**
+   * Reconciles for one term, until `signal` aborts; begins when the cache of its resources is filled. What it may have under
+   * way from an earlier term it tells `term.budgets` at once.
+   *
+   * @returns whether all that was sent is answered, so that nothing may arrive late
+   */
+  run(term: ResourceTerm, signal: AbortSignal): Promise<{ readonly isSettled: boolean }>;
+}
+
+interface WithType {
+  readonly informer: { readonly type: ResourceType };
+}
+
+/** A term in which this process leads, as far as all of its capabilities share it. */
+export interface ResourceTerm {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly client: Client;
+  readonly caches: Caches;
+  readonly events: EventRecorder;
+  readonly owners: OwnersOfSets;
+  readonly budgets: RunningBudgets;
+  /** Deletions of ours that the cache may not show yet, whoever sends them. */
+  readonly open: OpenDisruptions;
+  /** A wait for one capability: what was in motion is remembered by its keys. */
+  newPredecessorWait(): PredecessorWait;
+  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  leads(): boolean;
+  /** The term of the Lease; absent where there is none. */
+  readonly term?: string;
+}
+
+/** All by which sets may be named, as far as this process sees it (D-63): one line a kind. */
+export function ownersOf({ rollouts }: Caches): OwnersOfSets {
+  return new OwnersOfSets([
+    groupOwners,
+    phasedRolloutOwners(rollouts.informer, () => isListed(rollouts.sight)),
+  ]);
+}
+
+function isListed(sight: TypeSight): boolean | undefined {
+  return sight === 'asking' ? undefined : sight !== 'denied';
+}
+
+/** What keeps a capability from running, for people and as the reason of its gauge; undefined: it runs. */
+interface Lack {
+  readonly reason: 'NotPermitted' | 'DefinitionMissing';
+  readonly message: string;
+}
+
+/** Shows, and tells once each time, which of `resources` run and what the others lack. */
+export function showResources(
+  resources: readonly ResourceCapability[],
+  caches: Caches,
+  { log, metrics }: { readonly log: Logger; readonly metrics: OperatorMetrics },
+): void {
+  for (const resource of resources) {
+    const { name: capability } = resource;
+    const cache = resource.cache(caches);
+    const { plural, group } = cache.informer.type;
+    let shown: string | undefined;
+    const show = (): void => {
+      const { sight } = cache;
+      if (sight === 'asking' || sight === 'listing') return;
+      const lack = lackOf(sight, `${plural}.${group}`);
+      const reason = lack?.reason ?? 'Installed';
+      if (reason === shown) return;
+      shown = reason;
+      metrics.setCapability({ capability, isEnabled: lack === undefined, reason });
+      if (lack === undefined) log.info('a capability runs', { capability });
+      else log.warn('a capability does not run', { capability, reason, why: lack.message });
+    };
+    cache.onState(show);
+    show();
+  }
+}
+
+function lackOf(sight: 'absent' | 'denied' | 'known', name: string): Lack | undefined {
+  if (sight === 'known') return undefined;
+  return sight === 'denied'
+    ? { reason: 'NotPermitted', message: `the Role does not permit to list ${name}` }
+    : {
+        reason: 'DefinitionMissing',
+        message: `there is no CustomResourceDefinition ${name}`,
+      };
+}

@@ -1,0 +1,157 @@
+/** The program that runs everything, as a process of its own under the shipped Roles, behind an API server that calls its webhooks. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse, parseAllDocuments } from 'yaml';
+import { sharedPhasedConfigurations } from '#admission/phased-webhook-configurations.ts';
+import type { JsonObject } from '#base/json.ts';
+import { webhookTypes } from '#certificate/webhook-configuration.ts';
+import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
+import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
+import { allFiles, deployFiles, programVersion } from '../../scripts/generate-deploy.ts';
+import { builtImage } from '../../scripts/install/deployment.ts';
+import { ask } from '../scenarios/ask.ts';
+import { type Ask, reviewPhasedRollouts } from '../scenarios/phased-rollout-reviews.ts';
+import { bundled } from './webhook-bundles.ts';
+import { freePort, type ServingOperator, WebhookStage } from './webhook-stage.ts';
+
+const namespace = 'test';
+const user = { name: 'rollout-operator', groups: ['system:authenticated'] };
+const image = builtImage(programVersion(fileURLToPath(new URL('../..', import.meta.url))));
+const usual = deployFiles(image, namespace);
+const all = allFiles(image, namespace);
+
+/** What the roles in `texts` permit. */
+function rulesIn(...texts: readonly (string | undefined)[]): readonly PolicyRule[] {
+  return texts
+    .flatMap((text) => parseAllDocuments(text ?? assert.fail('there is no such file')))
+    .map((document) => document.toJS() as { kind: string; rules?: readonly PolicyRule[] })
+    .flatMap(({ rules = [] }) => rules);
+}
+
+/** The arguments of the shipped Deployment that are not about the place it runs in. */
+function shippedArguments(): readonly string[] {
+  const deployment = parse(all['deployment.yaml'] ?? '') as {
+    spec: { template: { spec: { containers: [{ args: string[] }] } } };
+  };
+  const [{ args }] = deployment.spec.template.spec.containers;
+  return args.filter((argument) => !argument.includes('$('));
+}
+
+describe('the program that runs everything', () => {
+  let stage: WebhookStage;
+  let operator: ServingOperator;
+  let probes: number;
+  let metrics: number;
+  const toServer: Ask = (method, path, body) =>
+    ask(stage.cluster.transport(), { method, path, rest: body === undefined ? [] : [body] });
+
+  before(async () => {
+    stage = await WebhookStage.open(user);
+    const { admin, cluster } = stage;
+    await installRollouts();
+    const objects = parseAllDocuments(usual['webhook-objects.yaml'] ?? '');
+    for (const body of objects.map((document) => document.toJS() as JsonObject)) {
+      const type = body['kind'] === 'Secret' ? resourceTypes.secrets : resourceTypes.configMaps;
+      await admin.create(type, { namespace }, { body });
+    }
+    const own = ['role.yaml', 'webhook-role.yaml', 'webhook-certificate-role.yaml'];
+    const clusterRole = 'webhook-certificate-cluster-role.yaml';
+    cluster.authorizer.restrict([
+      {
+        user: user.name,
+        namespace,
+        rules: rulesIn(...own.map((file) => usual[file]), all['role.yaml']),
+      },
+      { user: user.name, rules: rulesIn(usual[clusterRole], all[clusterRole]) },
+    ]);
+    [probes, metrics] = [await freePort(), await freePort()];
+    operator = await stage.operator([
+      ...shippedArguments(),
+      `--health-probe-bind-address=127.0.0.1:${probes}`,
+      `--metrics-bind-address=127.0.0.1:${metrics}`,
+      '--metrics-secure=false',
+      '--zap-log-level=info',
+    ]);
+  });
+
+  after(async () => {
+    await stage.close();
+  });
+
+  async function installRollouts(): Promise<void> {
+    const { admin, cluster } = stage;
+    const served = new Promise<void>((resolve) => {
+      cluster.eventLog.onCommit(({ resource, after: stored }) => {
+        if (!resource.startsWith('customresourcedefinitions.')) return;
+        const conditions = objectsAt(stored, 'status', 'conditions');
+        if (conditions.some((each) => textAt(each, 'type') === 'Established')) resolve();
+      });
+    });
+    const body = phasedRolloutDefinition;
+    await admin.create(resourceTypes.customResourceDefinitions, {}, { body });
+    await served;
+  }
+
+  test('serves the webhooks of PhasedRollouts beside the others, by one Service and with one CA', async () => {
+    const { port } = operator;
+    const bodies = sharedPhasedConfigurations({ namespace, port });
+    const names = bodies.map((body) => textAt(body, 'metadata', 'name'));
+    const trusted = bundled(stage.cluster.eventLog, names);
+    for (const body of bodies) {
+      const isMutating = body['kind'] === 'MutatingWebhookConfiguration';
+      await stage.admin.create(webhookTypes[isMutating ? 'mutating' : 'validating'], {}, { body });
+    }
+    await trusted;
+    await reviewPhasedRollouts(toServer, namespace);
+    await stage.configure(port);
+    await stage.set({ name: 'guarded', labels: { 'grafana.com/no-downscale': 'true' } });
+    await assert.rejects(stage.scale('guarded', 1), /is not allowed because it has the label/);
+  });
+
+  test('serves readiness and metrics where the rollout-operator does', async () => {
+    await operator.process.line(/msg="a capability runs" capability=phased-rollouts/);
+    assert.equal((await fetch(`${operator.plain}/ready`)).status, 200);
+    const exposition = await (await fetch(`${operator.plain}/metrics`)).text();
+    assert.match(
+      exposition,
+      /rollout_operator_capability_enabled\{capability="phased-rollouts",reason="Installed"\} 1/,
+    );
+    assert.match(exposition, /capability="rollout-groups",reason="AlwaysOn"\} 1/);
+  });
+
+  test('serves probes and metrics besides where the flags of the other peer say so', async () => {
+    for (const path of ['/healthz', '/readyz']) {
+      assert.equal((await fetch(`http://127.0.0.1:${probes}${path}`)).status, 200);
+    }
+    const exposition = await fetch(`http://127.0.0.1:${metrics}/metrics`);
+    assert.match(await exposition.text(), /^process_cpu_seconds_total /m);
+  });
+
+  test('is refused nothing under its Roles, lacks no rule, and ends in good order', async () => {
+    const { process } = operator;
+    process.kill('SIGTERM');
+    assert.equal(await process.exitCode(), 0);
+    const refused = stage.cluster.eventLog.calls
+      .filter((call) => call.user === user.name && call.outcome === 403)
+      .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+    assert.deepEqual(refused, []);
+    assert.deepEqual(
+      process.lines.filter((line) => /lacks rules|does not run/.test(line)),
+      [],
+    );
+  });
+});
+
+test('the command that runs everything ends with 2 for a flag that nobody knows, and with 1 for flags that contradict one another', async () => {
+  const stage = await WebhookStage.open();
+  const unknown = stage.launch(['all', '--nonsense']);
+  await unknown.line(/^flag provided but not defined: -nonsense$/);
+  assert.equal(await unknown.exitCode(), 2);
+  const contradicting = stage.launch(['all', '--leader-elect', '-leader-election.enabled=false']);
+  await contradicting.line(/must agree: got true and false$/);
+  assert.equal(await contradicting.exitCode(), 1);
+  await stage.close();
+});
