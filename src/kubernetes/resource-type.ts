@@ -53,6 +53,11 @@ export const resourceTypes = Object.freeze({
     'replicatemplates',
     'ReplicaTemplate',
   ),
+  zoneDisruptionBudgets: served(
+    'zonecontrol.k8s.aws/v1',
+    'zonedisruptionbudgets',
+    'ZoneDisruptionBudget',
+  ),
   phasedRollouts: served('sts.plus/v1alpha1', 'phasedrollouts', 'PhasedRollout'),
   leases: served('coordination.k8s.io/v1', 'leases', 'Lease'),
   customResourceDefinitions: clusterScoped(
