@@ -383,11 +383,11 @@ const cases: Record<string, Case> = {
     counts: 'allowed NoEvictionRequest',
   },
   'denies where one of two budgets denies, and records under none (W-19, scenario 90)': {
-    given: [{}, { maxUnavailable: 0 }],
+    given: [{ maxUnavailable: 0 }, {}],
     says: [
       403,
       'NothingAllowed',
-      /^denying pod eviction for web-0: max unavailable = 0 \(ZoneDisruptionBudget second\)$/,
+      /^denying pod eviction for web-0: max unavailable = 0 \(ZoneDisruptionBudget web\)$/,
     ],
     counts: 'denied DeniedByZdb',
   },

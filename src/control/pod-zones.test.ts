@@ -48,8 +48,8 @@ class Bed {
     this.#pods.show({ ...this.#object({ name, namespace, uid }), spec });
   }
 
-  lose(what: 'node' | 'pod', name: string): void {
-    const namespace = what === 'pod' ? 'test' : '';
+  lose(what: 'node' | 'pod', name: string, inNamespace = 'test'): void {
+    const namespace = what === 'pod' ? inNamespace : '';
     const gone = this.#object({ name, ...(namespace !== '' && { namespace }) });
     (what === 'pod' ? this.#pods : this.#nodes).remove(gone);
   }
@@ -166,8 +166,9 @@ for (const [fact, { story, zone }] of Object.entries(stories)) {
 
 test('PodZones tell pods of one name in two namespaces apart (W-12)', () => {
   const bed = new Bed();
-  bed.pod('web-0', 'node-b', { namespace: 'other', uid: 'other' });
+  bed.pod('web-0', 'node-b', { namespace: 'other' });
   bed.lose('pod', 'web-0');
+  bed.lose('pod', 'web-0', 'other');
   assert.deepEqual([bed.of('web-0'), bed.of('web-0', 'other')], ['a', 'b']);
 });
 
