@@ -92,9 +92,9 @@ class Reader {
       this.refuse(path, 'must be a list that is not empty with operators In and NotIn', values);
       return undefined;
     }
-    const texts = values.filter((value) => typeof value === 'string' && isLabelValue(value));
-    const wrong = values.find((value) => !texts.includes(value));
-    if (wrong === undefined) return new Set(texts.map(String));
+    const texts = values.filter((value) => typeof value === 'string');
+    if (texts.length === values.length && texts.every(isLabelValue)) return new Set(texts);
+    const wrong = values.find((value) => typeof value !== 'string' || !isLabelValue(value));
     this.refuse(path, 'must be values of labels', wrong);
     return undefined;
   }

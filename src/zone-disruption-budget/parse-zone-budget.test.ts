@@ -227,3 +227,11 @@ test('parseZoneBudget() keeps what it can read of a wrong selector, so that it g
     [true, false],
   );
 });
+
+test('parseZoneBudget() reads a selector of 100,000 values', () => {
+  const values = Array.from({ length: 100_000 }, (_, at) => `v${at}`);
+  const many = { matchExpressions: [{ key: 'tier', operator: 'In', values }] };
+  const parsed = parseZoneBudget({ spec: { selector: many, maxUnavailable: 1 } });
+  assert.ok(parsed.kind === 'valid');
+  assert.equal(selects(parsed.spec.selector, { tier: 'v99999' }), true);
+});
