@@ -32,6 +32,7 @@ export const rows: readonly (readonly string[])[] = [
     'phased-rollout',
     'statefulset-rollout',
     'disruption-budget',
+    'zone-disruption-budget',
     'certificate',
   ],
   ['check', 'notification', 'pod-http', 'control'],

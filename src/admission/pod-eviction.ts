@@ -1,6 +1,5 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
-import { isJsonArray, isJsonObject, jsonIn } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import { SparseLog } from '#base/sparse-log.ts';
 import type { EvictionBudgets } from '#disruption-budget/eviction-budgets.ts';
@@ -8,7 +7,6 @@ import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import type { PodView } from '#statefulset/view.ts';
 import type { BudgetMetrics, RequestOutcome } from '#telemetry/budget-metrics.ts';
@@ -25,6 +23,7 @@ import {
   overloaded,
   passed,
 } from './eviction-answer.ts';
+import { demandedUid, isDryRun } from './eviction-request.ts';
 import type { AdmissionRequest, ReviewContext, Webhook } from './review.ts';
 import { webhookPaths } from './webhook-paths.ts';
 
@@ -207,21 +206,4 @@ function byLabels(review: Case, ports: Ports): Promise<EvictionAnswer> {
 /** What failed; that the time was over, where that ended it. */
 function failureOf(error: unknown, { signal }: Pick<Deadline, 'signal'>): unknown {
   return signal.aborted ? signal.reason : error;
-}
-
-/** The uid without which nothing is evicted; undefined where the Eviction demands none. */
-function demandedUid({ object }: AdmissionRequest): string | undefined {
-  const options = isJsonObject(object) ? objectAt(object, 'deleteOptions') : {};
-  return stringAt(objectAt(options, 'preconditions'), 'uid');
-}
-
-/**
- * Whether nothing is evicted in the end. kubectl says so in the Eviction itself, of which the API server tells webhooks
- * nothing: a reservation for it would keep other pods for nothing.
- */
-function isDryRun({ isDryRun: isAnnounced, object }: AdmissionRequest): boolean {
-  if (isAnnounced) return true;
-  const options = isJsonObject(object) ? objectAt(object, 'deleteOptions') : {};
-  const asked = jsonIn(stringAt(options, 'dryRun') ?? '');
-  return isJsonArray(asked) && asked.includes('All');
 }

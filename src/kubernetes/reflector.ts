@@ -21,7 +21,7 @@ import { StreamingLists } from './streaming-lists.ts';
 import type { TransportStream } from './transport.ts';
 import { type WatchChangeType, WatchDecoder, type WatchEvent } from './watch-decoder.ts';
 import { readWatch, type WatchReading } from './watch-reading.ts';
-import { withoutSpec } from './without-spec.ts';
+import { withoutSpec, withoutSpecButNode } from './without-spec.ts';
 
 /** Where a whole list stands. */
 export interface ListedAt {
@@ -64,8 +64,8 @@ export interface ReflectorOptions extends ListScope {
   readonly report: (problem: InformerProblem) => void;
   /** Whether a 404 of the list means that the type is not installed, which is no failure. */
   readonly isAbsentAllowed: boolean;
-  /** Whether anybody reads the spec of the objects; see {@link withoutSpec} for which types it can be left out. @default true */
-  readonly isSpecRead?: boolean;
+  /** Whether anybody reads the spec of the objects; see {@link withoutSpec} for which types it can be left out; `node-name`: of a pod's nothing but that. @default true */
+  readonly isSpecRead?: boolean | 'node-name';
 }
 
 /** Longest silence of a watch (D-9), and of a streaming list that has not shown its end. */
@@ -210,7 +210,7 @@ export class Reflector {
       clock,
       subject: this.#subject(),
       open: (leaving) => this.#open(query, { signal: leaving, beforeSend }),
-      decoder: new WatchDecoder(isSpecRead === false ? withoutSpec : undefined),
+      decoder: new WatchDecoder(textReading(isSpecRead)),
       receive: (event) => this.#receive(event, sentAt),
       silenceLimit: () => (this.#position === undefined ? listSilence : watchSilence),
     };
@@ -293,4 +293,11 @@ export class Reflector {
   #subject(): string {
     return subjectOf(this.#options);
   }
+}
+
+function textReading(
+  isSpecRead: ReflectorOptions['isSpecRead'],
+): ((line: Buffer) => string) | undefined {
+  if (isSpecRead === 'node-name') return withoutSpecButNode;
+  return isSpecRead === false ? withoutSpec : undefined;
 }

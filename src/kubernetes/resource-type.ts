@@ -54,6 +54,11 @@ export const resourceTypes = Object.freeze({
     'ReplicaTemplate',
   ),
   zoneAwareUpdates: served('zonecontrol.k8s.aws/v1', 'zoneawareupdates', 'ZoneAwareUpdate'),
+  zoneDisruptionBudgets: served(
+    'zonecontrol.k8s.aws/v1',
+    'zonedisruptionbudgets',
+    'ZoneDisruptionBudget',
+  ),
   phasedRollouts: served('sts.plus/v1alpha1', 'phasedrollouts', 'PhasedRollout'),
   leases: served('coordination.k8s.io/v1', 'leases', 'Lease'),
   customResourceDefinitions: clusterScoped(

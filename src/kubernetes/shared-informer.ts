@@ -33,8 +33,8 @@ export interface InformerOptions<T extends Cached> {
   readonly report: (problem: InformerProblem) => void;
   /** Whether a type that is not installed counts as one without objects. @default false */
   readonly isAbsentAllowed?: boolean;
-  /** Whether `project` reads the spec; pods whose spec is not read are cheaper by most of their size. @default true */
-  readonly isSpecRead?: boolean;
+  /** Whether `project` reads the spec; pods whose spec is not read are cheaper by most of their size; `node-name`: of the spec of a pod that alone. @default true */
+  readonly isSpecRead?: boolean | 'node-name';
 }
 
 /** An informer that does nothing yet; add the handlers, then `run` it once. */

@@ -13,7 +13,7 @@ import {
   record,
   string,
 } from 'fast-check';
-import { withoutSpec } from './without-spec.ts';
+import { withoutSpec, withoutSpecButNode } from './without-spec.ts';
 
 function parsed(value: unknown): unknown {
   return JSON.parse(withoutSpec(Buffer.from(JSON.stringify(value))));
@@ -157,5 +157,59 @@ test('withoutSpec() changes nothing but the spec of any pod', () => {
       };
       assert.deepEqual(parsed(whole), wanted);
     }),
+  );
+});
+
+/** What is left of a pod with this `spec`, as JSON or as the text of that. */
+function specLeft(spec: object | string): unknown {
+  const text = typeof spec === 'string' ? spec : JSON.stringify(spec);
+  const pod = `{"object":{"metadata":{"name":"a-0"},"spec":${text},"status":{"phase":"Running"}}}`;
+  const left = JSON.parse(withoutSpecButNode(Buffer.from(pod))) as { object: { spec: unknown } };
+  return left.object.spec;
+}
+
+const ofNodes: Record<string, { readonly spec: object | string; readonly left: unknown }> = {
+  'the name of its node': {
+    spec: { containers: [{ name: 'main' }], nodeName: 'node-1', hostNetwork: true },
+    left: { nodeName: 'node-1' },
+  },
+  'the name of its node where that is all there is': {
+    spec: { nodeName: 'node-1' },
+    left: { nodeName: 'node-1' },
+  },
+  'null where it has no node yet': { spec: { containers: [] }, left: null },
+  'null where only what is deeper has such a member': {
+    spec: { nodeSelector: { nodeName: 'node-2' }, list: [{ nodeName: 'node-3' }] },
+    left: null,
+  },
+  'its own among those that are deeper': {
+    spec: {
+      nodeSelector: { a: 'b', nodeName: 'node-2' },
+      nodeName: 'node-1',
+      affinity: { matchLabels: { nodeName: 'node-3' } },
+    },
+    left: { nodeName: 'node-1' },
+  },
+  'its own, whatever texts hold': {
+    spec: { text: '"nodeName":"node-2",{[\\', '}]': 'nodeName', nodeName: 'n\u00e9\\"1' },
+    left: { nodeName: 'n\u00e9\\"1' },
+  },
+  'null where a member of that name is no text': { spec: { nodeName: null }, left: null },
+};
+for (const [fact, { spec, left }] of Object.entries(ofNodes)) {
+  test(`withoutSpecButNode() leaves ${fact}`, () => {
+    assert.deepEqual(specLeft(spec), left);
+  });
+}
+
+test('withoutSpecButNode() leaves of any pod what a parser finds', () => {
+  const names = constantFrom('nodeName', 'name', '}', '{', 'a"b');
+  const specs = dictionary(names, oneof(string(), dictionary(names, jsonValue()), jsonValue()));
+  assertProperty(
+    property(specs, (spec) => {
+      const nodeName: unknown = Object.hasOwn(spec, 'nodeName') ? spec['nodeName'] : undefined;
+      assert.deepEqual(specLeft(spec), typeof nodeName === 'string' ? { nodeName } : null);
+    }),
+    { numRuns: 500 },
   );
 });

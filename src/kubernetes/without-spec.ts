@@ -7,12 +7,17 @@ const annotationsBegin = Buffer.from(',"annotations":{"');
 /** The annotation by which a bookmark ends a streaming list (LW-9). */
 const listEnds = Buffer.from('k8s.io/initial-events-end');
 const uidBegins = Buffer.from('"uid":"');
+/** A text is meant: whatever else stands there names no node. */
+const nodeNameBegins = Buffer.from('"nodeName":"');
 /** What stands before the spec where an array is the last member of the metadata. */
 const arrayEndsMetadata = Buffer.from(']},');
 
 const backslash = 0x5c;
 const quote = 0x22;
+const braceOpens = 0x7b;
 const brace = 0x7d;
+const bracketOpens = 0x5b;
+const bracket = 0x5d;
 const colon = 0x3a;
 const comma = 0x2c;
 
@@ -32,6 +37,19 @@ const comma = 0x2c;
  * an object: pods
  */
 export function withoutSpec(line: Buffer): string {
+  return withSpec(line, () => 'null');
+}
+
+/** {@link withoutSpec} of a pod, but for the name of its node, which is all of its spec that stays. */
+export function withoutSpecButNode(line: Buffer): string {
+  return withSpec(line, (spec) => {
+    const nodeName = nodeNameIn(spec);
+    return nodeName === undefined ? 'null' : `{"nodeName":${nodeName}}`;
+  });
+}
+
+/** The text of `line` with what `kept` says in the place of the object's spec. */
+function withSpec(line: Buffer, kept: (spec: Buffer) => string): string {
   const spec = line.indexOf(specBegins);
   const status = line.lastIndexOf(statusBegins);
   if (spec < 0 || status < spec) return line.toString('utf8');
@@ -39,7 +57,38 @@ export function withoutSpec(line: Buffer): string {
   const managed = managedFieldsAtEnd(head);
   const metadata =
     managed < 0 ? withoutAnnotations(head) : `${withoutAnnotations(head.subarray(0, managed))}},`;
-  return `${metadata}"spec":null${line.toString('utf8', status)}`;
+  const rest = kept(line.subarray(spec + specBegins.length - 1, status));
+  return `${metadata}"spec":${rest}${line.toString('utf8', status)}`;
+}
+
+/**
+ * The member `nodeName` of `spec`, as it is written; undefined where that has no such text of its own: a member of that name
+ * may stand deeper as well, as among the labels that a selector matches.
+ */
+function nodeNameIn(spec: Buffer): string | undefined {
+  if (!spec.includes(nodeNameBegins)) return undefined;
+  let depth = 0;
+  for (let at = 0; at < spec.length; at += 1) {
+    const byte = spec[at];
+    depth += deeperBy(byte);
+    if (byte !== quote) continue;
+    const isMember = depth === 1 && isAt(spec, nodeNameBegins, at);
+    const begin = isMember ? at + nodeNameBegins.length : at + 1;
+    const end = endOfText(spec, begin);
+    if (end < 0) return undefined;
+    if (isMember) return spec.toString('utf8', begin - 1, end + 1);
+    at = end;
+  }
+  return undefined;
+}
+
+function deeperBy(byte: number | undefined): number {
+  if (byte === braceOpens || byte === bracketOpens) return 1;
+  return byte === brace || byte === bracket ? -1 : 0;
+}
+
+function isAt(bytes: Buffer, part: Buffer, at: number): boolean {
+  return bytes.subarray(at, at + part.length).equals(part);
 }
 
 /** The text of `head` without the annotations of the metadata: a flat map of texts, so that its end can be seen. The mark of a bookmark stays. */

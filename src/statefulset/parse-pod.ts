@@ -46,6 +46,7 @@ export function parsePod(object: JsonObject): PodView {
     areContainersReady,
     // Most pods have none, and thousands are read.
     trouble: unready === undefined && areContainersReady ? undefined : troubleOf(status),
+    nodeName: nodeNameOf(object),
     readyTime: stringAt(objectAt(metadata, 'annotations'), READY_TIME),
   });
 }
@@ -62,6 +63,11 @@ function readinessOf(status: JsonObject): Pick<PodView, 'readySince' | 'unready'
     unready: parseUnready(status),
     unreadyAfter: isKnown ? millis(since - startedAt) : undefined,
   };
+}
+
+function nodeNameOf(object: JsonObject): string | undefined {
+  const name = stringAt(objectAt(object, 'spec'), 'nodeName');
+  return name === '' ? undefined : name;
 }
 
 function phaseOf(status: JsonObject): PodView['phase'] {

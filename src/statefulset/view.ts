@@ -74,6 +74,11 @@ export interface PodView {
   readonly areContainersReady: boolean;
   /** What keeps a container from running, such as `CrashLoopBackOff`, or the pod from a node; undefined when nothing says so. */
   readonly trouble: string | undefined;
+  /**
+   * The node that it runs on, or is about to; undefined where there is none, or where the cache keeps nothing of the spec. Lists
+   * of ours tell it in any case, so that nobody may take a pod for changed by it.
+   */
+  readonly nodeName: string | undefined;
   /** The annotation `grafana.com/ready-time` as it stands there; undefined when the pod carries none. */
   readonly readyTime: string | undefined;
 }

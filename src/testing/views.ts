@@ -86,6 +86,7 @@ export function podView(overrides: Partial<PodView> = {}): PodView {
     unreadyAfter: undefined,
     areContainersReady: true,
     trouble: undefined,
+    nodeName: undefined,
     readyTime: undefined,
     labels: {},
     ...overrides,

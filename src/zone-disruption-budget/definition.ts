@@ -1,0 +1,79 @@
+import type { JsonObject } from '#base/json.ts';
+import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+
+const selector: JsonObject = {
+  type: 'object',
+  description: 'Selects the pods that this budget guards; without it none, where it is empty all.',
+  properties: {
+    matchExpressions: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['key', 'operator'],
+        properties: {
+          key: { type: 'string' },
+          operator: { type: 'string' },
+          values: { type: 'array', items: { type: 'string' } },
+        },
+      },
+    },
+    matchLabels: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+  'x-kubernetes-map-type': 'atomic',
+};
+
+const spec: JsonObject = {
+  type: 'object',
+  properties: {
+    selector,
+    maxUnavailable: {
+      anyOf: [{ type: 'integer' }, { type: 'string' }],
+      'x-kubernetes-int-or-string': true,
+      description:
+        'How many of the selected pods of one zone may be unavailable: an integer, or a percentage of all of them in all zones, rounded up.',
+    },
+    dryRun: {
+      type: 'boolean',
+      description: 'Whether evictions are only judged: none is refused, and none is recorded.',
+    },
+  },
+};
+
+function byZone(description: string): JsonObject {
+  const additionalProperties = { type: 'integer', format: 'int32' };
+  return { type: 'object', additionalProperties, description };
+}
+
+const status: JsonObject = {
+  type: 'object',
+  properties: {
+    observedGeneration: { type: 'integer', format: 'int64' },
+    disruptedPods: {
+      type: 'object',
+      additionalProperties: { type: 'string', format: 'date-time' },
+      description: 'When the eviction of each pod was let go that has not come to its end.',
+    },
+    disruptionsAllowed: byZone('Evictions that are still allowed, by zone.'),
+    currentHealthy: byZone('Healthy pods, by zone.'),
+    currentUnhealthy: byZone('Unhealthy pods, by zone.'),
+    desiredHealthy: byZone('How many pods must stay healthy, by zone.'),
+    expectedPods: byZone('Pods that there should be, by zone.'),
+  },
+};
+
+/** The definition of ZoneDisruptionBudget, with the names and types of the peer's (zone-aware controllers §3). */
+export const zoneDisruptionBudgetDefinition: JsonObject = definitionOf({
+  type: resourceTypes.zoneDisruptionBudgets,
+  names: { shortNames: ['zdb'] },
+  schema: {
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      spec,
+      status,
+    },
+  },
+});
