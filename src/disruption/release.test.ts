@@ -255,6 +255,26 @@ for (const [fact, { round, pod = zones(), holds }] of Object.entries(intents)) {
   });
 }
 
+test('decide() holds what a program gave away under another Lease for 120 s, whose process it cannot know of', () => {
+  const [ours, theirs] = ['lease-uid/3/operator-1', 'other-lease-uid/1/operator-2'];
+  for (const [later, held] of [
+    [millis(119_999), [a0]],
+    [seconds(120), []],
+  ] as const) {
+    const bed = new BudgetBed();
+    assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term: theirs } }), 'allowed');
+    bed.now = after(T0, later);
+    assert.deepEqual(bed.reserved({ leader: leads(ours) }), held);
+  }
+});
+
+test('decide() ends what an earlier term of the same Lease gave away as soon as that is over', () => {
+  const bed = new BudgetBed();
+  const asking = { by: 'rollout', term: 'lease-uid/3/operator-1' } as const;
+  assert.equal(bed.ask('a-0', { asking }), 'allowed');
+  assert.deepEqual(bed.reserved({ leader: leads('lease-uid/4/operator-2') }), []);
+});
+
 test('decide() holds for an eviction what a rollout does not want any more', () => {
   const bed = new BudgetBed();
   assert.equal(bed.ask('a-0', { asking: { by: 'rollout', term } }), 'allowed');

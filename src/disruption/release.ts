@@ -63,7 +63,7 @@ function isSetInView({ slot }: Reservation, { sets }: Standing): boolean {
 /** Whether a claim on a pod that nobody sees any more has happened by now, or never will. */
 function isForgotten({ reservation, claim }: ClaimOf, moment: ReleaseMoment): boolean {
   const term = termOf(claim);
-  if (term !== undefined && !isWithoutIntent(term, reservation, moment)) return false;
+  if (term !== undefined && !isWithoutIntent(term, { reservation, claim }, moment)) return false;
   return passedAt({ reservation, claim }, evictionLife, moment) <= moment.now;
 }
 
@@ -80,20 +80,33 @@ interface ClaimOf {
 function isOver({ reservation, claim }: ClaimOf, place: Place, moment: ReleaseMoment): boolean {
   if (place.pod?.uid !== reservation.uid) return isOverIn(place, { reservation, claim }, moment);
   const term = termOf(claim);
-  if (term !== undefined) return !place.isLeaving && isWithoutIntent(term, reservation, moment);
+  if (term !== undefined) {
+    return !place.isLeaving && isWithoutIntent(term, { reservation, claim }, moment);
+  }
   return place.isAvailable && passedAt({ reservation, claim }, evictionLife, moment) <= moment.now;
 }
 
 /** The same where another pod is in the slot by now, or none. */
 function isOverIn(place: Place, { reservation, claim }: ClaimOf, moment: ReleaseMoment): boolean {
   if (!place.isAvailable || !isShownSince(reservation, moment)) return false;
-  return claim.by !== 'scale-down' || isWithoutIntent(claim.term, reservation, moment);
+  return claim.by !== 'scale-down' || isWithoutIntent(claim.term, { reservation, claim }, moment);
 }
 
-/** Whether an intent of `term` cannot lead to anything any more: it is of the past, or was dropped before it was sent. */
-function isWithoutIntent(term: string, { uid }: Reservation, { leader }: ReleaseMoment): boolean {
+/**
+ * Whether an intent of `term` cannot lead to anything any more: it is of the past, or was dropped before it was sent. Of one that
+ * was made under another Lease nobody here knows whether its process lives: it counts for as long as a permission of somebody else.
+ */
+function isWithoutIntent(term: string, claimed: ClaimOf, moment: ReleaseMoment): boolean {
+  const { leader, now } = moment;
   if (leader === undefined) return false;
-  return leader.term === term ? !leader.isIntended(uid) : leader.arePredecessorsOver;
+  if (leader.term === term) return !leader.isIntended(claimed.reservation.uid);
+  if (leaseOf(leader.term) === leaseOf(term)) return leader.arePredecessorsOver;
+  return passedAt(claimed, evictionLife, moment) <= now;
+}
+
+/** The Lease that a term is of, which stands first in it; empty where a process leads without one. */
+function leaseOf(term: string): string {
+  return term.slice(0, Math.max(0, term.indexOf('/')));
 }
 
 /**
