@@ -134,6 +134,8 @@ describe('the image', () => {
       [
         'manager',
         'rollout-operator/LICENSES.txt',
+        'rollout-operator/aws-sdk.mjs',
+        'rollout-operator/aws-sdk.mjs.map',
         'rollout-operator/rollout-operator.cdx.json',
         'rollout-operator/rollout-operator.mjs',
         'rollout-operator/rollout-operator.mjs.map',
