@@ -118,7 +118,13 @@ describe('bundleInto()', () => {
       ) as Readonly<Record<'name' | 'version', string>>;
       assert.ok(licences.includes(`\n${name} ${version} (`), name);
     }
-    assert.equal(licences.split('-'.repeat(80)).length, bundle.packages.length + 1);
+    const sections = licences.split(`\n${'-'.repeat(80)}\n\n`);
+    assert.equal(new Set(sections).size, sections.length);
+    for (const section of sections) {
+      const [names = '', text = ''] = section.split(/\n\n(?<text>[^]*)/);
+      assert.match(names, /^(?:rollout-operator|(?:.+ \d+\.\d+\.\d+ \(.+\)\n?)+)$/);
+      assert.match(text, /copyright|licen[cs]e/i, names);
+    }
   });
 
   test('keeps the SDK of OpenTelemetry out of a program that does not trace', () => {

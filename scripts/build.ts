@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { errorOf } from '../src/base/error-of.ts';
+import { getOrAdd } from '../src/base/get-or-add.ts';
 import { demandOwnFolder, noteBuild } from './build-folder.ts';
 import { epochOf, sbomFiles, writeSboms } from './sbom.ts';
 
@@ -150,10 +151,12 @@ function packagesIn({ outputs }: Metafile): readonly string[] {
   return [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
 }
 
-/** What licences ask for: each of them, whole, with the package that it is of. */
+/** What licences ask for: each of them, whole, with the packages that it is of. */
 function licences(folders: readonly string[]): string {
   const own = readFileSync(join(root, 'LICENSE'), 'utf8');
-  const others = folders.map((folder) => `${nameOf(folder)}\n\n${licenceOf(folder)}`);
+  const names = new Map<string, string[]>();
+  for (const folder of folders) getOrAdd(names, licenceOf(folder), () => []).push(nameOf(folder));
+  const others = [...names].map(([text, having]) => `${having.join('\n')}\n\n${text}`);
   return [`rollout-operator\n\n${own}`, ...others].join(`\n${'-'.repeat(80)}\n\n`);
 }
 

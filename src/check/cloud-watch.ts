@@ -4,7 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { problemText } from '#base/parsed.ts';
-import { type Millis, seconds } from '#base/units.ts';
+import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import type { Alarm, AlarmSource, AlarmsRead } from './alarm.ts';
 import { AwsHttpHandler } from './aws-http-handler.ts';
@@ -33,6 +33,8 @@ export interface CloudWatchOptions {
   readonly longestAnswer?: number;
 }
 
+/** The SDK asks an endpoint on the same node several times; after a second of silence it would warn, beside our log. */
+const metadataTimeout = millis(750);
 /** Most that one answer may have, and what it has at most for 100 names but for twins. */
 const pageSize = 100;
 /** Twins of 100 names need two. */
@@ -50,6 +52,7 @@ class CloudWatch implements AlarmSource {
   readonly #options: CloudWatchOptions;
   readonly #handler: AwsHttpHandler;
   #client: CloudWatchClient | undefined;
+  #unbind: (() => void) | undefined;
 
   constructor(options: CloudWatchOptions) {
     this.#options = options;
@@ -76,11 +79,13 @@ class CloudWatch implements AlarmSource {
 
   async close(): Promise<void> {
     this.#endClient();
+    this.#unbind?.();
     await this.#handler.close();
   }
 
   async #read(names: readonly string[], abortSignal: AbortSignal): Promise<AlarmsRead> {
     const sdk = await import('#check/aws-sdk.ts').catch(withMissingFile);
+    this.#unbind ??= sdk.boundMetadataRequests(this.#options.env, metadataTimeout);
     const client = (this.#client ??= this.#newClient(sdk));
     const alarms: Alarm[] = [];
     let token: string | undefined;

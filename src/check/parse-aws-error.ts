@@ -65,7 +65,7 @@ function answered(status: number, name: string, text: string): AwsFailure {
 }
 
 function unsent(text: string): AwsFailure {
-  const isRegion = /^Region is missing/.test(text);
+  const isRegion = /^Region is missing|region="" is not/.test(text);
   const message = isRegion ? 'no region is configured: set AWS_REGION' : text;
   return { reason: 'BadConfiguration', message };
 }
