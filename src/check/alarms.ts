@@ -23,7 +23,10 @@ export interface AlarmAsking {
   readonly signal: AbortSignal;
   /** Told when its answer was asked for, which may have been before the question. */
   readonly sent?: (at: Monotonic) => void;
-  /** Answers that were asked for earlier are not taken, but a next round awaited. @default one period ago */
+  /**
+   * Answers that were asked for earlier are not taken, but a next round awaited. Whoever counts no answer from before a
+   * certain moment names it here, as the same answer would come again and again. @default one period ago
+   */
   readonly notBefore?: Monotonic;
 }
 

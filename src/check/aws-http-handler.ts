@@ -62,6 +62,7 @@ export class AwsHttpHandler {
   readonly metadata = { handlerProtocol: 'http/1.1' };
   readonly #options: AwsHttpHandlerOptions;
   readonly #pools: ServerPools;
+  #isClosed = false;
 
   constructor(options: AwsHttpHandlerOptions) {
     this.#options = options;
@@ -75,6 +76,8 @@ export class AwsHttpHandler {
     { abortSignal }: { readonly abortSignal?: unknown } = {},
   ): Promise<{ response: AwsResponse }> {
     const url = urlOf(request);
+    // Fetches of credentials go on when nobody asks any more.
+    if (this.#isClosed) throw noAnswer(new Error('the connections have been ended'), url);
     const server = { key: url.origin, trust };
     this.#pools.enter(server);
     try {
@@ -114,6 +117,7 @@ export class AwsHttpHandler {
 
   /** Ends all connections. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#pools.close();
   }
 }

@@ -85,6 +85,7 @@ class CloudWatch implements AlarmSource {
 
   async #read(names: readonly string[], abortSignal: AbortSignal): Promise<AlarmsRead> {
     const sdk = await import('#check/aws-sdk.ts').catch(withMissingFile);
+    if (abortSignal.aborted) return failed('GivenUp', 'the question was given up');
     this.#unbind ??= sdk.boundMetadataRequests(this.#options.env, metadataTimeout);
     const client = (this.#client ??= this.#newClient(sdk));
     const alarms: Alarm[] = [];
