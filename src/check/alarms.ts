@@ -125,7 +125,7 @@ export class Alarms {
   /** Gives up all questions, and ends all connections. */
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const { answer } of [...this.#waiting]) answer(givenUp, this.#clock.monotonic());
+    for (const { answer } of this.#waiting) answer(givenUp, this.#clock.monotonic());
     await this.#running;
     await this.#source.close();
   }
@@ -172,7 +172,7 @@ export class Alarms {
     this.#round = round;
     this.#running = this.#call(round).then((findings) => {
       round.findings = findings;
-      for (const waiter of [...this.#waiting]) {
+      for (const waiter of this.#waiting) {
         const finding = round.at >= waiter.notBefore ? findings.get(waiter.name) : undefined;
         if (finding !== undefined) waiter.answer(finding, round.at);
       }

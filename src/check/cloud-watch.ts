@@ -8,6 +8,7 @@ import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import type { Alarm, AlarmSource, AlarmsRead } from './alarm.ts';
 import { AwsHttpHandler } from './aws-http-handler.ts';
+import type * as AwsSdk from './aws-sdk.ts';
 import { parseAlarms } from './parse-alarms.ts';
 import { parseAwsError } from './parse-aws-error.ts';
 
@@ -111,11 +112,11 @@ class CloudWatch implements AlarmSource {
     return failed('Unreadable', `its answer has more than ${mostPages} pages`);
   }
 
-  #newClient({ CloudWatchClient }: typeof import('./aws-sdk.ts')): CloudWatchClient {
+  #newClient(sdk: typeof AwsSdk): CloudWatchClient {
     const { env, endpoint, credentials, log, attempts } = this.#options;
     // Of these the SDK knows the first only; an empty one is none.
     const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'];
-    return new CloudWatchClient({
+    return new sdk.CloudWatchClient({
       requestHandler: this.#handler,
       logger: loggerOf(log),
       ...(region && { region }),

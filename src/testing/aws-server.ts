@@ -38,6 +38,14 @@ export interface AwsRequestSeen {
 /** What answers a request in place of the server, once. */
 export type AwsObstacle = (response: ServerResponse) => void;
 
+/** What a question for alarms says, with its defaults left out. */
+interface DescribeAlarms {
+  readonly AlarmNames?: readonly string[];
+  readonly AlarmTypes?: readonly string[];
+  readonly MaxRecords?: number;
+  readonly NextToken?: string;
+}
+
 const jsonType = 'application/x-amz-json-1.0';
 const operation = 'GraniteServiceVersion20100801.DescribeAlarms';
 
@@ -83,10 +91,10 @@ export class AwsServer {
   }
 
   /** Requests for alarms, as they were sent. */
-  get calls(): readonly { readonly AlarmNames?: readonly string[] }[] {
+  get calls(): readonly DescribeAlarms[] {
     return this.received
       .filter(({ headers }) => headers['x-amz-target'] === operation)
-      .map(({ body }) => JSON.parse(body) as { readonly AlarmNames?: readonly string[] });
+      .map(({ body }) => JSON.parse(body) as DescribeAlarms);
   }
 
   /** Ends all connections and stops listening. */
@@ -114,39 +122,43 @@ export class AwsServer {
   }
 
   #describe(seen: AwsRequestSeen, response: ServerResponse): void {
-    const { headers, body } = seen;
-    const token = headers['x-amz-security-token'];
-    if (typeof token === 'string' && this.expiredTokens.has(token)) return expiredToken(response);
-    if (token !== this.keys.token || !isSigned(seen, this.keys)) {
-      const message = 'The security token included in the request is invalid.';
-      return awsError('UnrecognizedClientException', message, 403)(response);
+    const refusal = this.#refusalOf(seen);
+    if (refusal !== undefined) {
+      refusal(response);
+      return;
     }
-    if (headers['x-amz-target'] !== operation || headers['content-type'] !== jsonType) {
-      return awsError('UnknownOperationException', '', 404)(response);
-    }
-    const asked = JSON.parse(body) as {
-      readonly AlarmNames?: readonly string[];
-      readonly AlarmTypes?: readonly string[];
-      readonly MaxRecords?: number;
-      readonly NextToken?: string;
-    };
-    const { AlarmNames: names = [], AlarmTypes: types = ['MetricAlarm'], MaxRecords = 50 } = asked;
+    const asked = JSON.parse(seen.body) as DescribeAlarms;
+    const names = asked.AlarmNames ?? [];
     if (names.length > 100 || names.some((name) => name.length === 0 || name.length > 255)) {
-      return awsError('ValidationError', '1 validation error detected', 400)(response);
+      awsError('ValidationError', '1 validation error detected', 400)(response);
+      return;
     }
+    const types = asked.AlarmTypes ?? ['MetricAlarm'];
     const found = this.alarms.filter(
       ({ name, kind }) =>
         names.includes(name) &&
         types.includes(kind === 'composite' ? 'CompositeAlarm' : 'MetricAlarm'),
     );
     const from = Number(asked.NextToken ?? '0');
-    const to = from + Math.min(MaxRecords, this.pageSize);
+    const to = from + Math.min(asked.MaxRecords ?? 50, this.pageSize);
     const page = found.slice(from, to);
     answerJson(response, {
       CompositeAlarms: page.filter(({ kind }) => kind === 'composite').map(written),
       MetricAlarms: page.filter(({ kind }) => kind === 'metric').map(written),
       ...(to < found.length && { NextToken: String(to) }),
     });
+  }
+
+  #refusalOf(seen: AwsRequestSeen): AwsObstacle | undefined {
+    const { headers } = seen;
+    const token = headers['x-amz-security-token'];
+    if (typeof token === 'string' && this.expiredTokens.has(token)) return expiredToken;
+    if (token !== this.keys.token || !isSigned(seen, this.keys)) {
+      const message = 'The security token included in the request is invalid.';
+      return awsError('UnrecognizedClientException', message, 403);
+    }
+    const isKnown = headers['x-amz-target'] === operation && headers['content-type'] === jsonType;
+    return isKnown ? undefined : awsError('UnknownOperationException', '', 404);
   }
 
   #container({ headers }: AwsRequestSeen, response: ServerResponse): void {
@@ -202,10 +214,10 @@ export function awsError(name: string, message: string, status: number): AwsObst
 
 /** Asked too often, with the code of the older protocol beside it, as CloudWatch says so. */
 export const throttling: AwsObstacle = (response) => {
-  const __type = 'com.amazon.coral.availability#ThrottlingException';
+  const type = 'com.amazon.coral.availability#ThrottlingException';
   response
     .writeHead(400, { 'content-type': jsonType, 'x-amzn-query-error': 'Throttling;Sender' })
-    .end(JSON.stringify({ __type, message: 'Rate exceeded' }));
+    .end(JSON.stringify({ __type: type, message: 'Rate exceeded' }));
 };
 
 /** Credentials that were good once. */
