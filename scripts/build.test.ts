@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -15,8 +16,8 @@ import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Bundle, bundleInto } from './build.ts';
 
-/** Bytes of the program without its source map (issue 15). */
-const most = 3_000_000;
+/** Bytes without source maps: of the program with what traces (issue 15), and of what only an alarm of CloudWatch loads. */
+const most = { program: 3_000_000, awsSdk: 750_000 } as const;
 
 describe('bundleInto()', () => {
   let folder: string;
@@ -72,19 +73,23 @@ describe('bundleInto()', () => {
     return stdout.split('\n');
   }
 
-  test('writes the program, what tracing loads, source maps, and licences', () => {
+  test('writes the program, what tracing and alarms load, source maps, and licences', () => {
     assert.deepEqual(readdirSync(join(folder, 'one')).toSorted(), [
       'LICENSES.txt',
+      'aws-sdk.mjs',
+      'aws-sdk.mjs.map',
       'rollout-operator.mjs',
       'rollout-operator.mjs.map',
       'tracing.mjs',
       'tracing.mjs.map',
     ]);
-    assert.ok(bundle.size <= most, `${bundle.size} bytes`);
+    const awsSdk = statSync(join(folder, 'one', 'aws-sdk.mjs')).size;
+    assert.ok(awsSdk <= most.awsSdk, `${awsSdk} bytes`);
+    assert.ok(bundle.size - awsSdk <= most.program, `${bundle.size - awsSdk} bytes`);
   });
 
   test('names the packages that the source maps know, and no other', () => {
-    const maps = ['rollout-operator.mjs.map', 'tracing.mjs.map'].map(
+    const maps = ['aws-sdk.mjs.map', 'rollout-operator.mjs.map', 'tracing.mjs.map'].map(
       (name) => JSON.parse(textOf(name)) as { readonly sources: readonly string[] },
     );
     const folders = maps
@@ -113,7 +118,13 @@ describe('bundleInto()', () => {
       ) as Readonly<Record<'name' | 'version', string>>;
       assert.ok(licences.includes(`\n${name} ${version} (`), name);
     }
-    assert.equal(licences.split('-'.repeat(80)).length, bundle.packages.length + 1);
+    const sections = licences.split(`\n${'-'.repeat(80)}\n\n`);
+    assert.equal(new Set(sections).size, sections.length);
+    for (const section of sections) {
+      const [names = '', text = ''] = section.split(/\n\n(?<text>[^]*)/);
+      assert.match(names, /^(?:rollout-operator|(?:.+ \d+\.\d+\.\d+ \(.+\)\n?)+)$/);
+      assert.match(text, /copyright|licen[cs]e/i, names);
+    }
   });
 
   test('keeps the SDK of OpenTelemetry out of a program that does not trace', () => {
@@ -125,6 +136,14 @@ describe('bundleInto()', () => {
       'rollout-operator.mjs',
       'tracing.mjs',
     ]);
+  });
+
+  test('keeps the SDK of AWS out of a program that asks for no alarm', () => {
+    assert.doesNotMatch(
+      textOf('rollout-operator.mjs'),
+      /DescribeAlarms|AWS_WEB_IDENTITY_TOKEN_FILE/,
+    );
+    assert.match(textOf('aws-sdk.mjs'), /AWS_WEB_IDENTITY_TOKEN_FILE/);
   });
 
   test('makes a program that says which file it lacks where it was copied alone', () => {

@@ -1,6 +1,6 @@
 /**
- * Bundles the operator into build/: one file of JavaScript, one that only tracing loads, their source maps, the licences
- * of all that is in them, and a list of that (SBOM) as SPDX and as CycloneDX.
+ * Bundles the operator into build/: one file of JavaScript, one that only tracing loads, one that only alarms of CloudWatch
+ * load, their source maps, the licences of all that is in them, and a list of that (SBOM) as SPDX and as CycloneDX.
  *
  *     npm run build [-- --out <folder>] [--node <absolute path of the Node that will run it>]
  */
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { errorOf } from '../src/base/error-of.ts';
+import { getOrAdd } from '../src/base/get-or-add.ts';
 import { demandOwnFolder, noteBuild } from './build-folder.ts';
 import { epochOf, sbomFiles, writeSboms } from './sbom.ts';
 
@@ -22,6 +23,9 @@ const programName = 'rollout-operator';
 
 /** What only a run with tracing loads: the SDK of OpenTelemetry, in a file of its own beside the program. */
 const tracing = { name: 'tracing', source: 'src/telemetry/open-tracing.ts' } as const;
+
+/** What only a resource that names an alarm loads: the SDK of AWS, beside the program as well. */
+const awsSdk = { name: 'aws-sdk', source: 'src/check/aws-sdk.ts' } as const;
 
 /** The first line: half a generation of young objects is bounded (ADR 5), also where NODE_OPTIONS are others. */
 const startedBy = (node: string | undefined): string =>
@@ -54,7 +58,11 @@ export async function bundleInto(
 ): Promise<Bundle> {
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { [programName]: entry, [tracing.name]: tracing.source },
+    entryPoints: {
+      [programName]: entry,
+      [tracing.name]: tracing.source,
+      [awsSdk.name]: awsSdk.source,
+    },
     // Written by us: source maps name sources as seen from here, so that every folder gets the same bytes.
     outdir: 'build',
     write: false,
@@ -68,7 +76,7 @@ export async function bundleInto(
     sourcemap: 'linked',
     legalComments: 'none',
     external: [kubeconfigReader],
-    plugins: [tracingBeside, re2Inside],
+    plugins: [filesBeside, awsModules, re2Inside],
     metafile: true,
     logLevel: 'warning',
     banner: { js: `${startedBy(node)}\n${requireForCommonJs}` },
@@ -84,14 +92,31 @@ export async function bundleInto(
   return { size: programs.reduce((sum, { contents }) => sum + contents.length, 0), packages };
 }
 
-/** Leaves the import of {@link tracing} to the program, which finds it beside itself. */
-const tracingBeside: Plugin = {
-  name: 'tracing-beside',
+/** Leaves the imports of {@link tracing} and {@link awsSdk} to the program, which finds them beside itself. */
+const filesBeside: Plugin = {
+  name: 'files-beside',
   setup: (build) => {
-    build.onResolve({ filter: /^#telemetry\/open-tracing\.ts$/ }, () => ({
-      path: `./${tracing.name}.mjs`,
-      external: true,
-    }));
+    const files = new Map(
+      [tracing, awsSdk].map(({ name, source }) => [source.replace('src/', '#'), `./${name}.mjs`]),
+    );
+    build.onResolve({ filter: /^#/ }, ({ path }) => {
+      const file = files.get(path);
+      return file === undefined ? undefined : { path: file, external: true };
+    });
+  },
+};
+
+/** Takes the ES modules of the SDK of AWS, of which most can be left out, where Node itself takes CommonJS. */
+const awsModules: Plugin = {
+  name: 'aws-modules',
+  setup: (build) => {
+    build.onResolve({ filter: /^@aws-sdk\/client-cloudwatch$/ }, ({ path }) => {
+      const folder = join(root, 'node_modules', path);
+      const { module } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+        readonly module: string;
+      };
+      return { path: join(folder, module), sideEffects: false };
+    });
   },
 };
 
@@ -126,10 +151,12 @@ function packagesIn({ outputs }: Metafile): readonly string[] {
   return [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
 }
 
-/** What licences ask for: each of them, whole, with the package that it is of. */
+/** What licences ask for: each of them, whole, with the packages that it is of. */
 function licences(folders: readonly string[]): string {
   const own = readFileSync(join(root, 'LICENSE'), 'utf8');
-  const others = folders.map((folder) => `${nameOf(folder)}\n\n${licenceOf(folder)}`);
+  const names = new Map<string, string[]>();
+  for (const folder of folders) getOrAdd(names, licenceOf(folder), () => []).push(nameOf(folder));
+  const others = [...names].map(([text, having]) => `${having.join('\n')}\n\n${text}`);
   return [`rollout-operator\n\n${own}`, ...others].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
@@ -140,10 +167,21 @@ function nameOf(folder: string): string {
   return `${name} ${version} (${license})`;
 }
 
+/** Packages of one repository, some of which were published without its licence; all of them state that they have it. */
+const sharedLicence = {
+  of: /^node_modules\/@aws-sdk\/[^/]+$/,
+  in: 'node_modules/@aws-sdk/client-cloudwatch',
+} as const;
+
 function licenceOf(folder: string): string {
   const path = join(root, folder);
   const file = readdirSync(path).find((name) => /^licen[cs]e/i.test(name));
-  if (file === undefined) throw new Error(`${folder} has no file with its licence`);
+  if (file === undefined) {
+    if (!sharedLicence.of.test(folder) || folder === sharedLicence.in) {
+      throw new Error(`${folder} has no file with its licence`);
+    }
+    return licenceOf(sharedLicence.in);
+  }
   return readFileSync(join(path, file), 'utf8');
 }
 

@@ -38,6 +38,16 @@ export type CheckReason =
   | 'Unreadable'
   /** Redirects lead nowhere. */
   | 'Misdirected'
+  /** The alarm rings. */
+  | 'InAlarm'
+  /** The alarm cannot tell, as it has too few data. */
+  | 'InsufficientData'
+  /** There is no alarm of that name. */
+  | 'NoSuchAlarm'
+  /** The server was asked too often. */
+  | 'Throttled'
+  /** There are no credentials to ask with, or they have expired. */
+  | 'NoCredentials'
   /** The question was given up. */
   | 'GivenUp';
 

@@ -12,9 +12,10 @@ export interface OpenQuestionsOptions {
 
 /**
  * Asks; must answer in bounded time, and at once where `signal` aborts. Calls `sent` when the question has its turn, from
- * which on its answer grows old; the first call counts. Without one that is when it was asked.
+ * which on its answer grows old; the first call counts. Without one that is when it was asked. An answer that was kept, or
+ * was asked for together with others, is as old as `at`, which may be before the question.
  */
-export type Ask = (signal: AbortSignal, sent: () => void) => Promise<Finding>;
+export type Ask = (signal: AbortSignal, sent: (at?: Monotonic) => void) => Promise<Finding>;
 
 /** Since when an answer grows old: since it was asked, or since it had its turn. */
 interface Turn {
@@ -49,8 +50,8 @@ export class OpenQuestions {
     const ending = new AbortController();
     const { clock, onAnswer } = this.#options;
     const turn: Turn = { since: clock.monotonic(), hasCome: false };
-    const sent = (): void => {
-      if (!turn.hasCome) turn.since = clock.monotonic();
+    const sent = (at: Monotonic = clock.monotonic()): void => {
+      if (!turn.hasCome) turn.since = at;
       turn.hasCome = true;
     };
     const isDone = findingOf(() => ask(ending.signal, sent)).then((finding) => {

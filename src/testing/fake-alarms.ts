@@ -1,0 +1,34 @@
+import type { Alarm, AlarmSource, AlarmsRead } from '#check/alarm.ts';
+
+/** Alarms in memory, which answer at once unless they are told to wait. */
+export class FakeAlarms implements AlarmSource {
+  /** States by name. */
+  readonly states = new Map<string, string>();
+  /** The names of each call. */
+  readonly calls: (readonly string[])[] = [];
+  /** What all calls are answered with, in place of the states. */
+  failure: Extract<AlarmsRead, { kind: 'error' }> | undefined;
+  /** Whether calls wait until they are given up. */
+  isSilent = false;
+  isClosed = false;
+
+  async describe(names: readonly string[], signal: AbortSignal): Promise<AlarmsRead> {
+    this.calls.push(names);
+    if (this.isSilent) {
+      await new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      return { kind: 'error', reason: 'GivenUp', message: 'given up' };
+    }
+    if (this.failure !== undefined) return this.failure;
+    const alarms = names.flatMap((name): readonly Alarm[] => {
+      const state = this.states.get(name);
+      return state === undefined ? [] : [{ name, state }];
+    });
+    return { kind: 'alarms', region: 'eu-west-1', alarms };
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+}
