@@ -7,13 +7,30 @@ import { seconds } from '#base/units.ts';
 import { parsePhasedRollout } from './api.ts';
 import { admissionProblems } from './validate.ts';
 
-const file = new URL('../../examples/phased-rollout/zone-a.yaml', import.meta.url);
-const objects = parseAllDocuments(readFileSync(file, 'utf8')).map(
-  (each) => each.toJS() as JsonObject,
-);
-const rollout = objects.find(({ kind }) => kind === 'PhasedRollout') ?? {};
+function objectsOf(name: string): readonly JsonObject[] {
+  const file = new URL(`../../examples/phased-rollout/${name}`, import.meta.url);
+  return parseAllDocuments(readFileSync(file, 'utf8')).map((each) => each.toJS() as JsonObject);
+}
+
+test('examples/phased-rollout/rollback.yaml is admitted, and says what its comments do', () => {
+  const [rollout = {}] = objectsOf('rollback.yaml');
+  assert.deepEqual(admissionProblems(rollout), []);
+  const parsed = parsePhasedRollout(rollout);
+  assert.ok(parsed.kind === 'valid');
+  const { stepSize, failureBudget, additionalQueries = [], query, isDryRun } = parsed.value;
+  assert.equal(stepSize, 4);
+  assert.deepEqual(failureBudget, { consecutiveFailures: 2, onFailure: 'Rollback' });
+  assert.equal(query.isNoDataGood, true);
+  assert.deepEqual(
+    additionalQueries.map(({ name, url }) => [name, url]),
+    [['latency', query.url]],
+  );
+  assert.equal(isDryRun, undefined);
+});
 
 test('examples/phased-rollout/ is admitted, and says what its comments do', () => {
+  const objects = objectsOf('zone-a.yaml');
+  const rollout = objects.find(({ kind }) => kind === 'PhasedRollout') ?? {};
   assert.deepEqual(admissionProblems(rollout), []);
   const parsed = parsePhasedRollout(rollout);
   assert.ok(parsed.kind === 'valid');
