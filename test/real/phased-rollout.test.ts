@@ -22,44 +22,14 @@ import type { RealEnv } from '../real-cluster/real-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { applyStrictly } from '../real-cluster/rendered.ts';
 import { NO_INSTALLING, NO_PROMETHEUS } from '../real-cluster/skip-reasons.ts';
+import { peerAccount, peerRole, peerRules } from './phased-peer.ts';
 import { isPrometheusMissing, password, startPrometheus } from './real-prometheus.ts';
 
 const isExisting = (process.env['TEST_KUBECONFIG'] ?? '') !== '';
 const skipped = isExisting ? NO_INSTALLING : isPrometheusMissing ? NO_PROMETHEUS : false;
 const ops = 'sts-phased-rollout-operator-system';
 const account = 'sts-phased-rollout-operator-controller-manager';
-const images = { old: 'web:1', new: 'web:2' };
-
-/** The rules of the ClusterRole and the Role of the peer (O5): more than is used, and no right to delete pods. */
-const peerRules: readonly JsonObject[] = [
-  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
-  { apiGroups: [''], resources: ['pods', 'secrets'], verbs: ['get', 'list', 'watch'] },
-  {
-    apiGroups: ['apps'],
-    resources: ['statefulsets'],
-    verbs: ['get', 'list', 'patch', 'update', 'watch'],
-  },
-  { apiGroups: ['apps'], resources: ['statefulsets/status'], verbs: ['get'] },
-  {
-    apiGroups: ['sts.plus'],
-    resources: ['phasedrollouts'],
-    verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-  },
-  { apiGroups: ['sts.plus'], resources: ['phasedrollouts/finalizers'], verbs: ['update'] },
-  {
-    apiGroups: ['sts.plus'],
-    resources: ['phasedrollouts/status'],
-    verbs: ['get', 'patch', 'update'],
-  },
-];
-const peerOwnRules: readonly JsonObject[] = [
-  {
-    apiGroups: ['coordination.k8s.io'],
-    resources: ['leases'],
-    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-  },
-  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
-];
+const images = { old: 'web:1', new: 'web:2', broken: 'web:3' };
 
 /** What the pods are said to serve: how many errors there are. */
 class Exporter {
@@ -126,35 +96,7 @@ describe('a PhasedRollout on a real control plane, with a real Prometheus', {
       'utf8',
     );
     const definition = parseAllDocuments(source).map((each) => each.toJS() as JsonObject);
-    const apiVersion = 'rbac.authorization.k8s.io/v1';
-    const name = 'phased';
-    const subjects = [{ kind: 'ServiceAccount', name: account, namespace: ops }];
-    const bound = (kind: string): JsonObject => ({
-      apiGroup: 'rbac.authorization.k8s.io',
-      kind,
-      name,
-    });
-    const objects: readonly JsonObject[] = [
-      ...definition,
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ops } },
-      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace: ops } },
-      { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: peerRules },
-      {
-        apiVersion,
-        kind: 'ClusterRoleBinding',
-        metadata: { name },
-        roleRef: bound('ClusterRole'),
-        subjects,
-      },
-      { apiVersion, kind: 'Role', metadata: { name, namespace: ops }, rules: peerOwnRules },
-      {
-        apiVersion,
-        kind: 'RoleBinding',
-        metadata: { name, namespace: ops },
-        roleRef: bound('Role'),
-        subjects,
-      },
-    ];
+    const objects = [...definition, ...peerAccount(ops, account)];
     assert.deepEqual(await applyStrictly(transport, objects, ops), []);
   }
 
@@ -202,11 +144,15 @@ describe('a PhasedRollout on a real control plane, with a real Prometheus', {
     await admin.create(resourceTypes.statefulSets, { namespace }, { body });
   }
 
-  async function createRollout(): Promise<void> {
+  async function createSecret(): Promise<void> {
     const { namespace } = env;
     const data = { username: encoded('ann'), password: encoded(password) };
     const secret = { metadata: { name: 'metrics' }, data };
     await admin.create(resourceTypes.secrets, { namespace }, { body: secret });
+  }
+
+  async function createRollout(more: JsonObject = {}): Promise<void> {
+    const { namespace } = env;
     // As the peer's own client writes it: every field, the default ones too (C3).
     const query = {
       expr: 'errors < 5',
@@ -214,7 +160,7 @@ describe('a PhasedRollout on a real control plane, with a real Prometheus', {
       insecureSkipVerify: true,
       secretRef: 'metrics',
     };
-    const check = { initialDelaySeconds: 1, periodSeconds: 1, successThreshold: 2, query };
+    const check = { initialDelaySeconds: 1, periodSeconds: 1, successThreshold: 2, query, ...more };
     const body = {
       apiVersion: 'sts.plus/v1alpha1',
       kind: 'PhasedRollout',
@@ -246,6 +192,7 @@ describe('a PhasedRollout on a real control plane, with a real Prometheus', {
     await createSet();
     await env.until('the pods are ready', () => numberAt(set(), 'status', 'readyReplicas') === 3);
     const first = await start();
+    await createSecret();
     await createRollout();
     await env.until('the set is blocked', () => owner() === 'web' && partition() === 3);
     const since = env.history().length;
@@ -289,6 +236,34 @@ describe('a PhasedRollout on a real control plane, with a real Prometheus', {
       );
     }
   });
+
+  test('brings pods back where its checks fail, and says which right it lacks for that', {
+    timeout: 240_000,
+  }, async () => {
+    const operator = await start();
+    await createRollout({ failureBudget: { consecutiveFailures: 2, onFailure: 'Rollback' } });
+    await env.until('the set is blocked', () => owner() === 'web' && partition() === 3);
+    await setImage(admin, env.namespace, images.broken);
+    await env.until('one runs it', () => imageOf('web-2') === images.broken);
+    exporter.errors = 9;
+    await operator.line(/reason=RequestRefused .*pods.*delete|cannot delete resource/);
+    assert.equal(imageOf('web-2'), images.broken);
+    assert.equal(partition(), 3);
+    await permitDeletions();
+    await operator.line(/reason=RolledBack/);
+    assert.equal(isNew(), true);
+    assert.equal(partition(), 3);
+    assert.equal(textAt(objectAt(await status(), 'rollingPodStatus'), 'status'), 'RolledBack');
+    operator.kill('SIGTERM');
+    assert.equal(await operator.exitCode(), 0);
+  });
+
+  async function permitDeletions(): Promise<void> {
+    const rules = [...peerRules, { apiGroups: [''], resources: ['pods'], verbs: ['delete'] }];
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
+    const object = { ...role, metadata: { name: peerRole }, rules };
+    assert.deepEqual(await applyStrictly(transport, [object], ops), []);
+  }
 });
 
 function podSpec(image: string): JsonObject {

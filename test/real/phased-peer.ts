@@ -1,0 +1,67 @@
+import type { JsonObject } from '#base/json.ts';
+
+/** The rules of the ClusterRole and the Role of the peer (O5): more than is used, and no right to delete pods. */
+export const peerRules: readonly JsonObject[] = [
+  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+  { apiGroups: [''], resources: ['pods', 'secrets'], verbs: ['get', 'list', 'watch'] },
+  {
+    apiGroups: ['apps'],
+    resources: ['statefulsets'],
+    verbs: ['get', 'list', 'patch', 'update', 'watch'],
+  },
+  { apiGroups: ['apps'], resources: ['statefulsets/status'], verbs: ['get'] },
+  {
+    apiGroups: ['sts.plus'],
+    resources: ['phasedrollouts'],
+    verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+  },
+  { apiGroups: ['sts.plus'], resources: ['phasedrollouts/finalizers'], verbs: ['update'] },
+  {
+    apiGroups: ['sts.plus'],
+    resources: ['phasedrollouts/status'],
+    verbs: ['get', 'patch', 'update'],
+  },
+];
+const peerOwnRules: readonly JsonObject[] = [
+  {
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
+  },
+  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+];
+
+/** Name of the roles and their bindings. */
+export const peerRole = 'phased';
+
+/** The namespace, the account, and what it may do, as the peer installs them. */
+export function peerAccount(ops: string, account: string): readonly JsonObject[] {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const name = peerRole;
+  const subjects = [{ kind: 'ServiceAccount', name: account, namespace: ops }];
+  const bound = (kind: string): JsonObject => ({
+    apiGroup: 'rbac.authorization.k8s.io',
+    kind,
+    name,
+  });
+  return [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ops } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace: ops } },
+    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: peerRules },
+    {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: bound('ClusterRole'),
+      subjects,
+    },
+    { apiVersion, kind: 'Role', metadata: { name, namespace: ops }, rules: peerOwnRules },
+    {
+      apiVersion,
+      kind: 'RoleBinding',
+      metadata: { name, namespace: ops },
+      roleRef: bound('Role'),
+      subjects,
+    },
+  ];
+}
