@@ -14,6 +14,7 @@ import {
   planCheck,
 } from '#check/plan-check.ts';
 import type { PhasedRolloutSpec } from './api.ts';
+import { planUnavailable } from './plan-availability.ts';
 import type { PhasedDecision } from './plan-decision.ts';
 import { planFailure } from './plan-failure.ts';
 import {
@@ -135,7 +136,7 @@ function planNext(pass: Pass, step: Step, { check, view }: Sight): Outcome {
   const plan = planCheck(check, view);
   switch (plan.kind) {
     case 'passed':
-      return planRelease(pass, step);
+      return planUnavailable(pass, step) ?? planRelease(pass, step);
     case 'failed':
       return planFailure(pass, step, plan);
     case 'wait':

@@ -1,6 +1,6 @@
 import { assertNever } from '#base/assert-never.ts';
 import { after, type Instant, seconds } from '#base/units.ts';
-import { isUnavailable } from '#statefulset/slot.ts';
+import { planUnavailable } from './plan-availability.ts';
 import { planGate } from './plan-gate.ts';
 import {
   goesOn,
@@ -12,8 +12,8 @@ import {
   slotsIn,
   unlessHeld,
 } from './plan-outcome.ts';
-import { beginRollback, isRollbackWanted, planRollback } from './plan-rollback.ts';
-import { nextLook, planStuckPod, stuckOnUpdate } from './plan-stuck.ts';
+import { planRollback } from './plan-rollback.ts';
+import { planStuckPod } from './plan-stuck.ts';
 import { isRollback, type Step, type StepStatus } from './status.ts';
 
 /** How long until a pod is looked for again that is not there yet (R34). */
@@ -130,22 +130,11 @@ function planPodWait(pass: Pass, step: Step): Outcome {
   return planStuckPod(pass, slots) ?? held('AwaitingPod', message, after(pass.now, podRetry));
 }
 
-/** All pods are to be available, each by what it says itself and not by a count that may be old (W19). */
 function planAvailability(pass: Pass, step: Step): Outcome {
-  const { partition } = step;
-  const slots = slotsIn(pass);
-  const missing = slots.filter(isUnavailable);
-  if (missing.length === 0) {
-    if (isWithinStep(pass, step)) return planNextOfStep(pass, step);
-    return advanced(pass, stepAt(partition, 'WaitForInitialDelay', pass.now));
-  }
-  const failed = isRollbackWanted(pass) ? stuckOnUpdate(pass, slots) : undefined;
-  if (failed !== undefined) return beginRollback(pass, step, failed);
-  const stuck = planStuckPod(pass, slots);
-  if (stuck !== undefined) return stuck;
-  const names = missing.slice(0, 3).map(({ ordinal }) => `${pass.target.set.name}-${ordinal}`);
-  const message = `${missing.length} pods are not available: ${names.join(', ')}`;
-  return held('AwaitingAvailability', message, nextLook(pass, missing));
+  const unavailable = planUnavailable(pass, step);
+  if (unavailable !== undefined) return unavailable;
+  if (isWithinStep(pass, step)) return planNextOfStep(pass, step);
+  return advanced(pass, stepAt(step.partition, 'WaitForInitialDelay', pass.now));
 }
 
 /** Whether one pod more may go before anything is asked again: the pods since the last checks are no more than a step has. */

@@ -128,3 +128,22 @@ test('a set that is deleted and made again in mid-rollout is blocked anew, and r
   stage.isLifted = true;
   await stage.close();
 });
+
+test('no pod goes while another is away, though the watch of pods has stood still since before that [MAXU-1]', async () => {
+  const stage = await rolling(3);
+  await stage.until('one has passed', () => passes(stage) === 1);
+  const { faults } = stage.env.cluster;
+  const watches = faults.watches({ user: 'operator-1', resource: 'pods' });
+  assert.equal(watches.length, 1);
+  for (const watch of watches) watch.pause();
+  const away = stage.env.kubelet.behaviours.add({ match: { name: 'db-0' }, behave: 'neverReady' });
+  await stage.env.deletePod('db-0');
+  await stage.env.clock.advance(seconds(90));
+  assert.deepEqual(stage.partitions(), [0, 3]);
+  assert.ok(stage.prometheus.asked.length >= 2);
+  away.remove();
+  await stage.env.deletePod('db-0');
+  for (const watch of watches) watch.resume();
+  await stage.completed('db:2');
+  await stage.close();
+});

@@ -1,0 +1,22 @@
+import { isUnavailable } from '#statefulset/slot.ts';
+import { held, type Outcome, type Pass, slotsIn } from './plan-outcome.ts';
+import { beginRollback, isRollbackWanted } from './plan-rollback.ts';
+import { nextLook, planStuckPod, stuckOnUpdate } from './plan-stuck.ts';
+import type { Step } from './status.ts';
+
+/**
+ * What is done while not all pods are available, each by what it says itself and not by a count that may be old (W19); undefined
+ * where all are. No pod goes while another is away: not before the analysis, and not after it either.
+ */
+export function planUnavailable(pass: Pass, step: Step): Outcome | undefined {
+  const slots = slotsIn(pass);
+  const missing = slots.filter(isUnavailable);
+  if (missing.length === 0) return undefined;
+  const failed = isRollbackWanted(pass) ? stuckOnUpdate(pass, slots) : undefined;
+  if (failed !== undefined) return beginRollback(pass, step, failed);
+  const stuck = planStuckPod(pass, slots);
+  if (stuck !== undefined) return stuck;
+  const names = missing.slice(0, 3).map(({ ordinal }) => `${pass.target.set.name}-${ordinal}`);
+  const message = `${missing.length} pods are not available: ${names.join(', ')}`;
+  return held('AwaitingAvailability', message, nextLook(pass, missing));
+}
