@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import type { Clock } from '#base/clock.ts';
 import { instant, millis, seconds } from '#base/units.ts';
 import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { Transport } from '#kubernetes/transport.ts';
 import { setObject } from '#testing/admission-requests.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { FaultyTransport } from '#testing/faulty-transport.ts';
@@ -13,7 +15,7 @@ import { silentLogger } from '#testing/silent-logger.ts';
 import { SkewedClock } from '#testing/skewed-clock.ts';
 import { sharedClaims } from './claim-store.ts';
 import { startDeadline } from './deadline.ts';
-import { GroupClaims } from './group-claims.ts';
+import { type ClaimOutcome, GroupClaims } from './group-claims.ts';
 
 const T0 = instant(1_767_225_600_000);
 const life = 30_000;
@@ -56,15 +58,7 @@ class Contest {
       await this.#scheduler.schedule(Promise.resolve(), `${identity} ${method}`);
       await this.#passing;
     };
-    const client = createClient({ transport: api, clock, timeout: millis(0), userAgent: 'test' });
-    const claims = new GroupClaims({
-      client,
-      store: sharedClaims(client, 'test'),
-      clock,
-      log: silentLogger,
-      namespace: 'test',
-      identity,
-    });
+    const claims = claimsOf(identity, clock, api);
     for (const review of reviews) {
       await this.#review(claims, clock, review);
       if (review.ends === 'in a crash') return;
@@ -129,6 +123,49 @@ const review = fc.record({
 const skew = fc.constantFrom(0, 3_600_000, -3_600_000, 60_000);
 const span = fc.constantFrom(1, 1_000, 4_000, 10_000, 29_999, 30_000);
 
+async function storeSets(cluster: EmbeddedCluster, clock: FakeClock): Promise<void> {
+  const transport = cluster.transport();
+  const admin = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
+  await admin.create(resourceTypes.namespaces, {}, { body: { metadata: { name: 'test' } } });
+  for (const name of sets) {
+    const body = setObject({ name });
+    await admin.create(resourceTypes.statefulSets, { namespace: 'test' }, { body });
+  }
+}
+
+/** The claims of one process. */
+function claimsOf(identity: string, clock: Clock, transport: Transport): GroupClaims {
+  const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
+  const store = sharedClaims(client, 'test');
+  return new GroupClaims({ client, store, clock, log: silentLogger, namespace: 'test', identity });
+}
+
+test('GroupClaims protects what it stands for, though neither could it be given up nor the next one be written', async () => {
+  const clock = new FakeClock(T0);
+  const cluster = await createCluster({ clock, seed: 1 });
+  await storeSets(cluster, clock);
+  const api = new FaultyTransport(cluster.transport());
+  const first = claimsOf('first', clock, cluster.transport());
+  const second = claimsOf('second', clock, api);
+  const claim = (claims: GroupClaims, set: string): Promise<ClaimOutcome> => {
+    const request = { namespace: 'test', group: 'ingester', set, generation: 1 };
+    const deadline = startDeadline(clock, clock.monotonic(), seconds(5));
+    return claims.claim({ ...request, onBackground: () => undefined }, deadline);
+  };
+  const allowed = await claim(first, 'ingester-zone-a');
+  assert.ok(allowed.kind === 'claimed');
+  await allowed.claim.allow(startDeadline(clock, clock.monotonic(), seconds(5)));
+  const again = await claim(second, 'ingester-zone-a');
+  assert.ok(again.kind === 'claimed');
+  api.fault = ({ method }) => (method === 'PUT' ? 'reset' : undefined);
+  await again.claim.giveUp();
+  await assert.rejects(claim(second, 'ingester-zone-a'));
+  api.fault = () => undefined;
+  const other = await claim(second, 'ingester-zone-b');
+  assert.deepEqual(other, { kind: 'held', by: 'ingester-zone-a' });
+  await cluster.close();
+});
+
 test('GroupClaims never tells two replicas that they hold a group, in any order of requests', async () => {
   let mostHolds = 0;
   await fc.assert(
@@ -142,17 +179,7 @@ test('GroupClaims never tells two replicas that they hold a group, in any order 
       async (scheduler, replicas, spans) => {
         const clock = new FakeClock(T0);
         const cluster = await createCluster({ clock, seed: 1 });
-        const admin = createClient({
-          transport: cluster.transport(),
-          clock,
-          timeout: millis(0),
-          userAgent: 'test',
-        });
-        await admin.create(resourceTypes.namespaces, {}, { body: { metadata: { name: 'test' } } });
-        for (const name of sets) {
-          const body = setObject({ name });
-          await admin.create(resourceTypes.statefulSets, { namespace: 'test' }, { body });
-        }
+        await storeSets(cluster, clock);
         const contest = new Contest(clock, cluster, scheduler);
         const running = replicas.map(([skewed, reviews], index) =>
           contest.replica(`replica-${index}`, skewed, reviews),

@@ -58,6 +58,14 @@ interface Asked {
   readonly request: ClaimRequest;
 }
 
+/** A claim by which a set was allowed to shrink, and those of our own that may stand in its place. */
+interface Protection {
+  readonly text: string;
+  /** What stood as they were written: each of them may yet arrive, or none. */
+  readonly base: string | undefined;
+  readonly by: ReadonlySet<string>;
+}
+
 /**
  * Which set of a group may be scaled down, decided by compare-and-swap among all who share the store. A process asks for one set of a group at a time.
  */
@@ -67,8 +75,8 @@ export class GroupClaims {
   readonly #seen: ClaimStore;
   readonly #sightings = new ClaimSightings();
   readonly #turns = new Turns();
-  /** By key: the last claim of this process that replaced one of a set that was allowed to shrink, and that one. */
-  readonly #protecting = new Map<string, { readonly by: string; readonly text: string }>();
+  /** By key: claims of this process that replace one of a set that was allowed to shrink. */
+  readonly #protecting = new Map<string, Protection>();
   #lastUntil: Instant = instant(0);
 
   constructor(options: GroupClaimsOptions) {
@@ -125,7 +133,7 @@ export class GroupClaims {
   ): Promise<ClaimObstacle | undefined> {
     const { clock, identity, namespace } = this.#options;
     const watched = this.#sightings.watched(key, text, clock.monotonic());
-    const isProtecting = text !== undefined && this.#protecting.get(key)?.by === text;
+    const isProtecting = this.#protected(key, text) !== undefined;
     const claimant = { set: request.set, replica: identity, isProtecting };
     const plan = planClaim(parseClaim(text), claimant, watched);
     switch (plan.kind) {
@@ -179,8 +187,7 @@ export class GroupClaims {
     const lapsed = this.#sightings.lapsed(map.texts, clock.monotonic());
     const replaced = lapsed.includes(key) ? undefined : this.#allowed(key, map, set);
     held.replaces(replaced);
-    if (replaced === undefined) this.#protecting.delete(key);
-    else this.#protecting.set(key, { by: formatClaim(claim), text: replaced });
+    this.#protect(key, { base: this.#standing(key, map), by: formatClaim(claim), text: replaced });
     const gone = lapsed.map((each) => [each, undefined] as const);
     const changes = new Map<string, string | undefined>([...gone, [key, formatClaim(claim)]]);
     try {
@@ -201,8 +208,28 @@ export class GroupClaims {
     const found = parseClaim(text);
     if (found.kind !== 'claim' || found.claim.set !== set) return undefined;
     if (found.claim.state === 'allowed') return text;
-    const protecting = this.#protecting.get(key);
-    return protecting?.by === text ? protecting?.text : undefined;
+    return this.#protected(key, text);
+  }
+
+  /** What our own claim `text` protects, if it does. */
+  #protected(key: string, text: string | undefined): string | undefined {
+    const protection = this.#protecting.get(key);
+    return text !== undefined && protection?.by.has(text) ? protection.text : undefined;
+  }
+
+  /** Takes note of a claim that is to be written in place of `base`, which may fail: then what stood protects as before. */
+  #protect(
+    key: string,
+    { base, by, text }: Pick<Protection, 'base'> & { by: string; text: string | undefined },
+  ): void {
+    if (text === undefined) {
+      this.#protecting.delete(key);
+      return;
+    }
+    const known = this.#protecting.get(key);
+    const others = known?.base === base ? [...(known?.by ?? [])] : [];
+    const standing = base !== undefined && known?.by.has(base) ? [base] : [];
+    this.#protecting.set(key, { base, by: new Set([...others, ...standing, by]), text });
   }
 
   #standing(key: string, { texts }: SharedTexts): string | undefined {

@@ -20,7 +20,9 @@ function setup(...allowed: readonly (readonly string[])[]): {
 } {
   const asked: string[] = [];
   const turns = new Map<string, number>();
+  const isBroken = allowed.flat().some((each) => each.startsWith('broken'));
   const transport = new FakeTransport((request): FakeAnswer => {
+    if (request.method === 'GET') return { status: isBroken ? 500 : 403, body: {} };
     const { spec } = JSON.parse(request.body ?? '{}') as {
       spec: { resourceAttributes: Record<string, string> };
     };
@@ -30,6 +32,7 @@ function setup(...allowed: readonly (readonly string[])[]): {
     turns.set(resource, turn + 1);
     const now = allowed[Math.min(turn, allowed.length - 1)] ?? [];
     if (now.includes(`broken ${resource}`)) return { status: 500 };
+    if (now.includes(`forbidden ${resource}`)) return { status: 403, body: {} };
     return { body: { status: { allowed: now.includes(resource) } } };
   });
   const client = createClient({
@@ -90,4 +93,11 @@ test('askPermissions() takes what nobody could tell for permitted, so that unrea
   const { ask, refused } = setup(['events', 'pods', 'broken zoneawarepoddisruptionbudgets']);
   assert.equal((await ask()).canListBudgets, true);
   assert.deepEqual(await refused(), []);
+});
+
+test('askPermissions() takes budgets that it may neither review nor list for unreadable, and for permitted what a later review permits', async () => {
+  const refused = setup(['events', 'forbidden zoneawarepoddisruptionbudgets']);
+  assert.equal((await refused.ask()).canListBudgets, false);
+  const known = setup(['events', 'forbidden zoneawarepoddisruptionbudgets'], all);
+  assert.equal((await known.ask()).canListBudgets, true);
 });

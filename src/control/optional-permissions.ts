@@ -1,5 +1,5 @@
 import type { Logger } from '#base/logger.ts';
-import { type Access, canI } from '#kubernetes/access-review.ts';
+import { type Access, type AccessAnswer, canI, canList } from '#kubernetes/access-review.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -24,33 +24,38 @@ export interface PermissionPorts {
 
 /**
  * Asks once for each verb that the Role of an existing installation may lack (D-1), and once more, when the server has
- * shown that it knows our Role, for what it denied: until its RBAC caches are filled, an API server that has just
- * started denies everything.
+ * shown that it knows our Role, for what it denied or could not tell: until its RBAC caches are filled, an API server that
+ * has just started denies everything, these questions too.
  */
 export async function askPermissions(
   ports: PermissionPorts,
   signal: AbortSignal,
 ): Promise<Permissions> {
+  const { client, namespace } = ports;
+  const reviewed = () => canI(client, { ...events, namespace }, { signal });
+  const listed = () => canList(client, { type: budgets, namespace }, { signal });
   const [canCreateEvents, canListBudgets] = await Promise.all([
-    may(ports, { verb: 'create', group: '', resource: 'events' }, signal),
-    may(ports, { verb: 'list', group: budgets.group, resource: budgets.plural }, signal),
+    may(ports, { ...events, ask: reviewed }, signal),
+    may(ports, { ...listing, ask: listed }, signal),
   ]);
   return { canCreateEvents, canListBudgets };
 }
 
+type Wanted = Pick<Access, 'verb' | 'group' | 'resource'>;
+
 const budgets = resourceTypes.zoneAwarePodDisruptionBudgets;
+const events: Wanted = { verb: 'create', group: '', resource: 'events' };
+const listing: Wanted = { verb: 'list', group: budgets.group, resource: budgets.plural };
 
 async function may(
-  { client, log, metrics, namespace, proven }: PermissionPorts,
-  wanted: Pick<Access, 'verb' | 'group' | 'resource'>,
+  { log, metrics, namespace, proven }: PermissionPorts,
+  { verb, group, resource, ask }: Wanted & { readonly ask: () => Promise<AccessAnswer> },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { verb, group, resource } = wanted;
-  const access = { ...wanted, namespace };
-  let answer = await canI(client, access, { signal });
-  if (answer.kind === 'denied') {
+  let answer = await ask();
+  if (answer.kind !== 'allowed') {
     await proven;
-    answer = await canI(client, access, { signal });
+    answer = await ask();
   }
   if (answer.kind === 'allowed') return true;
   const fields = { verb, resource, api_group: group, namespace, why: answer.reason };

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
 import { ManualClock } from '#testing/manual-clock.ts';
-import { type Access, type AccessAnswer, canI } from './access-review.ts';
+import { type Access, type AccessAnswer, canI, canList } from './access-review.ts';
 import { createClient } from './http-client.ts';
+import { resourceTypes } from './resource-type.ts';
 import { TransportError } from './transport.ts';
 
 const access: Access = {
@@ -72,3 +73,37 @@ for (const [fact, { answer, want }] of Object.entries(answers)) {
     assert.deepEqual((await ask(answer))[0], want);
   });
 }
+
+const forbidden: FakeAnswer = { status: 403, body: { message: 'no rule allows it' } };
+const lists: Record<string, { readonly list: FakeAnswer; readonly want: AccessAnswer['kind'] }> = {
+  'may list what it has listed': {
+    list: { body: { metadata: { resourceVersion: '42' }, items: [] } },
+    want: 'allowed',
+  },
+  'may list a type that is not there': { list: { status: 404, body: {} }, want: 'allowed' },
+  'may not list what is refused': { list: forbidden, want: 'denied' },
+  'does not know after an error of the server': { list: { status: 500 }, want: 'unknown' },
+};
+
+for (const [title, { list, want }] of Object.entries(lists)) {
+  test(`canList(), where no review is answered, ${title}`, async () => {
+    const transport = new FakeTransport(({ method }) => (method === 'GET' ? list : forbidden));
+    const clock = new ManualClock();
+    const client = createClient({ transport, clock, timeout: seconds(0), userAgent: 'test/1' });
+    const type = resourceTypes.phasedRollouts;
+    assert.equal((await canList(client, { type, namespace: 'demo' })).kind, want);
+    assert.equal(
+      transport.last.path,
+      '/apis/sts.plus/v1alpha1/namespaces/demo/phasedrollouts?limit=1',
+    );
+  });
+}
+
+test('canList() lists nothing where a review is answered', async () => {
+  const transport = new FakeTransport(() => ({ body: { status: { allowed: false } } }));
+  const clock = new ManualClock();
+  const client = createClient({ transport, clock, timeout: seconds(0), userAgent: 'test/1' });
+  const listing = { type: resourceTypes.phasedRollouts, namespace: '' };
+  assert.equal((await canList(client, listing)).kind, 'denied');
+  assert.equal(transport.last.method, 'POST');
+});

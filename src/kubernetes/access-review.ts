@@ -1,6 +1,8 @@
 import { errorOf } from '#base/error-of.ts';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
+import { isForbidden, isNotFound } from './api-error.ts';
 import type { CallOptions, Client } from './client.ts';
+import type { ResourceType } from './resource-type.ts';
 
 /** One thing that our Role may or may not permit. */
 export interface Access {
@@ -44,6 +46,36 @@ export async function canI(
     return answerOf(await client.raw({ method: 'POST', path: REVIEWS, body }, options));
   } catch (error) {
     return { kind: 'unknown', reason: errorOf(error).message };
+  }
+}
+
+/** What {@link canList} asks about. */
+export interface Listing {
+  readonly type: ResourceType;
+  /** Empty: in all namespaces. */
+  readonly namespace: string;
+}
+
+/**
+ * Asks whether we may list a type; where reviews of our access are refused or fail, by a list of one object.
+ *
+ * @throws never, as {@link canI}
+ */
+export async function canList(
+  client: Client,
+  { type, namespace }: Listing,
+  options?: CallOptions,
+): Promise<AccessAnswer> {
+  const { group, plural: resource } = type;
+  const where = namespace === '' ? {} : { namespace };
+  const answer = await canI(client, { verb: 'list', group, resource, ...where }, options);
+  if (answer.kind !== 'unknown') return answer;
+  try {
+    await client.list(type, { ...where, limit: 1 }, options);
+    return { kind: 'allowed' };
+  } catch (error) {
+    if (isForbidden(error)) return { kind: 'denied', reason: error.message };
+    return isNotFound(error) ? { kind: 'allowed' } : answer;
   }
 }
 

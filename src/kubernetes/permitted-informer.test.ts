@@ -15,8 +15,8 @@ function setup(answers: readonly FakeAnswer[], askAgain?: Millis) {
   const clock = new ManualClock();
   const asked: unknown[] = [];
   const transport = new FakeTransport(({ body }): FakeAnswer => {
-    const { spec } = JSON.parse(body ?? '{}') as { spec: { resourceAttributes: unknown } };
-    asked.push(spec.resourceAttributes);
+    const { spec } = JSON.parse(body ?? '{}') as { spec?: { resourceAttributes: unknown } };
+    asked.push(spec?.resourceAttributes ?? 'a list');
     return answers[Math.min(asked.length, answers.length) - 1] ?? { status: 500 };
   });
   const client = createClient({ transport, clock, timeout: seconds(0), userAgent: 'test/1' });
@@ -82,6 +82,33 @@ test('PermittedInformer ends by its signal while it is denied', async () => {
   await running;
   assert.equal(clock.pendingTimers, 0);
   assert.equal(permitted.sight, 'denied');
+});
+
+test('PermittedInformer asks again, once the server knows the Role, what a server that has just started refuses to review', async () => {
+  const refused: FakeAnswer = { status: 403, body: {} };
+  // A review and a list that are refused as long as no Role is known, then an answer.
+  const { permitted, asked, clock } = setup([refused, refused, denied]);
+  const late = Promise.withResolvers<void>();
+  const ending = new AbortController();
+  const running = permitted.run(late.promise, ending.signal);
+  await clock.yield();
+  assert.equal(permitted.sight, 'asking');
+  late.resolve();
+  await permitted.settled;
+  assert.equal(permitted.sight, 'denied');
+  assert.deepEqual(asked.slice(1), ['a list', asked[0]]);
+  ending.abort();
+  await running;
+});
+
+test('PermittedInformer takes for denied what it may neither review nor list', async () => {
+  const { permitted } = setup([{ status: 403, body: {} }]);
+  const ending = new AbortController();
+  const running = permitted.run(proven, ending.signal);
+  await permitted.settled;
+  assert.equal(permitted.sight, 'denied');
+  ending.abort();
+  await running;
 });
 
 test('PermittedInformer tries what cannot be found out', async () => {

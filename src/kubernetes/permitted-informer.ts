@@ -1,7 +1,7 @@
 import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Millis } from '#base/units.ts';
-import { canI } from './access-review.ts';
+import { type AccessAnswer, canList } from './access-review.ts';
 import type { Client } from './client.ts';
 import type { Cached, Informer } from './informer.ts';
 
@@ -68,9 +68,9 @@ export class PermittedInformer<T extends Cached> {
   async run(proven: Promise<void>, signal: AbortSignal): Promise<void> {
     const { clock, askAgain, informer } = this.#options;
     const known = proven.catch(() => undefined);
-    if (!(await this.#ask(signal))) {
+    if ((await this.#ask(signal)) !== 'allowed') {
       await Promise.race([known, aborted(signal)]);
-      while (!signal.aborted && !(await this.#ask(signal))) {
+      while (!signal.aborted && (await this.#ask(signal)) === 'denied') {
         this.#enter('denied');
         if (askAgain === undefined) return aborted(signal);
         const owner = `look whether ${informer.type.plural} may be listed`;
@@ -82,13 +82,10 @@ export class PermittedInformer<T extends Cached> {
     await informer.run(signal);
   }
 
-  /** @returns whether it may be tried: what cannot be found out is no reason not to */
-  async #ask(signal: AbortSignal): Promise<boolean> {
+  /** What cannot be found out is no reason not to try, once the server knows our Role. */
+  async #ask(signal: AbortSignal): Promise<AccessAnswer['kind']> {
     const { client, namespace, informer } = this.#options;
-    const { group, plural: resource } = informer.type;
-    const where = namespace === '' ? {} : { namespace };
-    const answer = await canI(client, { verb: 'list', group, resource, ...where }, { signal });
-    return answer.kind !== 'denied';
+    return (await canList(client, { type: informer.type, namespace }, { signal })).kind;
   }
 
   #enter(access: 'denied' | 'permitted'): void {

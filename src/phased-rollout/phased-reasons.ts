@@ -83,7 +83,7 @@ export const phasedReasons: Readonly<
     'Wait; if it lasts, look at the pod that the message names.',
   ),
   AwaitingAvailability: hold(
-    'Not all pods of the set are available, so that no analysis begins.',
+    'Not all pods of the set are available, so that no analysis begins and no pod goes.',
     'Look at the pods that the message names; a corrected template reaches those that cannot become ready by themselves.',
   ),
   StuckPodKept: hold(

@@ -38,6 +38,7 @@ export const recordedCustomTypes: Readonly<Record<string, string>> = {
   'rollout-operator.grafana.com/replicatemplates': 'replicatemplates.rollout-operator.grafana.com',
   'rollout-operator.grafana.com/zoneawarepoddisruptionbudgets':
     'zoneawarepoddisruptionbudgets.rollout-operator.grafana.com',
+  'sts.plus/phasedrollouts': 'phasedrollouts.sts.plus',
 };
 
 /** Keeps commits and state; whoever follows a cluster feeds it. */

@@ -8,8 +8,9 @@ const longestFinish = 256;
 export class TcpBalancer {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Ports on 127.0.0.1, the one that is asked first first. */
-  targets: readonly number[] = [];
+  /** Clients, by the port that they were handed to. */
+  readonly #handed = new Map<Socket, number>();
+  #targets: readonly number[] = [];
   /** Told of what goes through after the handshakes, before it is passed on: a request to a target, or its answer. */
   onData: (target: number, moment: 'asked' | 'answered') => void = () => undefined;
 
@@ -26,6 +27,12 @@ export class TcpBalancer {
     return balancer;
   }
 
+  /** Ports on 127.0.0.1, the one that is asked first first: connections to others end. */
+  set targets(targets: readonly number[]) {
+    this.#targets = targets;
+    for (const [client, port] of this.#handed) if (port !== targets[0]) client.destroy();
+  }
+
   /** Ends all connections. */
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
@@ -36,7 +43,7 @@ export class TcpBalancer {
 
   #take(client: Socket): void {
     this.#keep(client);
-    this.#join(client, this.targets);
+    this.#join(client, this.#targets);
   }
 
   #join(client: Socket, [port, ...others]: readonly number[]): void {
@@ -50,6 +57,7 @@ export class TcpBalancer {
     server.once('error', next);
     server.once('connect', () => {
       server.off('error', next);
+      this.#handed.set(client, port);
       this.#listen(port, { client, server });
       client.pipe(server).pipe(client);
       client.on('close', () => server.destroy());
@@ -76,6 +84,11 @@ export class TcpBalancer {
   #keep(socket: Socket): void {
     this.#sockets.add(socket);
     // What breaks is closed, and who asked sees that.
-    socket.on('error', () => undefined).on('close', () => this.#sockets.delete(socket));
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        this.#sockets.delete(socket);
+        this.#handed.delete(socket);
+      });
   }
 }

@@ -227,6 +227,7 @@ describe('a PhasedRollout on a real control plane, with a real Prometheus', {
       { preconditions: {} },
     );
     await env.until('the set is let go', () => owner() === '' && partition() === 0);
+    await env.until('it is gone', () => env.stored('phasedrollouts.sts.plus', 'web') === undefined);
     second.kill('SIGTERM');
     assert.equal(await second.exitCode(), 0);
     for (const { lines } of started) {

@@ -7,7 +7,7 @@ import type { RealEnv } from '../real-cluster/real-env.ts';
 import type { TcpBalancer } from '../real-cluster/tcp-balancer.ts';
 import type { LeaderPoint, Sight } from './leader-points.ts';
 
-const limit: Millis = seconds(60);
+const limit: Millis = seconds(100);
 
 /** A Lease that is lost sooner than by default. */
 const briefLease = [
@@ -71,6 +71,9 @@ export class StruckReplicas {
       else struck.ended = replica.operator[how]();
       this.#lead(this.#alive.filter((each) => each !== replica));
     };
+    // Reviews come to it: a follower would answer them all if it were asked first.
+    const leader = this.#leader();
+    this.#lead(this.#alive.toSorted((a, b) => Number(b === leader) - Number(a === leader)));
     this.#armed = { point, strike };
     await this.#env.until(`the leader is struck ${point.what}`, () => 'replica' in struck, limit);
     const { replica } = struck;
