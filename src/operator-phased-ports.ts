@@ -8,6 +8,7 @@ import { ConsistentReads } from '#control/consistent-reads.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import { PodDeletions } from '#control/pod-deletions.ts';
 import { Refusals } from '#control/refusals.ts';
+import { UnseenWrites } from '#control/unseen-writes.ts';
 import { WatchedPods } from '#control/watched-pods.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
@@ -19,7 +20,6 @@ import type { RolloutView } from '#phased-rollout/parse-resource.ts';
 import { PartitionPaces } from '#phased-rollout/partition-paces.ts';
 import { PhasedWrites } from '#phased-rollout/phased-writes.ts';
 import type { PhasedControllerPorts } from '#phased-rollout/run-phased-rollouts.ts';
-import { UnseenWrites } from '#phased-rollout/unseen-writes.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 
 /** What all terms of one process share. */

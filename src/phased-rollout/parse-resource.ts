@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
 import type { Cached } from '#kubernetes/informer.ts';
 import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
@@ -39,9 +39,4 @@ export function parseRollout(object: JsonObject): RolloutView {
     status: parseStatus(object),
     writtenStatus: objectAt(object, 'status'),
   });
-}
-
-/** The conditions of `status` as they stand there; what is no condition is left out. */
-export function conditionsIn({ conditions }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Basis, maxDecisionAge, StaleBasisError } from '#control/basis.ts';
+import { type Basis, StaleBasisError } from '#control/basis.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
+import { basisOf, isProven } from '#control/set-proof.ts';
 import type { LetGoPods } from './let-go.ts';
 import { type PhasedMoment, type PhasedMomentPorts, phasedMomentOf } from './phased-moment.ts';
 import { planPhasedRollout } from './plan.ts';
@@ -30,12 +31,13 @@ export function approve(wanted: PhasedDecision, key: string, ports: ApprovalPort
   const takes = takesPods(wanted, moment);
   if (takes) requireProof(wanted, moment);
   if (takes && wanted.kind === 'set-partition') noteSent(moment, ports.letGo);
-  return basisOf(moment, ports);
+  return basisOf(moment.proof, moment.monotonic, ports.term);
 }
 
 /** @throws StaleBasisError where the view is not proven, OverruledError where a budget does not permit it any more */
 function requireProof(wanted: PhasedDecision, moment: PhasedMoment): void {
-  if (!isProven(moment)) throw new StaleBasisError(Number.POSITIVE_INFINITY);
+  if (!isProven(moment.proof, moment.monotonic))
+    throw new StaleBasisError(Number.POSITIVE_INFINITY);
   if (moment.permission?.kind !== 'to-ask' || !asksBudgets(wanted)) return;
   throw new OverruledError('Cannot let a pod go whose budget does not permit it any more');
 }
@@ -52,16 +54,6 @@ export function asksBudgets(decision: PhasedDecision): boolean {
 
 function isPlanned(wanted: PhasedDecision, { snapshot, now }: PhasedMoment): boolean {
   return planPhasedRollout(snapshot, now).decisions.some((each) => isSame(each, wanted));
-}
-
-/** What users lifted the gate of rests on the set alone, whose resourceVersion it names. */
-function basisOf({ proof, monotonic }: PhasedMoment, { term }: ApprovalPorts): Basis {
-  const none = { view: '', proof: '', provenAt: monotonic };
-  const { pods = none, statefulSets = none } = proof;
-  const budgets: Basis['budgets'] =
-    proof.budgets.kind === 'unproven' ? { kind: 'not-permitted' } : proof.budgets;
-  const basis = { pods, statefulSets, budgets };
-  return term === undefined ? basis : { ...basis, term };
 }
 
 function isSame(one: PhasedDecision, other: PhasedDecision): boolean {
@@ -89,14 +81,4 @@ export function takesPods(decision: PhasedDecision, { snapshot }: PhasedMoment):
   if (decision.kind !== 'set-partition' || decision.because.reason === 'Suspended') return false;
   const replicas = snapshot.target?.set.spec.replicas ?? 0;
   return decision.to < Math.min(decision.from, replicas);
-}
-
-export function isProven({
-  proof: { pods, statefulSets, budgets },
-  monotonic,
-}: PhasedMoment): boolean {
-  if (pods === undefined || statefulSets === undefined || budgets.kind === 'unproven') return false;
-  const sets = Math.min(pods.provenAt, statefulSets.provenAt);
-  const oldest = budgets.kind === 'proven' ? Math.min(sets, budgets.provenAt) : sets;
-  return monotonic - oldest <= maxDecisionAge;
 }

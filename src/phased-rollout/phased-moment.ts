@@ -1,20 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import { problemText } from '#base/parsed.ts';
-import {
-  after,
-  type Instant,
-  instant,
-  type Millis,
-  type Monotonic,
-  millis,
-  seconds,
-} from '#base/units.ts';
-import { formatUtcSeconds } from '#base/utc-seconds.ts';
+import type { Instant, Millis, Monotonic } from '#base/units.ts';
 import type { CheckState } from '#check/check-state.ts';
 import type { OpenQuestions } from '#check/open-questions.ts';
 import type { SeenStates } from '#check/seen-states.ts';
 import type { SetProof } from '#control/basis.ts';
-import type { BudgetProof } from '#control/budget-sight.ts';
 import type { ConsistentReads } from '#control/consistent-reads.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/group-budgets.ts';
 import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
@@ -22,6 +12,8 @@ import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import type { OtherOwners } from '#control/owners-of-sets.ts';
 import type { PredecessorWait } from '#control/predecessor-wait.ts';
 import type { Refusals } from '#control/refusals.ts';
+import { budgetHold, holdsOn } from '#control/set-holds.ts';
+import { leavingAt, type WholeProof } from '#control/set-proof.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
 import type { Permission } from '#disruption/permission.ts';
 import type { Informer } from '#kubernetes/informer.ts';
@@ -66,7 +58,7 @@ export interface PhasedMoment {
   readonly rollout: RolloutView;
   readonly snapshot: PhasedSnapshot;
   /** By what the view of the set and its pods is proven. */
-  readonly proof: SetProof & { readonly budgets: BudgetProof };
+  readonly proof: WholeProof;
   /** The pod that goes next; undefined where none does. */
   readonly next: PodView | undefined;
   /** What the budgets say to that pod; undefined where none goes. */
@@ -110,7 +102,7 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
     others: othersOf(rollout, target, ports),
     conflicts: target === undefined ? [] : ports.owners.conflicts(target.set),
     isGoverned: permission !== undefined && permission.kind !== 'ungoverned',
-    holds: [...holdsOn(rollout, at, ports), ...budgetHold(permission, at.now)],
+    holds: [...holdsOf(rollout, at, ports), ...budgetHolds(permission, at.now)],
     gate: gateOf({ resource, target }, { ...at, rollout }, ports),
     leaving: leavingAt(at.monotonic, ports),
     stuckAfter: ports.stuckAfter,
@@ -175,66 +167,20 @@ export function wantedOf(pod: PodView): WantedDisruption {
   return { pod, by: 'rollout', maxUnavailable: 1 };
 }
 
-/** What is refused may be allowed by something that nobody here sees, such as a permission that somebody did not use. */
-const lookAgainAfter = seconds(10);
-
-function budgetHold(permission: Permission | undefined, now: Instant): readonly DisruptionHold[] {
-  if (permission?.kind !== 'refused' && permission?.kind !== 'unclear') return [];
-  const reason = permission.kind === 'refused' ? 'BudgetRefused' : 'BudgetUnclear';
-  const until = Math.min(permission.until ?? Infinity, after(now, lookAgainAfter));
-  const { message } = permission;
-  return [{ kind: 'budget', until: instant(until), because: { reason, message } }];
-}
-
 type At = Pick<PhasedMoment, 'key' | 'now' | 'monotonic'>;
 
-function holdsOn(
+function holdsOf(
   rollout: RolloutView,
   at: At,
-  { predecessor, refusals, owners }: PhasedMomentPorts,
+  ports: PhasedMomentPorts,
 ): readonly DisruptionHold[] {
-  return [
-    ...predecessorHold(rollout, at, predecessor),
-    ...ownersHold(owners),
-    ...refusalHold(at, refusals),
-  ];
+  const isInMotion = (): boolean => rollout.status.phase === 'Rolling';
+  return holdsOn(at, ports, isInMotion).map((hold) => ({ kind: 'view', ...hold }));
 }
 
-/** What else may name a set is being read (D-63). */
-function ownersHold(owners: OtherOwners): readonly DisruptionHold[] {
-  const message = owners.unknown();
-  return message === undefined
-    ? []
-    : [{ kind: 'view', because: { reason: 'ViewNotFresh', message } }];
-}
-
-/** A disruption failed a moment ago; it is not repeated on every change of the world. */
-function refusalHold(
-  { key, now, monotonic: at }: At,
-  refusals: Refusals,
-): readonly DisruptionHold[] {
-  const refusal = refusals.of(key, at);
-  if (refusal === undefined) return [];
-  const until = after(now, millis(refusal.until - at));
-  const { reason, message } = refusal.because;
-  const held = reason === 'ViewNotFresh' ? reason : 'RequestRefused';
-  return [{ kind: 'view', until, because: { reason: held, message } }];
-}
-
-/** An earlier process may have a request under way that arrives late (D-50). */
-function predecessorHold(
-  { status }: RolloutView,
-  { key, now, monotonic: at }: At,
-  predecessor: PredecessorWait,
-): readonly DisruptionHold[] {
-  predecessor.note(key, () => status.phase === 'Rolling');
-  const over = predecessor.until({ key, monotonic: at });
-  if (over === undefined) return [];
-  const until = after(now, millis(over - at));
-  const message =
-    'nothing is disrupted yet, as a request that an earlier process sent may still arrive: ' +
-    `waiting until ${formatUtcSeconds(until)}`;
-  return [{ kind: 'view', until, because: { reason: 'AwaitingPredecessor', message } }];
+function budgetHolds(permission: Permission | undefined, now: Instant): readonly DisruptionHold[] {
+  const hold = budgetHold(permission, now);
+  return hold === undefined ? [] : [{ kind: 'budget', ...hold }];
 }
 
 function gateOf(
@@ -284,12 +230,4 @@ function problemOf(
 
 function unaskable(message: string): BecauseUnaskable {
   return { reason: 'PrometheusConfigError', message };
-}
-
-function leavingAt(now: Monotonic, { open, pods }: PhasedMomentPorts): ReadonlySet<string> {
-  return open.leaving({
-    now,
-    find: (pod) => pods.lister.get(pod.namespace, pod.name),
-    hasSeen: (revision) => pods.freshness.hasSeen(revision),
-  });
 }

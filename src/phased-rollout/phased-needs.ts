@@ -1,7 +1,8 @@
 import { StaleBasisError } from '#control/basis.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
+import { isProven } from '#control/set-proof.ts';
 import { gateQueries } from './gate-queries.ts';
-import { asksBudgets, isProven, takesPods } from './phased-approval.ts';
+import { asksBudgets, takesPods } from './phased-approval.ts';
 import { type PhasedMoment, type PhasedMomentPorts, scopeOf, wantedOf } from './phased-moment.ts';
 import type { HeldReason, PhasedDecision, PhasedPlan, PhasedReason } from './plan-decision.ts';
 
@@ -66,7 +67,7 @@ export class PhasedNeeds {
       }
     }
     if (!plan.decisions.some((each) => takesPods(each, moment))) return undefined;
-    if (isProven(moment)) return this.#reservationOf(moment, plan);
+    if (isProven(moment.proof, moment.monotonic)) return this.#reservationOf(moment, plan);
     this.#reads += 1;
     const wish = { pods: true, statefulSets: true };
     const cached = snapshot.target === undefined ? [] : [snapshot.target.set];

@@ -7,6 +7,7 @@ import type { Prometheus } from '#check/prometheus.ts';
 import type { DeletePod, Requeue } from '#control/decision.ts';
 import { sooner } from '#control/group-plan.ts';
 import type { EndedDeletion, PodDeletions } from '#control/pod-deletions.ts';
+import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import { gateQueries } from './gate-queries.ts';
@@ -19,7 +20,6 @@ import { isUnaskable, PhasedNeeds } from './phased-needs.ts';
 import { type PhasedWrites, rolloutRef, type SetDecision } from './phased-writes.ts';
 import { planPhasedRollout } from './plan.ts';
 import type { PhasedDecision, PhasedPlan } from './plan-decision.ts';
-import type { UnseenWrites } from './unseen-writes.ts';
 
 /** What passes go through. */
 export interface PhasedPassPorts extends ApprovalPorts {

@@ -5,13 +5,13 @@ import type { Logger } from '#base/logger.ts';
 import type { Monotonic } from '#base/units.ts';
 import type { SetRef } from '#control/decision.ts';
 import { unlessSent } from '#control/unless-sent.ts';
+import type { UnseenWrites } from '#control/unseen-writes.ts';
 import { isOutcomeUnknown } from '#kubernetes/api-error.ts';
 import type { Client, Patch } from '#kubernetes/client.ts';
 import type { Freshness } from '#kubernetes/freshness.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import { finalizer, ownerAnnotation, type RolloutView } from './parse-resource.ts';
 import type { PhasedDecision } from './plan-decision.ts';
-import type { UnseenWrites } from './unseen-writes.ts';
 
 /** A decision that changes a StatefulSet. */
 export type SetDecision = Extract<PhasedDecision, { kind: 'adopt' | 'release' | 'set-partition' }>;

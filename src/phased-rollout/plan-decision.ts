@@ -3,16 +3,12 @@ import type { Instant } from '#base/units.ts';
 import type { QuestionKey } from '#check/answer.ts';
 import type { CheckState } from '#check/check-state.ts';
 import type { PodRef, Requeue, SetRef } from '#control/decision.ts';
+import type { SetHeldReason } from '#control/set-holds.ts';
+import type { WantedCondition } from '#kubernetes/conditions.ts';
 import type { RolloutStatus } from './status.ts';
 
 /** Why nothing may be disrupted, from whoever guards that. */
-export type HeldReason =
-  | 'AwaitingPredecessor'
-  | 'AwaitingAnswer'
-  | 'ViewNotFresh'
-  | 'BudgetRefused'
-  | 'BudgetUnclear'
-  | 'RequestRefused';
+export type HeldReason = SetHeldReason;
 
 /** Why a plan does something, or does not. */
 export type PhasedReason =
@@ -54,7 +50,6 @@ export type PhasedReason =
   | 'PrometheusConfigError';
 
 /** What a guard says. */
-export type BecauseHeld = Because<HeldReason>;
 
 /** Why a question cannot be asked. */
 export type BecauseUnaskable = Because<'PrometheusConfigError'>;
@@ -106,12 +101,6 @@ export type PhasedDecision =
     }
   /** Nothing more is done; `until` when time alone ends it. */
   | { readonly kind: 'hold'; readonly until?: Instant; readonly because: BecausePhased };
-
-/** A condition as it is to be; when it changed is for who writes it to tell. */
-export interface WantedCondition {
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly because: Because;
-}
 
 /** What the planner returns. */
 export interface PhasedPlan {

@@ -1,10 +1,11 @@
 import type { Instant } from '#base/units.ts';
 import type { Requeue } from '#control/decision.ts';
 import { setRef } from '#control/refs.ts';
+import type { WantedCondition } from '#kubernetes/conditions.ts';
 import { type Slot, slotsOf } from '#statefulset/slot.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { PhasedRolloutSpec } from './api.ts';
-import type { PhasedDecision, PhasedPlan, PhasedReason, WantedCondition } from './plan-decision.ts';
+import type { PhasedDecision, PhasedPlan, PhasedReason } from './plan-decision.ts';
 import type { DisruptionHold, PhasedSnapshot, TargetSet } from './snapshot.ts';
 import type { Phase, RolloutStatus } from './status.ts';
 

@@ -1,6 +1,7 @@
+import type { WantedCondition } from '#kubernetes/conditions.ts';
 import { isOutdated, targetRevision } from '#statefulset/revision.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
-import type { WantedCondition } from './plan-decision.ts';
+
 import {
   held,
   type Outcome,

@@ -1,10 +1,11 @@
 import type { Parsed } from '#base/parsed.ts';
-import type { Instant, Millis, Monotonic } from '#base/units.ts';
+import type { Millis, Monotonic } from '#base/units.ts';
 import type { Answer, QuestionKey } from '#check/answer.ts';
 import type { CheckState, KnownSince } from '#check/check-state.ts';
+import type { SetHold } from '#control/set-holds.ts';
 import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
 import type { PhasedRolloutSpec } from './api.ts';
-import type { BecauseHeld, BecauseUnaskable } from './plan-decision.ts';
+import type { BecauseUnaskable } from './plan-decision.ts';
 import type { RolloutStatus } from './status.ts';
 
 /** All that one decision about a PhasedRollout needs to know; immutable, and of one moment. */
@@ -55,15 +56,12 @@ export interface OtherRollout {
 }
 
 /** Why nothing may be disrupted now. */
-export interface DisruptionHold {
+export interface DisruptionHold extends SetHold {
   /**
    * `view`: nothing at all may go, as with a predecessor whose requests may still arrive, or a view that is not fresh.
    * `budget`: only what a user lifted the gate of may.
    */
   readonly kind: 'view' | 'budget';
-  /** When time alone ends it; undefined: a change does. */
-  readonly until?: Instant;
-  readonly because: BecauseHeld;
 }
 
 /** How far this process has come with asking. */

@@ -2,10 +2,11 @@ import { assertNever } from '#base/assert-never.ts';
 import { valid } from '#base/parsed.ts';
 import { type Instant, instant, monotonic } from '#base/units.ts';
 import type { Answer, QuestionKey, Verdict } from '#check/answer.ts';
+import type { SetHold } from '#control/set-holds.ts';
 import type { ZoneAwareUpdateSpec } from '#zone-aware-update/api.ts';
 import { planZoneAwareUpdate } from '#zone-aware-update/plan.ts';
 import type { UpdateDecision, UpdatePlan } from '#zone-aware-update/plan-decision.ts';
-import type { UpdateHold, UpdateSnapshot } from '#zone-aware-update/snapshot.ts';
+import type { UpdateSnapshot } from '#zone-aware-update/snapshot.ts';
 import {
   formatUpdateStatus,
   parseUpdateStatus,
@@ -49,8 +50,8 @@ export class UpdatePlay {
   isObserved = true;
   rival: string | undefined;
   conflicts: readonly string[] = [];
-  holds: readonly UpdateHold[] = [];
-  refusals = new Map<string, UpdateHold>();
+  holds: readonly SetHold[] = [];
+  refusals = new Map<string, SetHold>();
   asked: QuestionKey | undefined;
   answer: Answer | undefined;
   /** All deletions, one step each, in words. */

@@ -1,12 +1,12 @@
 import type { Because } from '#base/because.ts';
 import type { QuestionKey } from '#check/answer.ts';
 import type { PodRef, Requeue, SetRef } from '#control/decision.ts';
-import type { HeldReason } from './snapshot.ts';
+import type { SetHeldReason } from '#control/set-holds.ts';
 import type { UpdateStatus } from './status.ts';
 
 /** Why a plan does something, or does not. */
 export type UpdateReason =
-  | HeldReason
+  | SetHeldReason
   | 'InvalidSpec'
   | 'SetNotFound'
   | 'SetTooLarge'

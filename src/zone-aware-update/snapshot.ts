@@ -1,7 +1,7 @@
-import type { Because } from '#base/because.ts';
 import type { Parsed } from '#base/parsed.ts';
-import type { Instant, Millis, Monotonic } from '#base/units.ts';
+import type { Millis, Monotonic } from '#base/units.ts';
 import type { Answer, QuestionKey } from '#check/answer.ts';
+import type { SetHold } from '#control/set-holds.ts';
 import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
 import type { ZoneAwareUpdateSpec } from './api.ts';
 import type { UpdateStatus } from './status.ts';
@@ -16,9 +16,9 @@ export interface UpdateSnapshot {
   /** What else would move the same set, such as `PhasedRollout a`; nobody moves it then (D-63). */
   readonly conflicts: readonly string[];
   /** Why nothing may be disrupted now, the first to be told. */
-  readonly holds: readonly UpdateHold[];
+  readonly holds: readonly SetHold[];
   /** Why single pods may not go now, by uid. */
-  readonly refusals: ReadonlyMap<string, UpdateHold>;
+  readonly refusals: ReadonlyMap<string, SetHold>;
   readonly alarm: AlarmSight;
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
@@ -42,21 +42,6 @@ export interface UpdatedSet {
   readonly pods: readonly PodView[];
   /** The zone of each pod whose zone is known, by uid: of the node that it runs on, or ran on. */
   readonly zones: ReadonlyMap<string, string>;
-}
-
-/** Who forbids a disruption. */
-export type HeldReason =
-  | 'AwaitingPredecessor'
-  | 'AwaitingAnswer'
-  | 'ViewNotFresh'
-  | 'BudgetRefused'
-  | 'BudgetUnclear'
-  | 'RequestRefused';
-
-/** Why nothing may be disrupted; `until` when time alone ends it. */
-export interface UpdateHold {
-  readonly until?: Instant;
-  readonly because: Because<HeldReason>;
 }
 
 /** How far this process has come with asking about the alarm. */
