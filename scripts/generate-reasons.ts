@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { type ReasonEntry, reasonCatalogue } from '../src/control/reasons.ts';
 import { phasedReasons } from '../src/phased-rollout/phased-reasons.ts';
+import { updateReasons } from '../src/zone-aware-update/update-reasons.ts';
 
 /** The text of docs/reasons.md. */
 export function reasonsPage(): string {
@@ -23,24 +24,33 @@ export function reasonsPage(): string {
     '| Reason | Kind | True when | What to do | Shown as |',
     '|---|---|---|---|---|',
   ];
-  return `${[...head, ...rows, ...phasedSection()].join('\n')}\n`;
+  return `${[...head, ...rows, ...phasedSection(), ...updateSection()].join('\n')}\n`;
 }
 
 function phasedSection(): readonly string[] {
-  const rows = Object.entries(phasedReasons).map(([reason, { kind, isTrueWhen, remedy }]) => {
-    return `| \`${reason}\` | ${kind} | ${isTrueWhen} | ${remedy} |`;
-  });
-  return [
-    '',
-    '## PhasedRollouts',
-    '',
+  return section('PhasedRollouts', phasedReasons, [
     'What holds a PhasedRollout is an Event on it, and a line of the log with `phasedrollout`, told again every 10 minutes while it lasts. Of what is done only that is',
     'an Event which starts or ends a rollout, or lets pods go; the log has all.',
-    '',
-    '| Reason | Kind | True when | What to do |',
-    '|---|---|---|---|',
-    ...rows,
-  ];
+  ]);
+}
+
+function updateSection(): readonly string[] {
+  return section('ZoneAwareUpdates', updateReasons, [
+    'What holds a ZoneAwareUpdate is an Event on it, its condition `Progressing`, and a line of the log with `zoneawareupdate`, told again every 10 minutes while it',
+    'lasts. Of what is done an Event tells each step and the end.',
+  ]);
+}
+
+function section(
+  title: string,
+  reasons: Readonly<Record<string, ReasonEntry>>,
+  text: readonly string[],
+): readonly string[] {
+  const rows = Object.entries(reasons).map(([reason, { kind, isTrueWhen, remedy }]) => {
+    return `| \`${reason}\` | ${kind} | ${isTrueWhen} | ${remedy} |`;
+  });
+  const head = ['| Reason | Kind | True when | What to do |', '|---|---|---|---|'];
+  return ['', `## ${title}`, '', ...text, '', ...head, ...rows];
 }
 
 function row(reason: string, { kind, isTrueWhen, remedy, isWished }: ReasonEntry): string {

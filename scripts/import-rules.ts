@@ -8,8 +8,13 @@ export const rows: readonly (readonly string[])[] = [
   ['main'],
   ['command'],
   ['operator', 'operator-phased-rollout'],
-  ['operator-phased-capability', 'operator-phased-reconcile', 'operator-term'],
-  ['operator-resources'],
+  [
+    'operator-phased-capability',
+    'operator-phased-reconcile',
+    'operator-term',
+    'operator-zone-updates',
+  ],
+  ['operator-led-terms', 'operator-resources'],
   [
     'operator-admission',
     'operator-budgets',

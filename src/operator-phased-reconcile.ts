@@ -10,11 +10,11 @@ import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import { createEventRecorder, silentRecorder } from '#kubernetes/events.ts';
 import type { Informer, InformerProblem } from '#kubernetes/informer.ts';
-import type { LeaderElection, Leading } from '#kubernetes/leader-election.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import { openBudgets, type RunningBudgets } from '#operator-budgets.ts';
+import type { LedTerm } from '#operator-led-terms.ts';
 import { type PhasedPortSettings, phasedPorts } from '#operator-phased-ports.ts';
 import { phasedKind, phasedRolloutOwners } from '#phased-rollout/owners.ts';
 import { parseRollout, type RolloutView } from '#phased-rollout/parse-resource.ts';
@@ -25,13 +25,6 @@ import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
-
-/** What a term of reconciling PhasedRollouts is given. */
-export interface PhasedTerm {
-  readonly client: Client;
-  readonly election: LeaderElection;
-  readonly leading: Leading;
-}
 
 /** What all terms of one process share. */
 export interface PhasedSettings extends PhasedPortSettings {
@@ -62,7 +55,7 @@ const flushPatience = seconds(2);
  */
 export async function reconcilePhasedRollouts(
   settings: PhasedSettings,
-  term: PhasedTerm,
+  term: LedTerm,
   signal: AbortSignal,
 ): Promise<boolean> {
   const caches = createCaches(settings, term.client);
@@ -97,7 +90,7 @@ export async function reconcilePhasedRollouts(
 
 /** What one term works in. */
 interface TermParts {
-  readonly term: PhasedTerm;
+  readonly term: LedTerm;
   readonly caches: PhasedCaches;
   /** Aborted when the Role does not permit to list budgets: they are no part of the view then (D-51). */
   readonly unreadable: AbortController;

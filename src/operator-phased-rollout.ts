@@ -1,26 +1,19 @@
 import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { seconds } from '#base/units.ts';
 import type { Prometheus } from '#check/prometheus.ts';
 import type { Config } from '#config/config.ts';
 import type { PhasedRolloutConfig } from '#config/phased-config.ts';
-import { boundedClient } from '#kubernetes/bounded-client.ts';
-import { LeaseLostError } from '#kubernetes/leader-election.ts';
-import { ALL_NAMESPACES } from '#kubernetes/lease-record.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { decoratedClient } from '#operator-client.ts';
-import { electionOf, runElection } from '#operator-election.ts';
-import { type PhasedTerm, reconcilePhasedRollouts } from '#operator-phased-reconcile.ts';
+import { type ReconcileTerm, runLedTerms } from '#operator-led-terms.ts';
+import { reconcilePhasedRollouts } from '#operator-phased-reconcile.ts';
 import { openPhasedWebhooks, startScrapes } from '#operator-phased-servers.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
-
-/** Reconciles for one term, until `signal` aborts. @returns whether all that was sent is answered */
-export type ReconcilePhasedRollouts = (term: PhasedTerm, signal: AbortSignal) => Promise<boolean>;
 
 /** What one run under the name of the sts-phased-rollout-operator is given. */
 export interface PhasedRolloutOptions {
@@ -41,11 +34,8 @@ export interface PhasedRolloutOptions {
   /** Asks Prometheus; whoever made it ends it. */
   readonly prometheus: Prometheus;
   /** What each term does. @default it reconciles PhasedRollouts */
-  readonly reconcile?: ReconcilePhasedRollouts;
+  readonly reconcile?: ReconcileTerm;
 }
-
-/** Longest time that a call of a pass takes once the limiter let it go (D-53). */
-const longestAnswer = seconds(30);
 
 /**
  * Runs until `signal` aborts: serves the webhooks and `/metrics`, becomes ready, and reconciles while it leads. Followers
@@ -109,41 +99,7 @@ async function webhooksOf(options: PhasedRolloutOptions, signal: AbortSignal): P
   await Promise.all([announced, webhooks.run(signal)]);
 }
 
-async function work(options: PhasedRolloutOptions, signal: AbortSignal): Promise<void> {
+function work(options: PhasedRolloutOptions, signal: AbortSignal): Promise<void> {
   const { reconcile = (term, ending) => reconcilePhasedRollouts(options, term, ending) } = options;
-  const client = boundedClient(decoratedClient(options), longestAnswer);
-  const leaseClient = decoratedClient(options, false);
-  const settings = { ...options, scope: ALL_NAMESPACES, offBy: 'the absence of --leader-elect' };
-  const election = electionOf(settings, leaseClient);
-  const closed = new AbortController();
-  const electing = runElection(election, settings, { client: leaseClient, signal: closed.signal });
-  try {
-    await lead({ client, election, reconcile }, signal);
-  } finally {
-    closed.abort();
-    await electing;
-  }
-}
-
-/** Reconciles whenever this process leads. @throws {LeaseLostError} when it led with a Lease, and may not any more */
-async function lead(
-  {
-    client,
-    election,
-    reconcile,
-  }: Omit<PhasedTerm, 'leading'> & { readonly reconcile: ReconcilePhasedRollouts },
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    const leading = await election.leading(signal).catch(() => undefined);
-    if (leading === undefined) return;
-    const working = AbortSignal.any([signal, leading.signal]);
-    const isClean = await reconcile({ client, election, leading }, working);
-    const { state } = election;
-    if (signal.aborted) return election.end({ isClean });
-    if (state.kind === 'lost') {
-      await election.end({ isClean });
-      throw new LeaseLostError(state.because);
-    }
-  }
+  return runLedTerms(options, reconcile, signal);
 }

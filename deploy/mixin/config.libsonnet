@@ -20,6 +20,7 @@
         'AwaitingOwnWrite',
         'AwaitingRequest',
         'BudgetUnclear',
+        'ConflictingOwners',
         'MultipleZonesUnavailable',
         'PausedZoneUnavailable',
         'RequestRefused',

@@ -63,11 +63,16 @@ export class OpenQuestions {
     this.#questions.set(owner, question);
   }
 
+  /** What has been asked for `owner`, and is not answered; undefined where nothing is. */
+  askedFor(owner: string): QuestionKey | undefined {
+    const question = this.#questions.get(owner);
+    return question?.finding === undefined ? question?.key : undefined;
+  }
+
   /** Whether `key` has been asked for `owner`, and is not answered. */
   isAsked(owner: string, key: QuestionKey): boolean {
-    const question = this.#questions.get(owner);
-    if (question === undefined || question.finding !== undefined) return false;
-    return question.key.subject === key.subject && question.key.id === key.id;
+    const asked = this.askedFor(owner);
+    return asked?.subject === key.subject && asked.id === key.id;
   }
 
   /** The answer that has come for `owner`; undefined while there is none. */

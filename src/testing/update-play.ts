@@ -3,6 +3,7 @@ import { valid } from '#base/parsed.ts';
 import { type Instant, instant, monotonic } from '#base/units.ts';
 import type { Answer, QuestionKey, Verdict } from '#check/answer.ts';
 import type { SetHold } from '#control/set-holds.ts';
+import type { PodView } from '#statefulset/view.ts';
 import type { ZoneAwareUpdateSpec } from '#zone-aware-update/api.ts';
 import { planZoneAwareUpdate } from '#zone-aware-update/plan.ts';
 import type { UpdateDecision, UpdatePlan } from '#zone-aware-update/plan-decision.ts';
@@ -51,6 +52,8 @@ export class UpdatePlay {
   rival: string | undefined;
   conflicts: readonly string[] = [];
   holds: readonly SetHold[] = [];
+  /** What was sent of a step that is being sent, by name. */
+  begun = new Map<string, PodView>();
   refusals = new Map<string, SetHold>();
   asked: QuestionKey | undefined;
   answer: Answer | undefined;
@@ -92,6 +95,7 @@ export class UpdatePlay {
         ...(this.answer !== undefined && { answer: this.answer }),
       },
       leaving: new Set(),
+      begun: this.begun,
       stuckAfter: undefined,
       watched: {
         now: steady,

@@ -38,9 +38,14 @@ function isLabelled(slot: Slot): slot is FilledSlot {
   return slot.kind !== 'missing' && slot.pod.revision !== undefined;
 }
 
+/** The slots of the set; a step that is being sent is judged by what the others have become. */
 function slotsIn({ snapshot, target, now }: Pass): readonly Slot[] {
-  const { leaving, watched } = snapshot;
-  return slotsOf({ set: target.set, pods: target.pods, leaving, watched }, now);
+  const { leaving, watched, begun } = snapshot;
+  const slots = slotsOf({ set: target.set, pods: target.pods, leaving, watched }, now);
+  return slots.map((slot) => {
+    const pod = begun.get(`${target.set.name}-${slot.ordinal}`);
+    return pod === undefined ? slot : { kind: 'available', ordinal: slot.ordinal, pod };
+  });
 }
 
 function awaiting(pass: Pass, slots: readonly Slot[], what: string): Outcome {
@@ -129,7 +134,8 @@ function awaitingUnready(
 function planReady(pass: Pass, old: readonly OldSlot[]): Outcome {
   const { set } = pass.target;
   const { replicas, readyReplicas } = set.status;
-  if (replicas !== set.spec.replicas || readyReplicas !== set.spec.replicas) {
+  const isCounted = replicas === set.spec.replicas && readyReplicas === set.spec.replicas;
+  if (!isCounted && pass.snapshot.begun.size === 0) {
     const message = `${set.name} counts ${readyReplicas} of ${set.spec.replicas} pods as ready`;
     return held('AwaitingPods', message);
   }

@@ -269,3 +269,38 @@ describe('planZoneAwareUpdate() ends', () => {
     assert.equal(play.stored, '6 / 0 / a0 b0 c1');
   });
 });
+
+describe('planZoneAwareUpdate(), while a step is being sent,', () => {
+  /** Two pods of the zone are due, and the first of them is on its way. */
+  function halfSent(): UpdatePlay {
+    const play = at(1, { a: 3, b: 3, c: 3 });
+    const [pod] = play.snapshot().target?.pods.filter(({ name }) => name === 'web-6') ?? [];
+    assert.ok(pod !== undefined);
+    play.begun.set(pod.name, pod);
+    play.put(6, { state: 'terminating' });
+    play.readyReplicas = 8;
+    return play;
+  }
+
+  test('lets its other pods go, though the first are away', () => {
+    assert.ok(deletes(halfSent(), 'web-3'));
+  });
+
+  test('keeps them where a pod of another zone is lost meanwhile', () => {
+    const play = halfSent();
+    play.put(8, { state: 'not-ready' });
+    assert.ok(!deletes(play, 'web-3'));
+  });
+
+  test('keeps them where one that was updated before is lost meanwhile', () => {
+    const play = halfSent();
+    play.put(0, { revision: 'R2', state: 'not-ready' });
+    assert.ok(!deletes(play, 'web-3'));
+  });
+
+  function deletes(play: UpdatePlay, name: string): boolean {
+    return play
+      .plan()
+      .decisions.some((each) => each.kind === 'delete-pod' && each.pod.name === name);
+  }
+});

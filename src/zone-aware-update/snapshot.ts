@@ -22,11 +22,16 @@ export interface UpdateSnapshot {
   readonly alarm: AlarmSight;
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
+  /** What was sent of a step that is being sent: these pods count as they were when it was decided. */
+  readonly begun: BegunStep;
   /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
   /** What this process has seen of the pods itself. */
   readonly watched: Watched;
 }
+
+/** Pods of one step whose deletion was sent, as they were before, by name. */
+export type BegunStep = ReadonlyMap<string, PodView>;
 
 /** A ZoneAwareUpdate as it is stored. */
 export interface StoredUpdate {

@@ -46,11 +46,18 @@ export function formatUpdateStatus(status: UpdateStatus): JsonObject {
   return {
     ...(currentRevision !== '' && { currentRevision }),
     ...(updateRevision !== '' && { updateRevision }),
-    ...(oldReplicas.size > 0 && { oldReplicas: Object.fromEntries(oldReplicas) }),
+    ...(oldReplicas.size > 0 && {
+      oldReplicas: Object.fromEntries([...oldReplicas].toSorted(byZone)),
+    }),
     ...(updateStep > 0 && { updateStep }),
     ...(deletedReplicas > 0 && { deletedReplicas }),
     ...(isPaused && { pausedRollout: true }),
   };
+}
+
+/** As a map of Go is written. */
+function byZone([one]: readonly [string, number], [other]: readonly [string, number]): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
 
 /**

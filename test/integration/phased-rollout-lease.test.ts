@@ -8,12 +8,8 @@ import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cl
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { PhasedTerm } from '#operator-phased-reconcile.ts';
-import {
-  type PhasedRolloutOptions,
-  type ReconcilePhasedRollouts,
-  runPhasedRollout,
-} from '#operator-phased-rollout.ts';
+import type { LedTerm, ReconcileTerm } from '#operator-led-terms.ts';
+import { type PhasedRolloutOptions, runPhasedRollout } from '#operator-phased-rollout.ts';
 import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
@@ -28,7 +24,7 @@ const key = { namespace, name: '304add93.sts.plus' };
 
 /** A term that has begun, and the end of which a test waits for. */
 interface Led {
-  readonly term: PhasedTerm;
+  readonly term: LedTerm;
   readonly isOver: Promise<void>;
 }
 
@@ -70,9 +66,9 @@ describe('runPhasedRollout()', () => {
   }
 
   /** What reconciles until it is told to end, all its requests answered; and its first term. */
-  function reconciling(): { reconcile: ReconcilePhasedRollouts; led: Promise<Led> } {
+  function reconciling(): { reconcile: ReconcileTerm; led: Promise<Led> } {
     const { promise: led, resolve } = Promise.withResolvers<Led>();
-    const reconcile: ReconcilePhasedRollouts = async (term, signal) => {
+    const reconcile: ReconcileTerm = async (term, signal) => {
       const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
       signal.addEventListener('abort', () => end(), { once: true });
       resolve({ term, isOver });

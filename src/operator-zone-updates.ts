@@ -1,0 +1,266 @@
+import { atMost } from '#base/at-most.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { seconds } from '#base/units.ts';
+import type { Alarms } from '#check/alarms.ts';
+import { OpenQuestions } from '#check/open-questions.ts';
+import type { Config } from '#config/config.ts';
+import { ConsistentReads } from '#control/consistent-reads.ts';
+import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
+import { OpenDisruptions } from '#control/open-disruptions.ts';
+import { askPermissions } from '#control/optional-permissions.ts';
+import { groupOwners, OwnersOfSets } from '#control/owners-of-sets.ts';
+import { PodDeletions } from '#control/pod-deletions.ts';
+import { PodZones } from '#control/pod-zones.ts';
+import { PredecessorWait } from '#control/predecessor-wait.ts';
+import { Refusals } from '#control/refusals.ts';
+import { UnseenWrites } from '#control/unseen-writes.ts';
+import { WatchedPods } from '#control/watched-pods.ts';
+import { WriteAttempts } from '#control/write-attempts.ts';
+import { type BudgetView, budgetView } from '#disruption-budget/budget-view.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import { createEventRecorder, silentRecorder } from '#kubernetes/events.ts';
+import type { Informer, InformerProblem } from '#kubernetes/informer.ts';
+import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { createInformer } from '#kubernetes/shared-informer.ts';
+import { openBudgets, type RunningBudgets } from '#operator-budgets.ts';
+import type { LedTerm } from '#operator-led-terms.ts';
+import { type NodeView, parseNode } from '#statefulset/parse-node.ts';
+import { parsePod } from '#statefulset/parse-pod.ts';
+import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { updateIndexers, updateKind, zoneAwareUpdateOwners } from '#zone-aware-update/owners.ts';
+import { parseUpdate, type UpdateView } from '#zone-aware-update/parse-resource.ts';
+import {
+  runZoneAwareUpdates,
+  type UpdateControllerPorts,
+} from '#zone-aware-update/run-zone-aware-updates.ts';
+import { UpdateWrites } from '#zone-aware-update/update-writes.ts';
+
+/** What all terms of one process share. */
+export interface ZoneUpdateSettings {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly budgetMetrics: BudgetMetrics;
+  /** Names this process. */
+  readonly identity: string;
+  /** Whoever made them ends them. */
+  readonly alarms: Pick<Alarms, 'ask'>;
+}
+
+interface UpdateCaches {
+  readonly updates: Informer<UpdateView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly pods: Informer<PodView>;
+  readonly nodes: Informer<NodeView>;
+  readonly budgets: Informer<BudgetView>;
+}
+
+/** What one term works in. */
+interface TermParts {
+  readonly term: LedTerm;
+  readonly caches: UpdateCaches;
+  /** Aborted when the Role does not permit to list budgets: they are no part of the view then (D-51). */
+  readonly unreadable: AbortController;
+}
+
+/** Its name to people, and to budgets. */
+const name = 'zone-aware-updates';
+const longestBackoff = seconds(30);
+/** How long the start waits to learn of budgets that may not be readable at all (KW-20). */
+const budgetPatience = seconds(2);
+/** How long the end waits for Events that are not written yet. */
+const flushPatience = seconds(2);
+
+/**
+ * Reconciles ZoneAwareUpdates of all namespaces for one term, until `signal` aborts.
+ *
+ * @returns whether all that was sent is answered, so that nothing may arrive late
+ * @throws when the view of the cluster cannot be trusted any more (D-6)
+ */
+export async function reconcileZoneAwareUpdates(
+  settings: ZoneUpdateSettings,
+  term: LedTerm,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const caches = createCaches(settings, term.client);
+  const { updates, statefulSets, pods, nodes, budgets } = caches;
+  const ending = new AbortController();
+  const untilEnd = AbortSignal.any([signal, ending.signal]);
+  const unreadable = new AbortController();
+  const watching = Promise.all([
+    ...[updates, statefulSets, pods, nodes].map((each) => each.run(untilEnd)),
+    budgets.run(AbortSignal.any([untilEnd, unreadable.signal])),
+  ]);
+  try {
+    const synced = Promise.all([updates, statefulSets, pods, nodes].map((each) => each.synced));
+    const working = synced.then(
+      () => work(settings, { term, caches, unreadable }, untilEnd),
+      // They end before they are filled only with the term.
+      () => true,
+    );
+    // A view that cannot be trusted ends the term.
+    return await Promise.race([working, watching.then(() => working)]);
+  } finally {
+    ending.abort();
+    await Promise.allSettled([watching]);
+  }
+}
+
+async function work(
+  settings: ZoneUpdateSettings,
+  parts: TermParts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { clock, log, identity } = settings;
+  const { updates, statefulSets, pods, nodes } = parts.caches;
+  log.info('caches synced', {
+    pods: pods.lister.size,
+    statefulsets: statefulSets.lister.size,
+    nodes: nodes.lister.size,
+    zoneawareupdates: updates.lister.size,
+  });
+  const { events, budgets } = await openOptional(settings, parts, signal);
+  const ports = portsOf(settings, parts, { events, budgets });
+  const led = { term: ports.term ?? identity, predecessor: ports.predecessor, events };
+  try {
+    const { isSettled } = await budgets.lead(led, () => runZoneAwareUpdates(ports, signal));
+    return isSettled;
+  } finally {
+    budgets.authority.close();
+    await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
+  }
+}
+
+function portsOf(
+  { config, clock, log, alarms }: ZoneUpdateSettings,
+  { term, caches }: TermParts,
+  { events, budgets }: { readonly events: EventRecorder; readonly budgets: RunningBudgets },
+): UpdateControllerPorts {
+  const { client, election, leading } = term;
+  const { updates, statefulSets, pods, nodes } = caches;
+  const queue = createWorkQueue({ clock, name: 'zoneawareupdate', maxDelay: longestBackoff });
+  const open = new OpenDisruptions();
+  const owners = new OwnersOfSets([groupOwners, zoneAwareUpdateOwners(updates)]);
+  const unseenUpdates = new UnseenWrites(clock, updates.freshness);
+  const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
+  return {
+    client,
+    clock,
+    log,
+    events,
+    queue,
+    updates,
+    statefulSets,
+    pods,
+    nodes,
+    open,
+    alarms,
+    unseenUpdates,
+    unseenSets: new UnseenWrites(clock, statefulSets.freshness),
+    zones: new PodZones({ clock, nodes, pods }),
+    reads: new ConsistentReads({ client, clock, ...freshness }),
+    refusals: new Refusals(),
+    watched: new WatchedPods(pods, clock),
+    questions: new OpenQuestions({ clock, onAnswer: (key) => queue.add(key) }),
+    writes: new UpdateWrites({ client, clock, unseenUpdates }),
+    promotions: new WriteAttempts(),
+    deletions: new PodDeletions({ client, clock, log, pods: pods.freshness, open }),
+    stuckAfter: config.rollout.stuckAfter,
+    predecessor: new PredecessorWait({
+      clock,
+      predecessor: leading.predecessor,
+      horizon: config.rollout.predecessorHorizon,
+      startedAt: clock.monotonic(),
+    }),
+    owners: owners.besides(updateKind),
+    budgets: budgets.authority.of(name),
+    onBudgetChange: (wake) => budgets.onChange(wake),
+    leads: () => election.leads(clock.monotonic()),
+    ...(leading.kind === 'leading' && { term: leading.term }),
+  };
+}
+
+/** Opens what the Role may lack the rights for (D-1). */
+async function openOptional(
+  { clock, log, metrics, budgetMetrics, identity }: ZoneUpdateSettings,
+  { term, caches, unreadable }: TermParts,
+  signal: AbortSignal,
+): Promise<{ readonly events: EventRecorder; readonly budgets: RunningBudgets }> {
+  const { client } = term;
+  const proven = Promise.resolve();
+  const permitted = await askPermissions({ client, log, metrics, namespace: '', proven }, signal);
+  const events = permitted.canCreateEvents
+    ? createEventRecorder({
+        client,
+        clock,
+        logger: log,
+        instance: identity,
+        onRefused: (namespaces) => metrics.setPermissionRefused('create', 'events', namespaces > 0),
+      })
+    : silentRecorder;
+  const budgets = openBudgets({
+    client,
+    namespace: '',
+    caches,
+    clock,
+    log,
+    metrics: budgetMetrics,
+  });
+  if (permitted.canListBudgets) {
+    await atMost(budgetPatience, caches.budgets.synced, { clock, signal });
+  } else {
+    unreadable.abort();
+    budgets.deny();
+  }
+  return { events, budgets };
+}
+
+function createCaches({ clock, log }: ZoneUpdateSettings, client: Client): UpdateCaches {
+  const of = (resource: { readonly plural: string }) => ({
+    client,
+    clock,
+    report: ({ reason, message, cause }: InformerProblem): void => {
+      const err = cause instanceof Error ? cause : undefined;
+      log.warn('informer', { resource: resource.plural, reason, err, message });
+    },
+  });
+  const { zoneAwareUpdates, statefulSets, pods, nodes } = resourceTypes;
+  const budgets = resourceTypes.zoneAwarePodDisruptionBudgets;
+  return {
+    updates: createInformer({
+      ...of(zoneAwareUpdates),
+      type: zoneAwareUpdates,
+      project: parseUpdate,
+      indexers: updateIndexers,
+      isAbsentAllowed: true,
+    }),
+    statefulSets: createInformer({
+      ...of(statefulSets),
+      type: statefulSets,
+      project: parseStatefulSet,
+      indexers: statefulSetIndexers,
+    }),
+    pods: createInformer({
+      ...of(pods),
+      type: pods,
+      isSpecRead: 'node-name',
+      project: parsePod,
+      indexers: podIndexers,
+    }),
+    nodes: createInformer({ ...of(nodes), type: nodes, project: parseNode, indexers: {} }),
+    budgets: createInformer({
+      ...of(budgets),
+      type: budgets,
+      project: budgetView,
+      indexers: {},
+      isAbsentAllowed: true,
+    }),
+  };
+}

@@ -1,0 +1,177 @@
+import type { Clock } from '#base/clock.ts';
+import type { Millis } from '#base/units.ts';
+import type { OpenQuestions } from '#check/open-questions.ts';
+import { alarmQuestionId } from '#check/plan-alarm.ts';
+import type { ConsistentReads } from '#control/consistent-reads.ts';
+import type { GroupBudgets, WantedDisruption } from '#control/group-budgets.ts';
+import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
+import type { OpenDisruptions } from '#control/open-disruptions.ts';
+import type { PodZones } from '#control/pod-zones.ts';
+import {
+  budgetHold,
+  type HoldPorts,
+  holdsOn,
+  type LookedAt,
+  type SetHold,
+} from '#control/set-holds.ts';
+import { leavingAt, type WholeProof } from '#control/set-proof.ts';
+import type { WatchedPods } from '#control/watched-pods.ts';
+import type { Permission } from '#disruption/permission.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { rivalOf } from './owners.ts';
+import type { UpdateView } from './parse-resource.ts';
+import { planZoneAwareUpdate } from './plan.ts';
+import type { UpdatePlan } from './plan-decision.ts';
+import type { AlarmSight, BegunStep, UpdatedSet, UpdateSnapshot } from './snapshot.ts';
+
+/** What moments are made of. */
+export interface UpdateMomentPorts extends HoldPorts {
+  readonly clock: Clock;
+  readonly updates: Informer<UpdateView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly pods: Informer<PodView>;
+  readonly zones: PodZones;
+  readonly reads: ConsistentReads;
+  readonly open: OpenDisruptions;
+  readonly watched: WatchedPods;
+  readonly budgets: GroupBudgets;
+  readonly questions: OpenQuestions;
+  readonly stuckAfter: Millis | undefined;
+}
+
+/** A ZoneAwareUpdate as one instant shows it, taken in one synchronous step (D-49), and what it leads to. */
+export interface UpdateMoment extends LookedAt {
+  readonly update: UpdateView;
+  readonly snapshot: UpdateSnapshot;
+  /** By what the view of the set and its pods is proven. */
+  readonly proof: WholeProof;
+  readonly plan: UpdatePlan;
+  /** Pods that the step would take, were there no budgets. */
+  readonly wanted: readonly WantedDisruption[];
+  /** What the budgets say to each of them, in their order. */
+  readonly permissions: readonly Permission[];
+}
+
+const noneBegun: BegunStep = new Map();
+
+/** Returns the namespace and the name that the key of a ZoneAwareUpdate is made of. */
+export function parseKey(key: string): { readonly namespace: string; readonly name: string } {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
+}
+
+/** Returns the set of `name`, as consistent reads look at it. */
+export function scopeOf(namespace: string, name: string): SetScope {
+  return { namespace, name, matchLabels: new Map() };
+}
+
+/**
+ * Returns the ZoneAwareUpdate `key` as it is now; undefined where there is none. Synchronous.
+ *
+ * @param begun what was sent of a step that is being sent: it is one decision, and its own first deletion does not forbid the second
+ */
+export function updateMomentOf(
+  key: string,
+  ports: UpdateMomentPorts,
+  begun: BegunStep = noneBegun,
+): UpdateMoment | undefined {
+  const { clock, updates } = ports;
+  const { namespace, name } = parseKey(key);
+  const update = updates.lister.get(namespace, name);
+  if (update === undefined || update.isDeleting) return undefined;
+  const at = { key, now: clock.now(), monotonic: clock.monotonic() };
+  const { sets, proof } = targetIn(update, ports);
+  const [found] = sets;
+  const target = found === undefined ? undefined : targetOf(found, begun, ports);
+  const unbudgeted: UpdateSnapshot = {
+    resource: { name, spec: update.spec, status: update.status },
+    target,
+    rival: rivalOf(update, updates),
+    conflicts: target === undefined ? [] : ports.owners.conflicts(target.set),
+    holds: holdsOn(at, ports, () => isInMotion(update, target)),
+    refusals: new Map(),
+    alarm: alarmOf(update, at, ports.questions),
+    leaving: leavingAt(at.monotonic, ports),
+    begun,
+    stuckAfter: ports.stuckAfter,
+    watched: ports.watched.of(sets),
+  };
+  const wanted = wantedBy(planZoneAwareUpdate(unbudgeted, at.now), target);
+  const permissions = ports.budgets.judge(wanted, at.now);
+  const refusals = refusalsOf(wanted, permissions, at.now);
+  const snapshot = { ...unbudgeted, refusals };
+  const plan = planZoneAwareUpdate(snapshot, at.now);
+  const whole = { ...proof, budgets: ports.budgets.proof(key) };
+  return { ...at, update, snapshot, proof: whole, plan, wanted, permissions };
+}
+
+function targetIn(
+  { namespace, spec }: UpdateView,
+  { reads, statefulSets, pods }: UpdateMomentPorts,
+): ReturnType<ConsistentReads['over']> {
+  if (spec.kind === 'invalid') {
+    return { sets: [], proof: { pods: undefined, statefulSets: undefined } };
+  }
+  const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
+  return reads.over(scopeOf(namespace, spec.value.statefulSet), listers);
+}
+
+function targetOf(
+  { set, pods }: SetSnapshot,
+  begun: BegunStep,
+  { zones }: UpdateMomentPorts,
+): UpdatedSet {
+  const known = [...pods, ...begun.values()].flatMap(({ uid, namespace, name }) => {
+    const zone = zones.zoneOf(namespace, name);
+    return zone === undefined ? [] : [[uid, zone] as const];
+  });
+  return { set, pods, zones: new Map(known) };
+}
+
+/** Whether a process before this one may have been in the midst of a step. */
+function isInMotion({ status }: UpdateView, target: UpdatedSet | undefined): boolean {
+  if (target === undefined) return false;
+  const { updateRevision } = target.set.status;
+  return status.updateStep > 0 || target.pods.some(({ revision }) => revision !== updateRevision);
+}
+
+function alarmOf(
+  { spec }: UpdateView,
+  { key, monotonic: steady }: LookedAt,
+  questions: OpenQuestions,
+): AlarmSight {
+  const alarm = spec.kind === 'valid' ? spec.value.alarm : undefined;
+  if (alarm === undefined) return { steady, questionId: '' };
+  const asked = questions.askedFor(key);
+  const answer = questions.answerFor(key);
+  return {
+    steady,
+    questionId: alarmQuestionId(alarm),
+    ...(asked !== undefined && { asked }),
+    ...(answer !== undefined && { answer }),
+  };
+}
+
+/** The pods that `plan` deletes; one that is stuck costs no budget anything (D-48). */
+function wantedBy({ decisions }: UpdatePlan, target: UpdatedSet | undefined): WantedDisruption[] {
+  const byUid = new Map(target?.pods.map((pod) => [pod.uid, pod]));
+  return decisions.flatMap((each) => {
+    if (each.kind !== 'delete-pod' || each.costs === 'nothing') return [];
+    const pod = byUid.get(each.pod.uid);
+    return pod === undefined ? [] : [{ pod, by: 'rollout', maxUnavailable: each.maxUnavailable }];
+  });
+}
+
+function refusalsOf(
+  wanted: readonly WantedDisruption[],
+  permissions: readonly Permission[],
+  now: UpdateMoment['now'],
+): ReadonlyMap<string, SetHold> {
+  return new Map(
+    wanted.flatMap(({ pod }, at) => {
+      const hold = budgetHold(permissions[at], now);
+      return hold === undefined ? [] : [[pod.uid, hold] as const];
+    }),
+  );
+}

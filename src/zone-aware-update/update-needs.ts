@@ -1,0 +1,62 @@
+import { StaleBasisError } from '#control/basis.ts';
+import { OverruledError } from '#control/pod-deletions.ts';
+import { isProven } from '#control/set-proof.ts';
+import { scopeOf, type UpdateMoment, type UpdateMomentPorts } from './update-moment.ts';
+
+type Need = (signal: AbortSignal) => Promise<void>;
+
+/** How often one pass has the view proven, or asks budgets, before it gives up for now. */
+const mostTries = 3;
+
+/** What one pass over a ZoneAwareUpdate has to see to before it deletes pods. */
+export class UpdateNeeds {
+  readonly #key: string;
+  readonly #ports: UpdateMomentPorts;
+  #reads = 0;
+  #asks = 0;
+
+  constructor(key: string, ports: UpdateMomentPorts) {
+    this.#key = key;
+    this.#ports = ports;
+  }
+
+  /**
+   * What has to be read or reserved before the plan of `moment` may be acted on; undefined when nothing has. Also notes what
+   * is wanted away.
+   *
+   * @throws StaleBasisError when the view is still not proven although it was read a few times, OverruledError when
+   * the budgets have to be asked ever again
+   */
+  of(moment: UpdateMoment): Need | undefined {
+    const { wanted, plan, proof, monotonic } = moment;
+    this.#ports.budgets.wants(this.#key, new Set(wanted.map(({ pod }) => pod.uid)));
+    if (!plan.decisions.some(({ kind }) => kind === 'delete-pod')) return undefined;
+    return isProven(proof, monotonic) ? this.#reservations(moment) : this.#proof(moment);
+  }
+
+  #proof({ update, snapshot: { target } }: UpdateMoment): Need {
+    this.#reads += 1;
+    if (this.#reads > mostTries) throw new StaleBasisError(Number.POSITIVE_INFINITY);
+    const { reads, budgets } = this.#ports;
+    const cached = target === undefined ? [] : [target.set];
+    const scope = scopeOf(update.namespace, target?.set.name ?? '');
+    const wish = { pods: true, statefulSets: true };
+    return async (signal) => {
+      await Promise.all([
+        reads.read(scope, { wish, cached }, signal),
+        budgets.look(this.#key, signal),
+      ]);
+    };
+  }
+
+  /** Pods go under a budget once their reservations are stored. */
+  #reservations({ wanted, permissions }: UpdateMoment): Need | undefined {
+    const open = wanted.filter((_, at) => permissions[at]?.kind === 'to-ask');
+    if (open.length === 0) return undefined;
+    this.#asks += 1;
+    if (this.#asks > mostTries) {
+      throw new OverruledError('Cannot let pods go as the ledger of their budget kept changing');
+    }
+    return (signal) => this.#ports.budgets.ask(open, signal);
+  }
+}

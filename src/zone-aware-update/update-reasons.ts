@@ -1,0 +1,139 @@
+import type { ReasonEntry } from '#control/reasons.ts';
+import type { ReportSubject } from '#control/report-plan.ts';
+import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import type { UpdateReason } from './plan-decision.ts';
+
+function act(isTrueWhen: string): ReasonEntry {
+  return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
+}
+
+function hold(isTrueWhen: string, remedy: string): ReasonEntry {
+  return { kind: 'hold', isTrueWhen, remedy };
+}
+
+/** Why anything is done about a ZoneAwareUpdate, or is not, as `docs/reasons.md` shows it. */
+export const updateReasons: Readonly<
+  Record<UpdateReason | 'AwaitingOwnWrite' | 'AlarmWithoutData' | 'RevisionContested', ReasonEntry>
+> = {
+  PodOutdated: act('The pod does not run the update revision, and its zone and step have come.'),
+  StuckPodReplaced: act(
+    'An outdated pod cannot become ready by itself, and no other zone has a pod that is not available.',
+  ),
+  SetUpdated: act(
+    'Every pod runs the update revision, and the status of the set still names another one as the current.',
+  ),
+  Updated: act('Every pod of the set runs its update revision.'),
+  AlarmDue: act('All pods are available, and the alarm is to be asked before the next step.'),
+  AlarmWithoutData: act(
+    'The alarm has too few data to tell its state, which does not pause a rollout.',
+  ),
+
+  InvalidSpec: hold('The spec cannot be read.', 'Correct the field that the message names.'),
+  SetNotFound: hold(
+    'There is no StatefulSet of the name in spec.statefulset.',
+    'Create it, or correct spec.statefulset.',
+  ),
+  SetTooLarge: hold(
+    'The set has more than 20000 replicas, which is more than is looked at.',
+    'Correct spec.replicas of the set.',
+  ),
+  ConflictingOwners: hold(
+    'Another kind of resource, or a rollout group, would move the same set.',
+    'Delete one of the two; until then nobody moves the set.',
+  ),
+  OwnedByAnother: hold('An older ZoneAwareUpdate names the same set.', 'Delete one of the two.'),
+  WrongUpdateStrategy: hold(
+    'The set has another update strategy than OnDelete.',
+    'Set spec.updateStrategy.type of the set to OnDelete.',
+  ),
+  RevisionMissing: hold(
+    'The status of the set lacks its update revision.',
+    'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
+  ),
+  RevisionUnknown: hold(
+    'The StatefulSet controller has not yet observed the newest spec of the set.',
+    'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
+  ),
+  AwaitingPods: hold(
+    'Not all pods of the set are there and available, or the set does not count them as ready yet.',
+    'Look at the pods that the message names; a corrected template reaches those that cannot become ready by themselves.',
+  ),
+  ZonesNotReady: hold(
+    'Outdated pods of more than one zone are not available.',
+    'Bring the pods of all zones but one back.',
+  ),
+  ZoneUnknown: hold(
+    'It is not known in which zone any outdated pod runs.',
+    'Look whether the nodes of these pods are there and carry the label topology.kubernetes.io/zone.',
+  ),
+  StepOfNoPod: hold(
+    'spec.maxUnavailable or spec.exponentialFactor lets no pod go.',
+    'Correct the field that the message names.',
+  ),
+  AwaitingAlarm: hold('The state of the alarm is being asked.', 'Wait a few seconds.'),
+  AlarmRings: hold(
+    'The alarm of spec.pauseRolloutAlarm is in state ALARM.',
+    'Look at the alarm; spec.ignoreAlarm goes on without it.',
+  ),
+  AlarmUnknown: hold(
+    'The state of the alarm could not be found out; it is asked again after 10 s.',
+    'Look at the message: credentials, region, name of the alarm, or the network.',
+  ),
+  DryRun: {
+    ...hold(
+      'spec.dryRun is true: the message says what would be done otherwise.',
+      'Set spec.dryRun to false to have it done.',
+    ),
+    isWished: true,
+  },
+  AwaitingPredecessor: hold(
+    'A request that an earlier process sent may still arrive, so that no pod is deleted.',
+    'Wait; the message says until when. An operator that ends in good order spares its successor the wait.',
+  ),
+  AwaitingAnswer: hold(
+    'A deletion got no answer, so it counts as done until the pod shows otherwise.',
+    'Wait at most 120 s.',
+  ),
+  ViewNotFresh: hold(
+    'The view of the set and its pods cannot be proven to be at most 10 s old, or has not been kept up to date for 30 s.',
+    'Look whether the API server answers lists and watches of this operator.',
+  ),
+  AwaitingOwnWrite: hold(
+    'A write of this operator is not shown by its watch yet.',
+    'Wait; if it lasts, look whether the API server answers watches of this operator.',
+  ),
+  RevisionContested: hold(
+    'Somebody else keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
+    'Find out who writes the status of the StatefulSet besides its controller.',
+  ),
+  RequestRefused: hold(
+    'The API server refuses a request that the next step needs; it is tried again ever more rarely.',
+    'Look at the message; often a permission is missing.',
+  ),
+  BudgetRefused: hold(
+    'A disruption budget refuses that the next pods go.',
+    'Look at the budget that the message names.',
+  ),
+  BudgetUnclear: hold(
+    'It cannot be told which disruption budget governs the next pods, or what that has given away.',
+    'Let exactly one disruption budget select each pod.',
+  ),
+};
+
+const usual: ReadonlySet<string> = new Set<UpdateReason>([
+  'AwaitingPods',
+  'AwaitingAlarm',
+  'RevisionUnknown',
+  'AwaitingPredecessor',
+  'BudgetRefused',
+  'DryRun',
+]);
+
+/** ZoneAwareUpdates, as reports tell of them. */
+export const ofZoneAwareUpdates: ReportSubject = {
+  apiVersion: apiVersionOf(resourceTypes.zoneAwareUpdates),
+  kind: resourceTypes.zoneAwareUpdates.kind,
+  field: 'zoneawareupdate',
+  isWished: (reason) => reason === 'DryRun',
+  isAlarming: (reason) => !usual.has(reason),
+};

@@ -1,0 +1,283 @@
+/** ZoneAwareUpdates in virtual time: a set over three zones, its controller, an alarm that does as told, and the program. */
+import assert from 'node:assert/strict';
+import type { JsonObject } from '#base/json.ts';
+import { type Millis, millis, minutes, seconds } from '#base/units.ts';
+import type { Alarm, AlarmSource, AlarmsRead } from '#check/alarm.ts';
+import { Alarms } from '#check/alarms.ts';
+import { readConfig } from '#config/read-config.ts';
+import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { KubernetesObject } from '#kubernetes/object.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { runLedTerms } from '#operator-led-terms.ts';
+import { reconcileZoneAwareUpdates } from '#operator-zone-updates.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
+import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { KeptLog } from '#testing/kept-log.ts';
+import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
+import { type Environment, startEnvironment, templateOf } from './virtual-environment.ts';
+import { zoneFaults } from './zone-update-judge.ts';
+
+const namespace = 'demo';
+const patience = minutes(30);
+
+/** CloudWatch on the clock of a test: every alarm is in one state. */
+export class FakeAlarmSource implements AlarmSource {
+  /** The names of each call. */
+  readonly calls: (readonly string[])[] = [];
+  state = 'OK';
+  /** What is answered in place of a state. */
+  failure: Extract<AlarmsRead, { kind: 'error' }> | undefined;
+
+  describe(names: readonly string[]): Promise<AlarmsRead> {
+    this.calls.push(names);
+    const { state } = this;
+    const alarms = names.map((name): Alarm => ({ name, state }));
+    return Promise.resolve(this.failure ?? { kind: 'alarms', region: 'eu-west-1', alarms });
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** A run of the program. */
+export interface ZoneUpdateRun {
+  readonly log: KeptLog;
+  /** Ends it in good order. */
+  stop(): Promise<void>;
+  /** It is gone, and none of its requests leaves any more; those that have left take effect. */
+  die(): void;
+}
+
+/** See the head of the file. */
+export class ZoneUpdateStage {
+  readonly env: Environment;
+  readonly source = new FakeAlarmSource();
+  readonly running: ZoneUpdateRun[] = [];
+  /** Whether the judge is to be silent, as the test itself takes pods away. */
+  isDisturbed = false;
+  /** As many pods as a step may take. */
+  cap = 4;
+  #runs = 0;
+
+  private constructor(env: Environment) {
+    this.env = env;
+  }
+
+  /** A set `db` of twelve pods over three zones, all ready, and the definition. */
+  static async open(
+    spec: JsonObject = {},
+    { definition = zoneAwareUpdateDefinition }: { readonly definition?: JsonObject } = {},
+  ): Promise<ZoneUpdateStage> {
+    const env = await startEnvironment({ kubelet: { nodes: { count: 3 } } });
+    const stage = new ZoneUpdateStage(env);
+    await env.client.create(resourceTypes.customResourceDefinitions, {}, { body: definition });
+    await env.createSet({
+      replicas: 12,
+      podManagementPolicy: 'Parallel',
+      updateStrategy: { type: 'OnDelete' },
+      ...spec,
+    });
+    await env.clock.runUntilIdle();
+    return stage;
+  }
+
+  /** Starts the program. */
+  start(): ZoneUpdateRun {
+    const { cluster, clock } = this.env;
+    this.#runs += 1;
+    const outcome = readConfig([`-kubernetes.namespace=${namespace}`]);
+    assert.ok(outcome.kind === 'run');
+    const registry = createMetricsRegistry();
+    const [ending, killing] = [new AbortController(), new AbortController()];
+    const log = new KeptLog();
+    const identity = `operator-${this.#runs}`;
+    const transport = cluster.transport({ user: identity });
+    const alarms = new Alarms({ clock, source: this.source });
+    const settings = {
+      config: outcome.config,
+      clock,
+      log,
+      metrics: createOperatorMetrics(registry),
+      budgetMetrics: new BudgetMetrics(registry),
+      transport,
+      identity,
+      alarms,
+    };
+    const working = runLedTerms(
+      settings,
+      (term, signal) => reconcileZoneAwareUpdates(settings, term, signal),
+      AbortSignal.any([ending.signal, killing.signal]),
+    );
+    const run = closing(working, alarms);
+    run.catch(() => undefined);
+    const started: ZoneUpdateRun = {
+      log,
+      stop: async () => {
+        ending.abort();
+        await this.finish(run);
+      },
+      die: () => {
+        transport.revoke();
+        killing.abort();
+      },
+    };
+    this.running.push(started);
+    return started;
+  }
+
+  /** Waits for `work` while time passes. */
+  async finish<T>(work: Promise<T>): Promise<T> {
+    const ended = { is: false };
+    const done = work.finally(() => {
+      ended.is = true;
+    });
+    done.catch(() => undefined);
+    await this.env.clock.runUntil(() => ended.is);
+    return done;
+  }
+
+  async create(spec: JsonObject = {}, name = 'zau'): Promise<void> {
+    const body = {
+      apiVersion: 'zonecontrol.k8s.aws/v1',
+      kind: 'ZoneAwareUpdate',
+      metadata: { name, namespace },
+      spec: { statefulset: 'db', maxUnavailable: 4, ...spec },
+    };
+    await this.env.client.create(resourceTypes.zoneAwareUpdates, { namespace }, { body });
+  }
+
+  async edit(spec: JsonObject, name = 'zau'): Promise<void> {
+    const body = { kind: 'merge', document: { spec } } as const;
+    await this.env.client.patch(resourceTypes.zoneAwareUpdates, { namespace, name }, { body });
+  }
+
+  /** The template gets another image. */
+  async change(image: string): Promise<void> {
+    await this.env.patchSet({ spec: { template: templateOf(image) } });
+  }
+
+  update(name = 'zau'): JsonObject | undefined {
+    return this.env.stored('zoneawareupdates.zonecontrol.k8s.aws').get(name);
+  }
+
+  /** Step, deleted pods and old pods by zone, as they are stored. */
+  status(name = 'zau'): string {
+    return statusText(this.update(name));
+  }
+
+  /** Every different status that was stored, in order. */
+  statuses(): readonly string[] {
+    const found = this.env.cluster.eventLog.commits
+      .filter(({ resource, name }) => resource.startsWith('zoneawareupdates') && name === 'zau')
+      .map(({ after }) => statusText(after));
+    return found.filter((each, at) => each !== found[at - 1]);
+  }
+
+  isPaused(): boolean {
+    return objectAt(this.update(), 'status')['pausedRollout'] === true;
+  }
+
+  /** Status and reason of the condition, as in `True Updated`. */
+  condition(name = 'zau'): string {
+    const [found] = objectsAt(objectAt(this.update(name), 'status'), 'conditions');
+    return `${textAt(found, 'status')} ${textAt(found, 'reason')}`;
+  }
+
+  conditionMessage(name = 'zau'): string {
+    const [found] = objectsAt(objectAt(this.update(name), 'status'), 'conditions');
+    return textAt(found, 'message');
+  }
+
+  set(): KubernetesObject | undefined {
+    return this.env.stored('statefulsets.apps').get('db') as KubernetesObject | undefined;
+  }
+
+  zoneOf(pod: string): string {
+    const node = textAt(this.env.stored('pods').get(pod), 'spec', 'nodeName');
+    return ['zone-a', 'zone-b', 'zone-c'][Number(node.slice('node-'.length))] ?? '';
+  }
+
+  /** Pods of the set on `image`. */
+  on(image: string): number {
+    const pods = [...this.env.stored('pods').keys()].filter((name) => name.startsWith('db-'));
+    return pods.filter((pod) => this.env.imageOf(pod) === image).length;
+  }
+
+  /** What the program deleted, in order, each step by itself: ordinals of deletions at most a second apart. */
+  steps(): readonly string[] {
+    const deletions = this.env.cluster.eventLog.calls.filter(
+      ({ verb, resource, user }) =>
+        verb === 'delete' && resource === 'pods' && user.startsWith('operator-'),
+    );
+    const steps: { at: number; pods: string[] }[] = [];
+    for (const { startedAt: at, name } of deletions) {
+      const last = steps.at(-1);
+      if (last === undefined || at - last.at > 1_000) steps.push({ at, pods: [name] });
+      else last.pods.push(name);
+    }
+    return steps.map(({ pods }) => pods.map((pod) => pod.slice('db-'.length)).join(' '));
+  }
+
+  async until(what: string, holds: () => boolean, limit: Millis = patience): Promise<void> {
+    const { clock } = this.env;
+    const end = clock.monotonic() + limit;
+    await clock.runUntil(() => holds() || clock.monotonic() > end);
+    assert.ok(holds(), `${what}: ${JSON.stringify(this.update()?.['status'])}`);
+  }
+
+  /** All pods run `image`, and the status says so. */
+  async completed(image: string): Promise<void> {
+    const replicas = numberAt(this.set(), 'spec', 'replicas') ?? 0;
+    await this.until('the rollout is complete', () => {
+      const isTold = this.condition() === 'True Updated';
+      return isTold && this.on(image) === replicas && this.#isPromoted();
+    });
+    await this.env.clock.advance(seconds(1));
+  }
+
+  #isPromoted(): boolean {
+    const status = objectAt(this.set(), 'status');
+    return textAt(status, 'currentRevision') === textAt(status, 'updateRevision');
+  }
+
+  async pass(span: Millis): Promise<void> {
+    await this.env.clock.advance(span);
+  }
+
+  /** What is wrong with the history, one sentence each. */
+  faults(): readonly string[] {
+    const { commits } = this.env.cluster.eventLog;
+    return zoneFaults({ commits, cap: this.cap, replicas: 12 });
+  }
+
+  async close(): Promise<void> {
+    if (!this.isDisturbed) assert.deepEqual(this.faults(), []);
+    for (const { log } of this.running) {
+      const faults = log.lines.filter((line) => line.includes('fault of this program'));
+      assert.deepEqual(faults, []);
+    }
+    for (const each of this.running) each.die();
+    await this.env.clock.advance(millis(1));
+    await this.env.close();
+  }
+}
+
+async function closing(working: Promise<void>, alarms: Alarms): Promise<void> {
+  try {
+    await working;
+  } finally {
+    await alarms.close();
+  }
+}
+
+function statusText(update: JsonObject | undefined): string {
+  const status = objectAt(update, 'status');
+  const old = objectAt(status, 'oldReplicas');
+  const counts = Object.keys(old)
+    .toSorted()
+    .map((zone) => numberAt(old, zone) ?? 0);
+  const of = (field: string): number => numberAt(status, field) ?? 0;
+  return `${of('updateStep')} / ${of('deletedReplicas')} / ${counts.join(',')}`;
+}
