@@ -7,7 +7,7 @@
 export const rows: readonly (readonly string[])[] = [
   ['main'],
   ['command'],
-  ['operator', 'operator-phased-rollout'],
+  ['operator', 'operator-phased-rollout', 'operator-zone-aware-controllers'],
   [
     'operator-phased-capability',
     'operator-phased-reconcile',

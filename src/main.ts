@@ -14,7 +14,7 @@ const unbuilt: ReadonlySet<string> = new Set([
 ]);
 
 /** Those that are built. */
-const commands = ['all', 'cluster', 'demo', 'phased-rollout'] as const;
+const commands = ['all', 'cluster', 'demo', 'phased-rollout', 'zone-aware-controllers'] as const;
 
 /** The commands by their first argument; flags alone start the operator, as the peers' Deployments do. */
 async function main(args: readonly string[]): Promise<number> {
@@ -40,6 +40,10 @@ async function main(args: readonly string[]): Promise<number> {
       const { phasedRolloutCommand } = await import('#command/phased-rollout.ts');
       return phasedRolloutCommand(rest);
     }
+    case 'zone-aware-controllers': {
+      const { zoneAwareControllersCommand } = await import('#command/zone-aware-controllers.ts');
+      return zoneAwareControllersCommand(rest);
+    }
     default:
       if (command === undefined || command.startsWith('-')) return runCommand(args);
       process.stderr.write(
@@ -50,7 +54,10 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 const [, script = '', ...given] = process.argv;
-// By the name of the sts-phased-rollout-operator's program, it is that (D-65).
-process.exitCode = await main(
-  basename(script) === 'manager' ? ['phased-rollout', ...given] : given,
-);
+/** By the name of another operator's program, it is that (D-65). */
+const commandsByName: Readonly<Record<string, string>> = {
+  manager: 'phased-rollout',
+  'zone-aware-controllers': 'zone-aware-controllers',
+};
+const named = commandsByName[basename(script)];
+process.exitCode = await main(named === undefined ? given : [named, ...given]);

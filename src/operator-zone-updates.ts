@@ -33,6 +33,7 @@ import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { UpdateMetrics } from '#telemetry/update-metrics.ts';
 import { updateIndexers, updateKind, zoneAwareUpdateOwners } from '#zone-aware-update/owners.ts';
 import { parseUpdate, type UpdateView } from '#zone-aware-update/parse-resource.ts';
 import {
@@ -48,6 +49,7 @@ export interface ZoneUpdateSettings {
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
   readonly budgetMetrics: BudgetMetrics;
+  readonly updateMetrics: UpdateMetrics;
   /** Names this process. */
   readonly identity: string;
   /** Whoever made them ends them. */
@@ -91,6 +93,7 @@ export async function reconcileZoneAwareUpdates(
 ): Promise<boolean> {
   const caches = createCaches(settings, term.client);
   const { updates, statefulSets, pods, nodes, budgets } = caches;
+  showFigures(updates, settings.updateMetrics);
   const ending = new AbortController();
   const untilEnd = AbortSignal.any([signal, ending.signal]);
   const unreadable = new AbortController();
@@ -111,6 +114,23 @@ export async function reconcileZoneAwareUpdates(
     ending.abort();
     await Promise.allSettled([watching]);
   }
+}
+
+/** Shows what is stored, as long as it is. */
+function showFigures(updates: UpdateCaches['updates'], metrics: UpdateMetrics): void {
+  updates.onChange(({ kind, object: { namespace, name, spec, status } }) => {
+    if (kind === 'deleted') {
+      metrics.forget(namespace, name);
+      return;
+    }
+    metrics.show(namespace, name, {
+      step: status.updateStep,
+      deleted: status.deletedReplicas,
+      old: status.oldReplicas,
+      isDryRun: spec.kind === 'valid' && spec.value.isDryRun,
+      isPaused: status.isPaused,
+    });
+  });
 }
 
 async function work(

@@ -2,31 +2,25 @@
 import { basename } from 'node:path';
 import { runCommand } from './run.ts';
 
-/** What images of other operators are started by; a Deployment whose image is changed starts us by the same name. */
-const unbuilt: Readonly<Record<string, string>> = {
-  'zone-aware-controllers': 'the zone-aware-controllers-for-k8s',
-};
-
 const [, script = ''] = process.argv;
 const args = process.argv.slice(2);
 const [first = '-'] = args;
 const name = basename(script);
-const replaced = unbuilt[name];
-if (replaced !== undefined) {
-  refuse(
-    `This version does not stand in for ${replaced}, whose "${name}" it was started as: only /bin/rollout-operator and /manager are built`,
-  );
-} else if (name === 'manager') {
+if (name === 'manager') {
   process.exitCode = await phasedRollout(args);
+} else if (name === 'zone-aware-controllers') {
+  process.exitCode = await zoneAware(args);
 } else if (first === 'phased-rollout') {
   process.exitCode = await phasedRollout(args.slice(1));
+} else if (first === 'zone-aware-controllers') {
+  process.exitCode = await zoneAware(args.slice(1));
 } else if (first === 'all') {
   process.exitCode = await all(args.slice(1));
 } else if (first.startsWith('-')) {
   process.exitCode = await runCommand(args);
 } else {
   refuse(
-    `There is no command "${first}" here: an image has the operator alone, which takes flags, or all or phased-rollout and flags`,
+    `There is no command "${first}" here: an image has the operator alone, which takes flags, or all, phased-rollout or zone-aware-controllers and flags`,
   );
 }
 
@@ -34,6 +28,11 @@ if (replaced !== undefined) {
 async function phasedRollout(given: readonly string[]): Promise<number> {
   const { phasedRolloutCommand } = await import('./phased-rollout.ts');
   return phasedRolloutCommand(given);
+}
+
+async function zoneAware(given: readonly string[]): Promise<number> {
+  const { zoneAwareControllersCommand } = await import('./zone-aware-controllers.ts');
+  return zoneAwareControllersCommand(given);
 }
 
 async function all(given: readonly string[]): Promise<number> {

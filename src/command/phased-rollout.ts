@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import { createPrometheus } from '#check/prometheus.ts';
 import {
-  type PhasedRolloutConfig,
   type PhasedRolloutOutcome,
   readPhasedRolloutConfig,
   sharedConfigOf,
 } from '#config/phased-config.ts';
-import { type ConnectionSettings, connect } from '#kubernetes/connection.ts';
-import { inClusterSettings } from '#kubernetes/in-cluster.ts';
+import { connect } from '#kubernetes/connection.ts';
 import { runPhasedRollout } from '#operator-phased-rollout.ts';
 import { startProbes } from '#operator-phased-servers.ts';
 import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
@@ -23,6 +17,7 @@ import { createProcessRegistry } from '#telemetry/process-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { standardErrorSink } from './log-sink.ts';
+import { namespaceOf, settingsOf } from './manager-connection.ts';
 import { signalled } from './signals.ts';
 
 /** A command line that can be run. */
@@ -98,29 +93,4 @@ async function serve({ config: door, ignored }: Accepted): Promise<void> {
     stop.release();
     sink.flush();
   }
-}
-
-/** Where the Lease is: the namespace of the pod, or of the kubeconfig. */
-function namespaceOf(
-  { isElected }: PhasedRolloutConfig,
-  { namespace = '' }: ConnectionSettings,
-): string {
-  if (namespace !== '') return namespace;
-  if (!isElected) return 'default';
-  throw new Error(
-    'Cannot take part in leader election, as the namespace of the Lease is not known: name one in the context of the kubeconfig',
-  );
-}
-
-/** The kubeconfig that is named, else the service account of the pod, else the kubeconfig of the user (controller-runtime). */
-async function settingsOf(door: PhasedRolloutConfig, clock: Clock): Promise<ConnectionSettings> {
-  const usual = join(homedir(), '.kube', 'config');
-  const isInCluster = (process.env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
-  const path = door.kubeconfig ?? (!isInCluster && existsSync(usual) ? usual : undefined);
-  if (path === undefined) return inClusterSettings({ clock, env: process.env });
-  if (path.includes(delimiter)) {
-    throw new Error(`Cannot use KUBECONFIG, as it names more than one file: ${path}`);
-  }
-  const { kubeconfigSettings } = await import('#kubernetes/kubeconfig.ts');
-  return kubeconfigSettings({ clock, path });
 }

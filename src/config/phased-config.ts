@@ -95,7 +95,12 @@ function configOf(flags: PhasedRolloutFlags, env: PhasedRolloutEnvironment): Pha
   };
 }
 
-function logOf({ isDevelopment, encoder, logLevel }: PhasedRolloutFlags): Config['log'] {
+/** Returns how zap's flags have the log written. */
+export function logOf({
+  isDevelopment,
+  encoder,
+  logLevel,
+}: Pick<PhasedRolloutFlags, 'isDevelopment' | 'encoder' | 'logLevel'>): Config['log'] {
   const usual = isDevelopment.value ? 'console' : 'json';
   return {
     format: (encoder.value ?? usual) === 'json' ? 'json' : 'logfmt',

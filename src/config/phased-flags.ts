@@ -46,6 +46,8 @@ export type OwnPhasedFlags = Omit<
 export interface OwnPhasedDefaults {
   /** Undefined: not served. */
   readonly probes: BindAddress | undefined;
+  /** @default not served, and where an address is given, over HTTPS */
+  readonly metrics?: { readonly address: BindAddress; readonly isSecure: boolean };
   readonly isElected: boolean;
 }
 
@@ -87,18 +89,18 @@ function webhookFlags(
 
 function serverFlags(
   set: FlagSet,
-  { probes }: OwnPhasedDefaults,
+  { probes, metrics }: OwnPhasedDefaults,
 ): Pick<
   PhasedRolloutFlags,
   'metricsAddress' | 'areMetricsSecure' | 'probeAddress' | 'isHttp2Wanted'
 > {
   return {
     metricsAddress: set.add('metrics-bind-address', addressKind, {
-      default: undefined,
+      default: metrics?.address,
       help: 'Address of /metrics, such as :8443; 0 switches it off.',
     }),
     areMetricsSecure: set.add('metrics-secure', boolKind, {
-      default: true,
+      default: metrics?.isSecure ?? true,
       help: 'Serve /metrics over HTTPS, to those only whose token the API server lets get it.',
     }),
     probeAddress: set.add('health-probe-bind-address', addressKind, {
@@ -128,11 +130,12 @@ function clusterFlags(
   };
 }
 
-function horizonFlag(set: FlagSet): PhasedRolloutFlags['predecessorHorizon'] {
+/** Adds the wait for an earlier process, which no peer has. */
+export function horizonFlag(set: FlagSet): PhasedRolloutFlags['predecessorHorizon'] {
   return set.add('rollout.predecessor-horizon', durationKind, {
     default: seconds(120),
     help:
-      'Time for which no partition is lowered after a start, unless the Lease says that the process before ended ' +
+      'Time for which no pod is let go after a start, unless the Lease says that the process before ended ' +
       'in good order.',
   });
 }

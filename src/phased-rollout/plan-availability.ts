@@ -1,3 +1,4 @@
+import { podsAre } from '#base/pods-text.ts';
 import { isUnavailable } from '#statefulset/slot.ts';
 import { held, type Outcome, type Pass, slotsIn } from './plan-outcome.ts';
 import { beginRollback, isRollbackWanted } from './plan-rollback.ts';
@@ -17,6 +18,6 @@ export function planUnavailable(pass: Pass, step: Step): Outcome | undefined {
   const stuck = planStuckPod(pass, slots);
   if (stuck !== undefined) return stuck;
   const names = missing.slice(0, 3).map(({ ordinal }) => `${pass.target.set.name}-${ordinal}`);
-  const message = `${missing.length} pods are not available: ${names.join(', ')}`;
+  const message = `${podsAre(missing.length)} not available: ${names.join(', ')}`;
   return held('AwaitingAvailability', message, nextLook(pass, missing));
 }

@@ -1,3 +1,4 @@
+import { podsAre } from '#base/pods-text.ts';
 import { podRef, setRef } from '#control/refs.ts';
 import { successorRevision } from '#statefulset/revision.ts';
 import { isUnavailable, type Slot } from '#statefulset/slot.ts';
@@ -86,7 +87,7 @@ function isPlain(slot: Slot, uid: string | undefined): boolean {
 
 function awaiting(pass: Pass, waiting: readonly Slot[]): Outcome {
   const names = waiting.slice(0, 3).map(({ ordinal }) => `${pass.target.set.name}-${ordinal}`);
-  const message = `${waiting.length} pods are not available: ${names.join(', ')}`;
+  const message = `${podsAre(waiting.length)} not available: ${names.join(', ')}`;
   return held('AwaitingAvailability', message, nextLook(pass, waiting));
 }
 

@@ -1,3 +1,4 @@
+import { podsAre } from '#base/pods-text.ts';
 import { after, millis } from '#base/units.ts';
 import { setRef } from '#control/refs.ts';
 import { type Slot, settledAt, slotsOf } from '#statefulset/slot.ts';
@@ -51,7 +52,7 @@ function slotsIn({ snapshot, target, now }: Pass): readonly Slot[] {
 function awaiting(pass: Pass, slots: readonly Slot[], what: string): Outcome {
   const { name } = pass.target.set;
   const names = slots.slice(0, 3).map(({ ordinal }) => `${name}-${ordinal}`);
-  const message = `${slots.length} pods are ${what}: ${names.join(', ')}`;
+  const message = `${podsAre(slots.length)} ${what}: ${names.join(', ')}`;
   return held('AwaitingPods', message, settledAt(slots));
 }
 

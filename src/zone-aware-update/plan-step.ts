@@ -1,4 +1,5 @@
 import { problemText } from '#base/parsed.ts';
+import { podsText } from '#base/pods-text.ts';
 import { podRef, setRef } from '#control/refs.ts';
 import type { PodView } from '#statefulset/view.ts';
 import type { UpdateDecision } from './plan-decision.ts';
@@ -65,7 +66,7 @@ function planDeletions(pass: Pass, candidates: Candidates, step: number): Outcom
     return held(refusal.because.reason, refusal.because.message, refusal.until);
   }
   const reason = candidates.areStuck ? 'StuckPodReplaced' : 'PodOutdated';
-  const message = `Step ${step + 1} takes ${granted.length} pods of zone ${zone}`;
+  const message = `Step ${step + 1} takes ${podsText(granted.length)} of zone ${zone}`;
   const decisions = granted.map((pod) => deletion(pass, pod, { ...candidates, message }));
   const { status } = snapshot.resource;
   return acts(decisions, { reason, message }, (deleted) =>

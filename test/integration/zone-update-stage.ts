@@ -13,6 +13,7 @@ import { reconcileZoneAwareUpdates } from '#operator-zone-updates.ts';
 import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { UpdateMetrics } from '#telemetry/update-metrics.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
 import { type Environment, startEnvironment, templateOf } from './virtual-environment.ts';
@@ -101,6 +102,7 @@ export class ZoneUpdateStage {
       log,
       metrics: createOperatorMetrics(registry),
       budgetMetrics: new BudgetMetrics(registry),
+      updateMetrics: new UpdateMetrics(registry),
       transport,
       identity,
       alarms,

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { errorOf } from '#base/error-of.ts';
+import { Alarms } from '#check/alarms.ts';
+import { openCloudWatch } from '#check/cloud-watch.ts';
+import {
+  readZoneAwareConfig,
+  sharedZoneAwareConfig,
+  type ZoneAwareOutcome,
+} from '#config/zone-aware-config.ts';
+import { connect } from '#kubernetes/connection.ts';
+import { startProbes } from '#operator-phased-servers.ts';
+import { runZoneAwareControllers } from '#operator-zone-aware-controllers.ts';
+import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
+import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import { createLogger } from '#telemetry/line-logger.ts';
+import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { createProcessRegistry } from '#telemetry/process-metrics.ts';
+import { createReadiness } from '#telemetry/readiness.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { UpdateMetrics } from '#telemetry/update-metrics.ts';
+import { standardErrorSink } from './log-sink.ts';
+import { namespaceOf, settingsOf } from './manager-connection.ts';
+import { signalled } from './signals.ts';
+
+/** A command line that can be run. */
+type Accepted = Extract<ZoneAwareOutcome, { readonly kind: 'run' }>;
+
+/**
+ * Runs as the zone-aware-controllers-for-k8s do, with their flags, variables and ports (D-65), until SIGINT or SIGTERM.
+ *
+ * @param args the arguments after the program, or after the command
+ * @returns the exit code: 0 after a signal, 1 when it cannot start or cannot go on, 2 for bad flags
+ */
+export async function zoneAwareControllersCommand(args: readonly string[]): Promise<number> {
+  const { CONTROLLERS, KUBECONFIG } = process.env;
+  const outcome = readZoneAwareConfig(args, { CONTROLLERS, KUBECONFIG });
+  if (outcome.kind === 'exit') {
+    process.stderr.write(outcome.stderr);
+    return outcome.code;
+  }
+  try {
+    await serve(outcome);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${errorOf(error).message}\n`);
+    return 1;
+  }
+}
+
+async function serve({ config: door, ignored }: Accepted): Promise<void> {
+  const clock = systemClock();
+  const sink = standardErrorSink();
+  const log = createLogger({ ...door.log, clock, sink });
+  const [first] = ignored;
+  if (first !== undefined) {
+    const after = ignored.slice(1).join(' ');
+    const text = 'nothing is read from the first argument on that is no flag';
+    log.error(text, { argument: first, after });
+  }
+  const registry = createProcessRegistry();
+  const httpMetrics = createHttpServerMetrics(registry);
+  const readiness = createReadiness();
+  const shared = { clock, log, registry, httpMetrics };
+  const stop = signalled((signal) => log.info('signal received', { signal }));
+  const opened: { close(): Promise<void> }[] = [];
+  try {
+    const probes = await startProbes(door, { ...shared, isReady: () => readiness.isReady() });
+    if (probes !== undefined) opened.push(probes);
+    const settings = await settingsOf(door, clock);
+    const config = sharedZoneAwareConfig(door, namespaceOf(door, settings));
+    const transport = await connect(settings, { clock, env: process.env });
+    opened.push(transport);
+    const alarms = new Alarms({ clock, source: openCloudWatch({ clock, log, env: process.env }) });
+    opened.push(alarms);
+    const given = {
+      ...shared,
+      door,
+      config,
+      readiness,
+      transport,
+      alarms,
+      metrics: createOperatorMetrics(registry),
+      budgetMetrics: new BudgetMetrics(registry),
+      updateMetrics: new UpdateMetrics(registry),
+      identity: `${process.env['HOSTNAME'] ?? 'zone-aware-controllers'}-${randomUUID()}`,
+    };
+    await runZoneAwareControllers(given, stop.signal);
+  } finally {
+    await Promise.all(opened.map((each) => each.close()));
+    stop.release();
+    sink.flush();
+  }
+}

@@ -1,0 +1,112 @@
+import type { Millis } from '#base/units.ts';
+import type { BindAddress } from './bind-address.ts';
+import type { Config } from './config.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import type { Flag } from './go-flags.ts';
+import { FlagSet } from './go-flags.ts';
+import { type FlagWithoutEffect, logOf, withoutEffect } from './phased-config.ts';
+import { horizonFlag, type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
+import { readConfig } from './read-config.ts';
+
+/** The variables that the zone-aware-controllers-for-k8s read, but for those of AWS. */
+export interface ZoneAwareEnvironment {
+  readonly CONTROLLERS?: string | undefined;
+  readonly KUBECONFIG?: string | undefined;
+}
+
+/** All that the command line and the environment decide under this name; deeply frozen. */
+export interface ZoneAwareConfig {
+  readonly log: Config['log'];
+  /** Undefined: inside the cluster. */
+  readonly kubeconfig: string | undefined;
+  /** Undefined: not served. */
+  readonly metrics: (BindAddress & { readonly isSecure: boolean }) | undefined;
+  /** Undefined: not served. */
+  readonly probes: BindAddress | undefined;
+  readonly isElected: boolean;
+  readonly predecessorHorizon: Millis;
+  /** Flags that were given, and what becomes of them: nothing. */
+  readonly withoutEffect: readonly FlagWithoutEffect[];
+}
+
+/** What the command line asks for: run, or print `stderr` and exit with `code`. */
+export type ZoneAwareOutcome =
+  | {
+      readonly kind: 'run';
+      readonly config: ZoneAwareConfig;
+      /** The first argument that is no flag, and all that follow. */
+      readonly ignored: readonly string[];
+    }
+  | { readonly kind: 'exit'; readonly code: 0 | 1 | 2; readonly stderr: string };
+
+interface ZoneAwareFlags extends OwnPhasedFlags {
+  readonly predecessorHorizon: Flag<Millis>;
+}
+
+/** Name of the Lease, which replicas of the peer take as well (OPS-8). */
+const leaseName = 'cebbe7b1.amp.aws';
+
+/** Reads the command line of the zone-aware-controllers-for-k8s, by Go's rules (OPS-6, P-2). */
+export function readZoneAwareConfig(
+  args: readonly string[],
+  env: ZoneAwareEnvironment,
+): ZoneAwareOutcome {
+  const set = new FlagSet('zone-aware-controllers');
+  const own = ownPhasedFlags(set, {
+    probes: { host: undefined, port: 8_081 },
+    metrics: { address: { host: undefined, port: 8_080 }, isSecure: false },
+    isElected: false,
+  });
+  const flags = { ...own, predecessorHorizon: horizonFlag(set) };
+  const outcome = set.parse(args);
+  if (outcome.kind === 'help') return { kind: 'exit', code: 0, stderr: set.usage() };
+  if (outcome.kind === 'refused') {
+    return { kind: 'exit', code: 2, stderr: `${outcome.reason}\n${set.usage()}` };
+  }
+  const problem = controllersProblem(env);
+  if (problem !== undefined) return { kind: 'exit', code: 1, stderr: `${problem}\n` };
+  return { kind: 'run', config: deepFreeze(configOf(flags, env)), ignored: outcome.ignored };
+}
+
+/** The peer looks for `zdb` and `zau` in the text, wherever they stand, and runs both where nothing is said. */
+function controllersProblem({ CONTROLLERS = 'zdb,zau' }: ZoneAwareEnvironment): string | undefined {
+  if (CONTROLLERS.includes('zdb')) {
+    return `Cannot run the controllers ${JSON.stringify(CONTROLLERS)}: ZoneDisruptionBudgets are not built in this version, ZoneAwareUpdates are; set CONTROLLERS=zau to run these alone`;
+  }
+  if (CONTROLLERS.includes('zau')) return undefined;
+  return `Cannot run the controllers ${JSON.stringify(CONTROLLERS)}: CONTROLLERS must name zdb, zau or both`;
+}
+
+function configOf(flags: ZoneAwareFlags, env: ZoneAwareEnvironment): ZoneAwareConfig {
+  const address = flags.metricsAddress.value;
+  return {
+    log: logOf(flags),
+    kubeconfig: flags.kubeconfig.value || env.KUBECONFIG || undefined,
+    metrics:
+      address === undefined ? undefined : { ...address, isSecure: flags.areMetricsSecure.value },
+    probes: flags.probeAddress.value,
+    isElected: flags.isElected.value,
+    predecessorHorizon: flags.predecessorHorizon.value,
+    withoutEffect: withoutEffect(flags),
+  };
+}
+
+/**
+ * Returns the configuration of what this name shares with the others, at its defaults but for what the flags say.
+ *
+ * @param namespace the operator's own, where its Lease is
+ * @throws {Error} one sentence, where it cannot be run
+ */
+export function sharedZoneAwareConfig(config: ZoneAwareConfig, namespace: string): Config {
+  const { isElected, log, predecessorHorizon } = config;
+  const outcome = readConfig([
+    `-kubernetes.namespace=${namespace}`,
+    `-log.format=${log.format}`,
+    `-log.level=${log.level}`,
+    `-leader-election.enabled=${isElected}`,
+    `-leader-election.resource-name=${leaseName}`,
+    `-rollout.predecessor-horizon=${predecessorHorizon}ms`,
+  ]);
+  if (outcome.kind === 'run') return outcome.config;
+  throw new Error(outcome.stderr.trim());
+}
