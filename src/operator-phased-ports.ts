@@ -16,6 +16,7 @@ import type { Informer } from '#kubernetes/informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { Credentials } from '#phased-rollout/credentials.ts';
 import { LetGoPods } from '#phased-rollout/let-go.ts';
+import { LiftedGates } from '#phased-rollout/lifted-gates.ts';
 import type { RolloutView } from '#phased-rollout/parse-resource.ts';
 import { PartitionPaces } from '#phased-rollout/partition-paces.ts';
 import { PhasedWrites } from '#phased-rollout/phased-writes.ts';
@@ -73,6 +74,7 @@ export function phasedPorts(
     reads: new ConsistentReads({ client, clock, ...freshness }),
     refusals: new Refusals(),
     paces: new PartitionPaces(),
+    lifted: new LiftedGates(clock),
     letGo: new LetGoPods({ clock, statefulSets, pods, open }),
     watched: new WatchedPods(pods, clock),
     questions: new OpenQuestions({ clock, onAnswer: (key) => queue.add(key) }),

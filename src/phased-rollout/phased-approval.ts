@@ -3,6 +3,7 @@ import { type Basis, StaleBasisError } from '#control/basis.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
 import { basisOf, isProven } from '#control/set-proof.ts';
 import type { LetGoPods } from './let-go.ts';
+import type { LiftedGates } from './lifted-gates.ts';
 import { type PhasedMoment, type PhasedMomentPorts, phasedMomentOf } from './phased-moment.ts';
 import { planPhasedRollout } from './plan.ts';
 import type { PhasedDecision } from './plan-decision.ts';
@@ -31,6 +32,7 @@ export function approve(wanted: PhasedDecision, key: string, ports: ApprovalPort
   const takes = takesPods(wanted, moment);
   if (takes) requireProof(wanted, moment);
   if (takes && wanted.kind === 'set-partition') noteSent(moment, ports.letGo);
+  if (!takes && letsGo(wanted)) noteLifted(wanted, moment, ports.lifted);
   return basisOf(moment.proof, moment.monotonic, ports.term);
 }
 
@@ -44,6 +46,22 @@ function requireProof(wanted: PhasedDecision, moment: PhasedMoment): void {
 
 function noteSent({ next }: PhasedMoment, pods: LetGoPods): void {
   if (next !== undefined) pods.sent(next);
+}
+
+/** Another request may follow before this one takes effect, if it does: its version says which of them still can. */
+function noteLifted(
+  wanted: PhasedDecision,
+  { snapshot: { target, former } }: PhasedMoment,
+  lifted: LiftedGates,
+): void {
+  const isSuspension = wanted.kind === 'set-partition' && wanted.because.reason === 'Suspended';
+  if (!isSuspension && wanted.kind !== 'release') return;
+  const { uid } = wanted.set;
+  const found = [...(target === undefined ? [] : [target]), ...former].find(
+    ({ set }) => set.uid === uid,
+  );
+  if (found === undefined) return;
+  lifted.sent(uid, { from: found.set.spec.partition, revision: wanted.revision });
 }
 
 /** Whether the pod that goes by `decision` may be governed by a budget; a pod that is stuck costs none. */

@@ -22,6 +22,7 @@ import type { PhasedRolloutSpec } from './api.ts';
 import type { Credentials } from './credentials.ts';
 import { gateQueries } from './gate-queries.ts';
 import { nextToGo } from './let-go.ts';
+import type { LiftedGates } from './lifted-gates.ts';
 import { finalizer, ownerAnnotation, type RolloutView } from './parse-resource.ts';
 import { indexes } from './phased-indexes.ts';
 import type { BecauseUnaskable } from './plan-decision.ts';
@@ -43,6 +44,7 @@ export interface PhasedMomentPorts {
   /** What names sets besides PhasedRollouts. */
   readonly owners: OtherOwners;
   readonly questions: OpenQuestions;
+  readonly lifted: LiftedGates;
   readonly seen: SeenStates;
   readonly credentials: Credentials;
   readonly stuckAfter: Millis | undefined;
@@ -95,6 +97,7 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
   };
   const next = target === undefined ? undefined : nextToGo(target, rollout.status.step);
   const permission = permissionOf(next, at.now, ports.budgets);
+  const takenBack = target && ports.lifted.takenBack(target, isLiftWanted(rollout));
   const snapshot: PhasedSnapshot = {
     resource,
     target,
@@ -103,6 +106,7 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
     conflicts: target === undefined ? [] : ports.owners.conflicts(target.set),
     isGoverned: permission !== undefined && permission.kind !== 'ungoverned',
     holds: [...holdsOf(rollout, at, ports), ...budgetHolds(permission, at.now)],
+    ...(takenBack !== undefined && { takenBack }),
     gate: gateOf({ resource, target }, { ...at, rollout }, ports),
     leaving: leavingAt(at.monotonic, ports),
     stuckAfter: ports.stuckAfter,
@@ -110,6 +114,10 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
   };
   const budgets = ports.budgets.proof(key);
   return { ...at, rollout, snapshot, proof: { ...proof, budgets }, next, permission };
+}
+
+function isLiftWanted({ spec, isDeleting }: RolloutView): boolean {
+  return isDeleting || (spec.kind === 'valid' && spec.value.standardRollingUpdate);
 }
 
 function targetIn(

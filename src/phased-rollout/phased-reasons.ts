@@ -39,6 +39,9 @@ export const phasedReasons: Readonly<
   ),
   RolloutCompleted: act('Every pod of the set runs its update revision.'),
   Suspended: act('spec.standardRollingUpdate is true: updates roll without checks.'),
+  SuspensionTakenBack: act(
+    'The request that lifted the gate took effect after spec.standardRollingUpdate was false again.',
+  ),
   Released: act('The PhasedRollout is deleted, or targets another set.'),
 
   SetNotFound: hold(

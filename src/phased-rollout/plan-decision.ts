@@ -46,6 +46,7 @@ export type PhasedReason =
   | 'RolloutStarted'
   | 'RolloutCompleted'
   | 'Suspended'
+  | 'SuspensionTakenBack'
   | 'CannotManage'
   | 'PrometheusConfigError';
 

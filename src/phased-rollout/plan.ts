@@ -208,12 +208,22 @@ function planSuspended(pass: Pass): Outcome {
 }
 
 function planGated(pass: Pass): Outcome {
+  const { takenBack } = pass.snapshot;
+  if (takenBack !== undefined) return planTakenBack(pass, takenBack);
   const { currentRevision, updateRevision } = pass.target.set.status;
   if (currentRevision === updateRevision) return planSteady(pass);
   if (currentRevision === '' || updateRevision === '') {
     return held('RevisionMissing', `${pass.target.set.name} does not tell both of its revisions`);
   }
   return planStart(pass) ?? planRollout(pass);
+}
+
+/** A request that lifted the gate arrived after the user had taken that back. */
+function planTakenBack(pass: Pass, before: number): Outcome {
+  const to = Math.min(before, pass.target.set.spec.replicas);
+  const message =
+    'spec.standardRollingUpdate is false again: a request that was under way lifted the gate, and it is set up as it was';
+  return { decisions: [setPartition(pass, to, { reason: 'SuspensionTakenBack', message })] };
 }
 
 /** A rollout that begins, or begins anew on another revision (R31, R31b); undefined while one is under way. */

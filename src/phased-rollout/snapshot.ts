@@ -22,6 +22,8 @@ export interface PhasedSnapshot {
   readonly holds: readonly DisruptionHold[];
   /** Whether a disruption budget governs the pod that goes next, so that each is asked for by itself. */
   readonly isGoverned: boolean;
+  /** The partition before a request of ours lifted the gate of the set, as a user wanted, and does not any more. */
+  readonly takenBack?: number;
   readonly gate: GateSight;
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;

@@ -23,6 +23,26 @@ function passes(stage: PhasedStage): number | undefined {
   return numberAt(stage.rollout(), 'status', 'rollingPodStatus', 'consecutiveSuccessfulChecks');
 }
 
+test('a suspension that is taken back while its request is under way lifts the gate for no more than a moment', async () => {
+  const stage = await rolling(3);
+  stage.env.cluster.faults.add({
+    match: { user: 'operator-1', verb: 'patch', resource: 'statefulsets' },
+    action: { kind: 'delay', delay: seconds(8), when: 'before' },
+    count: 1,
+  });
+  await stage.edit({ spec: { standardRollingUpdate: true } });
+  await stage.env.clock.advance(seconds(2));
+  await stage.edit({ spec: { standardRollingUpdate: false } });
+  await stage.until('the request took effect', () => stage.partitions().length > 2);
+  await stage.env.clock.advance(seconds(5));
+  assert.deepEqual(stage.partitions(), [0, 3, 0, 3]);
+  const updated = pods.filter((pod) => stage.env.imageOf(pod) === 'db:2');
+  assert.ok(updated.length <= 1, updated.join(', '));
+  await stage.completed('db:2');
+  assert.deepEqual(stage.partitions(), [0, 3, 0, 3, 2, 1, 0, 3]);
+  await stage.close();
+});
+
 test('no pod goes while another is lost since the checks began, and it goes once that is back', async () => {
   const stage = await rolling(3, { podManagementPolicy: 'Parallel' });
   await stage.until('one has passed', () => passes(stage) === 1);

@@ -10,9 +10,10 @@ import {
 } from '#embedded-cluster/controllers/read-json.ts';
 import type { Call, Commit } from '#embedded-cluster/event-log.ts';
 import type { AskedOnce } from '#testing/fake-prometheus.ts';
+import { isReady, isSteady, lostPodFaults } from './phased-pod-judge.ts';
 
 /** What a judgement is made on. */
-export interface GateHistory {
+interface GateHistory {
   /** All commits of the set. */
   readonly commits: readonly Commit[];
   readonly asked: readonly AskedOnce[];
@@ -23,6 +24,33 @@ export interface GateHistory {
   readonly stepSize: number;
   /** When the clock that never steps began, in the time of the commits. */
   readonly start: number;
+}
+
+/** All that is wrong with the history of the set `db` under one PhasedRollout, as that says now what was wanted. */
+export function rolloutFaults({
+  rollout,
+  eventLog: { commits, calls },
+  asked,
+  start,
+}: Pick<GateHistory, 'asked' | 'start'> & {
+  readonly rollout: JsonObject | undefined;
+  readonly eventLog: { readonly commits: readonly Commit[]; readonly calls: readonly Call[] };
+}): readonly string[] {
+  const name = 'db';
+  const ofSet = commits.filter(
+    (commit) => commit.resource === 'statefulsets.apps' && commit.name === name,
+  );
+  const check = objectAt(rollout, 'spec', 'check');
+  const queries = [objectAt(check, 'query'), ...objectsAt(check, 'additionalQueries')];
+  const gate = gateFaults({
+    commits: ofSet,
+    asked,
+    expressions: queries.map((query) => textAt(query, 'expr')),
+    threshold: numberAt(check, 'successThreshold') ?? 3,
+    stepSize: numberAt(rollout, 'spec', 'stepSize') ?? 1,
+    start,
+  });
+  return [...gate, ...lostPodFaults({ commits, calls, name })];
 }
 
 interface Moment {
@@ -38,7 +66,7 @@ interface Moment {
  * Returns what is wrong, one sentence each: a partition that was lowered by more than one, or without as many answers that
  * pass on end, all asked since the partition or the template last changed; in a step of several pods for the first of them.
  */
-export function gateFaults(history: GateHistory): readonly string[] {
+function gateFaults(history: GateHistory): readonly string[] {
   const { commits, threshold, stepSize, start } = history;
   const moments = commits.flatMap((commit) => momentOf(commit, start));
   let since = Number.NEGATIVE_INFINITY;
@@ -81,7 +109,7 @@ function faultsOf(
   ];
 }
 
-function momentOf({ after, at }: Commit, start: number): readonly Moment[] {
+function momentOf({ before, after, at }: Commit, start: number): readonly Moment[] {
   if (after === undefined) return [];
   const strategy = ['spec', 'updateStrategy', 'rollingUpdate', 'partition'];
   return [
@@ -90,7 +118,8 @@ function momentOf({ after, at }: Commit, start: number): readonly Moment[] {
       partition: numberAt(after, ...strategy) ?? 0,
       replicas: numberAt(after, 'spec', 'replicas') ?? 1,
       template: canonicalJson(objectAt(after, 'spec', 'template')),
-      isSteady: isSteady(after),
+      // As it stood: the write itself is not observed yet.
+      isSteady: isSteady(before ?? after),
     },
   ];
 }
@@ -116,10 +145,6 @@ function passesOfOne(asked: readonly AskedOnce[], since: number, until: number):
   return passes;
 }
 
-function isSteady(set: JsonObject): boolean {
-  return textAt(set, 'status', 'currentRevision') === textAt(set, 'status', 'updateRevision');
-}
-
 /** Every partition that the set `name` has had, newest last, each once on end. */
 export function partitionsIn(commits: readonly Commit[], name: string): readonly number[] {
   const all = commits
@@ -143,13 +168,6 @@ export function mostDown(commits: readonly Commit[], pods: readonly string[]): n
     if (isWhole) most = Math.max(most, pods.length - up);
   }
   return most;
-}
-
-function isReady(pod: JsonObject | undefined): boolean {
-  if (textAt(pod, 'metadata', 'deletionTimestamp') !== '') return false;
-  return objectsAt(objectAt(pod, 'status'), 'conditions').some(
-    (each) => textAt(each, 'type') === 'Ready' && textAt(each, 'status') === 'True',
-  );
 }
 
 const verbs: readonly string[] = ['create', 'update', 'patch', 'delete'];
