@@ -12,7 +12,7 @@ import {
   slotsIn,
   unlessHeld,
 } from './plan-outcome.ts';
-import { planRollback } from './plan-rollback.ts';
+import { isRollbackWanted, planRollback } from './plan-rollback.ts';
 import { planStuckPod } from './plan-stuck.ts';
 import { isRollback, type Step, type StepStatus } from './status.ts';
 
@@ -31,8 +31,11 @@ function planUnderWay(pass: Pass): Outcome {
   const { snapshot, target } = pass;
   const { set } = target;
   const { partition, replicas } = set.spec;
-  const { step } = snapshot.resource.status;
-  if (step !== undefined && isRollback(step.status)) return planRollback(pass, step);
+  const stored = snapshot.resource.status.step;
+  const isGoneBack = stored !== undefined && isRollback(stored.status);
+  if (isGoneBack && isRollbackWanted(pass)) return planRollback(pass, stored);
+  // Nobody wants that any more, or ever did: what the status says of it is from before, and the rollout is checked anew.
+  const step = isGoneBack ? undefined : stored;
   if (partition === 0) {
     return held('AwaitingPromotion', `${set.name} has nothing left to check`);
   }
