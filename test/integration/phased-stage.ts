@@ -1,5 +1,6 @@
 /** PhasedRollouts in virtual time: a set, its controller, a Prometheus that answers as told, and the program. */
 import assert from 'node:assert/strict';
+import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, minutes, seconds } from '#base/units.ts';
 import { readPhasedRolloutConfig, sharedConfigOf } from '#config/phased-config.ts';
@@ -86,8 +87,8 @@ export class PhasedStage {
   }
 
   /** Starts the program. */
-  start(args: readonly string[] = ['--leader-elect']): PhasedRun {
-    const { cluster, clock } = this.env;
+  start(args: readonly string[] = ['--leader-elect'], clock: Clock = this.env.clock): PhasedRun {
+    const { cluster } = this.env;
     this.#runs += 1;
     const flags = ['--health-probe-bind-address=0', ...args];
     const outcome = readPhasedRolloutConfig(flags, { ENABLE_WEBHOOKS: 'false' });
