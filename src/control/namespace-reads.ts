@@ -6,6 +6,7 @@ import type { Cached, Informer } from '#kubernetes/informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 import { compareRevisions, newerRevision } from '#kubernetes/revision.ts';
+import { LaggingReadError } from './consistent-reads.ts';
 import type { Read } from './overlaid-read.ts';
 import { SharedRounds } from './shared-rounds.ts';
 
@@ -32,6 +33,13 @@ interface Answered<View> {
   readonly listed: Read<View> | undefined;
 }
 
+interface SentList {
+  readonly list: ListResult;
+  readonly sentAt: Monotonic;
+  /** What a write of ours had been answered with by then. */
+  readonly written: string | undefined;
+}
+
 /** Longest time that the answer to a list is waited for, once it is sent. */
 const answerWithin = seconds(10);
 
@@ -52,6 +60,11 @@ export class NamespaceReads<View extends Cached> {
   /** Whether anything tells what `namespace` has, however long ago. */
   hasRead(namespace: string): boolean {
     return this.#ports.informer.hasSynced || this.#reads.has(namespace);
+  }
+
+  /** The namespaces of which lists tell something that the cache alone does not. */
+  namespaces(): readonly string[] {
+    return [...this.#reads.keys()];
   }
 
   /** When the request was sent that proves the view of `namespace` last; undefined while nothing does. */
@@ -93,7 +106,7 @@ export class NamespaceReads<View extends Cached> {
    * is asked for that alone.
    *
    * @throws what the client throws when the answer tells neither; RevisionWentBackError when it is older than what had been
-   * seen (D-6); the reason of `signal` when that aborts first
+   * seen (D-6), LaggingReadError when it is older than what we had written; the reason of `signal` when that aborts first
    */
   look(namespace: string, signal: AbortSignal): Promise<void> {
     return this.#rounds.join(
@@ -111,23 +124,25 @@ export class NamespaceReads<View extends Cached> {
       if (informer.isAbsent) return;
     }
     let sentAt = clock.monotonic();
+    let { written } = informer.freshness;
     const beforeSend = (): void => {
       sentAt = clock.monotonic();
+      ({ written } = informer.freshness);
       sent();
     };
     const list = await client
       .list(type, { namespace }, { signal, beforeSend, answerWithin })
       .catch(absent);
     if (list === undefined) this.#take(namespace, { sentAt, isAbsent: true, listed: undefined });
-    else this.#listed(namespace, { list, sentAt });
+    else this.#listed(namespace, { list, sentAt, written });
   }
 
-  #listed(
-    namespace: string,
-    { list, sentAt }: { readonly list: ListResult; readonly sentAt: Monotonic },
-  ): void {
-    const { project, informer } = this.#ports;
+  #listed(namespace: string, { list, sentAt, written }: SentList): void {
+    const { project, informer, type } = this.#ports;
     const { resourceVersion: revision, items } = list;
+    if (written !== undefined && compareRevisions(revision, written) < 0) {
+      throw new LaggingReadError(type.plural, { read: revision, written });
+    }
     let newest: string | undefined;
     for (const { metadata } of items) newest = newerRevision(newest, metadata.resourceVersion);
     informer.freshness.consistentRead(revision, sentAt, newest);

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Monotonic } from '#base/units.ts';
 import type { BudgetProof } from '#control/budget-sight.ts';
+import { FormerBudgets } from '#control/former-budgets.ts';
 import { NamespaceReads } from '#control/namespace-reads.ts';
 import { overlaid } from '#control/overlaid-read.ts';
 import { WitnessedCreations } from '#control/witnessed-creations.ts';
@@ -10,7 +11,6 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { labelsOf } from '#statefulset/pod-labels.ts';
 import type { PodView } from '#statefulset/view.ts';
 import { type BudgetView, budgetView } from './budget-view.ts';
-import { FormerBudgets } from './former-budgets.ts';
 import {
   type BudgetObservation,
   type Governing,
@@ -18,6 +18,7 @@ import {
   KnownBudgets,
 } from './known-budgets.ts';
 import type { PatternCompiler } from './pattern.ts';
+import { isSameSelector, mayOverlap } from './same-selectors.ts';
 
 /** What {@link BudgetsInView} go through. */
 export interface BudgetsInViewPorts {
@@ -45,7 +46,7 @@ export class BudgetsInView {
   readonly #known: KnownBudgets;
   readonly #reads: NamespaceReads<BudgetView>;
   readonly #creations: WitnessedCreations;
-  readonly #former: FormerBudgets;
+  readonly #former: FormerBudgets<KnownBudget>;
   readonly #handlers: (() => void)[] = [];
 
   constructor(ports: BudgetsInViewPorts) {
@@ -57,7 +58,7 @@ export class BudgetsInView {
       project: budgetView,
     });
     this.#creations = new WitnessedCreations(ports.clock);
-    this.#former = new FormerBudgets(ports.clock);
+    this.#former = new FormerBudgets({ clock: ports.clock, mayOverlap, isSameSelector });
     const { informer } = ports;
     for (const view of informer.lister.list()) this.#known.put(view.object);
     informer.onChange((change) => this.#changed(change));

@@ -1,0 +1,154 @@
+/** Evictions under ZoneDisruptionBudgets, as two replicas of the authority let them go. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { minutes, seconds } from '#base/units.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { type ZoneBudgetReplica, ZoneBudgetStage } from './zone-budget-stage.ts';
+
+async function twoReplicas(): Promise<{
+  readonly stage: ZoneBudgetStage;
+  readonly leader: ZoneBudgetReplica;
+  readonly other: ZoneBudgetReplica;
+}> {
+  const stage = await ZoneBudgetStage.open();
+  const leader = await stage.start();
+  const other = await stage.start();
+  leader.lead();
+  return { stage, leader, other };
+}
+
+test('two that evict at once over three zones, by two replicas, are let through one zone at a time', async () => {
+  const { stage, leader, other } = await twoReplicas();
+  stage.cap = 2;
+  await stage.create({ maxUnavailable: 2 });
+  const zones = ['zone-a', 'zone-b', 'zone-c'].map((zone) => stage.podsOf(zone));
+  assert.deepEqual(
+    zones.map((pods) => pods.length),
+    [4, 4, 4],
+  );
+  const uids = new Map([...stage.env.stored('pods').keys()].map((pod) => [pod, uidOf(stage, pod)]));
+  const left = (): string[] =>
+    [...uids].flatMap(([pod, uid]) => (uidOf(stage, pod) === uid ? [pod] : []));
+  for (let rounds = 0; rounds < 40 && left().length > 0; rounds += 1) {
+    const asked = left().flatMap((pod) => [leader.evict(pod), other.evict(pod)]);
+    const said = await stage.finish(Promise.all(asked));
+    assert.ok(
+      said.some((each) => each === ''),
+      said.join('; '),
+    );
+    assert.ok(said.some((each) => each === 'denied: disturbed' || left().length <= 2));
+    await stage.until('all pods are ready again', () => stage.isWhole());
+    await stage.pass(seconds(2));
+  }
+  assert.deepEqual(left(), []);
+  await stage.close();
+});
+
+test('what one replica gave away counts at another one, also when the one that leads is gone', async () => {
+  const { stage, leader, other } = await twoReplicas();
+  await stage.create({ maxUnavailable: 1 });
+  const [a] = stage.podsOf('zone-a');
+  const [b] = stage.podsOf('zone-b');
+  const pod = leader.authority.evictions.pod('demo', a ?? '');
+  assert.ok(pod !== undefined && b !== undefined);
+  const { signal } = new AbortController();
+  const given = leader.authority.evictions.judgeEviction(pod, { isDryRun: false }, signal);
+  const [verdict] = await stage.finish(given);
+  assert.equal(verdict?.kind, 'allowed');
+  leader.die();
+  assert.equal(await stage.finish(other.evict(b)), 'denied: disturbed');
+  other.lead();
+  assert.equal(await stage.finish(other.evict(b)), 'denied: disturbed');
+  assert.equal(await stage.finish(other.evict(a ?? '')), '');
+  await stage.until('it is back', () => stage.isWhole());
+  await stage.pass(seconds(2));
+  assert.equal(await stage.finish(other.evict(b)), '');
+  await stage.until('that one is back, too', () => stage.isWhole());
+  await stage.close();
+});
+
+test('an eviction that never came gives the other zones free after two minutes', async () => {
+  const { stage, leader, other } = await twoReplicas();
+  await stage.create({ maxUnavailable: 1 });
+  const [a] = stage.podsOf('zone-a');
+  const [b] = stage.podsOf('zone-b');
+  const pod = leader.authority.evictions.pod('demo', a ?? '');
+  assert.ok(pod !== undefined && b !== undefined);
+  const { signal } = new AbortController();
+  await stage.finish(leader.authority.evictions.judgeEviction(pod, { isDryRun: false }, signal));
+  await stage.pass(seconds(100));
+  assert.equal(await stage.finish(other.evict(b)), 'denied: disturbed');
+  await stage.pass(seconds(30));
+  assert.equal(await stage.finish(other.evict(b)), '');
+  await stage.close();
+});
+
+test('a pod on a node whose zone nobody knows stays, and while it is away nothing else goes', async () => {
+  const { stage, leader } = await twoReplicas();
+  await stage.create({ maxUnavailable: 1 });
+  const document = { metadata: { labels: { 'topology.kubernetes.io/zone': null } } };
+  const fresh = await stage.start();
+  await stage.env.client.patch(
+    resourceTypes.nodes,
+    { name: 'node-1' },
+    { body: { kind: 'merge', document } },
+  );
+  const third = await stage.start();
+  const [a] = stage.podsOf('zone-a');
+  const [b] = stage.podsOf('zone-b');
+  assert.ok(a !== undefined && b !== undefined);
+  assert.equal(await stage.finish(third.evict(b)), 'denied: no-zone');
+  assert.equal(await stage.finish(third.evict(a)), '', 'the others may go');
+  await stage.until('it is back', () => stage.isWhole());
+  await stage.pass(seconds(2));
+  assert.equal(await stage.finish(fresh.evict(b)), '', 'who saw the node before remembers');
+  assert.equal(await stage.finish(leader.evict(a)), 'denied: disturbed');
+  await stage.close();
+});
+
+test('a budget that is changed counts at once: to none, to more, to what cannot be read', async () => {
+  const { stage, leader, other } = await twoReplicas();
+  stage.cap = 2;
+  await stage.create({ maxUnavailable: 1 });
+  const [one, two, three] = stage.podsOf('zone-a');
+  assert.ok(one !== undefined && two !== undefined && three !== undefined);
+  assert.equal(await stage.finish(leader.evict(one)), '');
+  assert.equal(await stage.finish(other.evict(two)), 'denied: disturbed');
+  await stage.edit({ maxUnavailable: 2 });
+  await stage.pass(seconds(1));
+  assert.equal(await stage.finish(other.evict(two)), '');
+  assert.equal(await stage.finish(leader.evict(three)), 'denied: disturbed');
+  await stage.until('both are back', () => stage.isWhole());
+  await stage.edit({ maxUnavailable: 0 });
+  await stage.pass(seconds(1));
+  assert.equal(await stage.finish(leader.evict(three)), 'denied: nothing-allowed');
+  await stage.edit({ maxUnavailable: 'two' });
+  await stage.pass(seconds(1));
+  assert.match(await stage.finish(leader.evict(three)), /^unreadable: spec\.maxUnavailable /);
+  await stage.close();
+});
+
+test('of two budgets over a pod each must allow it, and each has a ledger of its own in the namespace of the operator', async () => {
+  const { stage, leader } = await twoReplicas();
+  await stage.create({ maxUnavailable: 1 });
+  await stage.create({ maxUnavailable: 0 }, 'none');
+  const [a] = stage.podsOf('zone-a');
+  assert.ok(a !== undefined);
+  await stage.pass(minutes(3));
+  assert.equal(await stage.finish(leader.evict(a)), 'denied: nothing-allowed');
+  await stage.edit({ maxUnavailable: 3 }, 'none');
+  await stage.pass(seconds(1));
+  assert.equal(await stage.finish(leader.evict(a)), '');
+  const found = await stage.finish(
+    stage.env.client.list(resourceTypes.configMaps, { namespace: 'ops' }),
+  );
+  assert.deepEqual(found.items.map(({ metadata }) => metadata.name).toSorted(), [
+    'rollout-operator-zone-ledger-demo.db',
+    'rollout-operator-zone-ledger-demo.none',
+  ]);
+  await stage.close();
+});
+
+function uidOf(stage: ZoneBudgetStage, pod: string): string {
+  return stage.env.stored('pods').has(pod) ? stage.env.uidOf('pods', pod) : '';
+}
