@@ -42,8 +42,6 @@ export interface ZoneDisruptionBudgetPorts {
 /**
  * Whoever may evict pods under ZoneDisruptionBudgets is told here, on any replica: what is given away stands in the ledger of
  * each budget by then. One replica leads: it alone begins the ledgers of new budgets.
- *
- * The operator does not open it yet: no process watches these budgets, and none refuses an eviction by them.
  */
 export class ZoneDisruptionBudgets {
   readonly evictions: JudgedZoneEvictions;

@@ -1,21 +1,17 @@
-/** ZoneDisruptionBudgets in virtual time: a set over three zones, and replicas of the authority that evictions ask. */
+/** ZoneDisruptionBudgets in virtual time: a set over three zones, and replicas of the webhook that evictions ask. */
 import assert from 'node:assert/strict';
+import { startDeadline } from '#admission/deadline.ts';
+import type { AdmissionRequest } from '#admission/review.ts';
+import { aborted } from '#base/aborted.ts';
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
-import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { createInformer } from '#kubernetes/shared-informer.ts';
-import { parseNode } from '#statefulset/parse-node.ts';
-import { parsePod } from '#statefulset/parse-pod.ts';
-import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
+import { openZoneBudgets } from '#operator-zone-budgets.ts';
+import { evictionRequest } from '#testing/admission-requests.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { zoneDisruptionBudgetDefinition } from '#zone-disruption-budget/definition.ts';
-import { refusalsIn } from '#zone-disruption-budget/eviction-verdict.ts';
-import { zonePodIndexers } from '#zone-disruption-budget/namespace-views.ts';
-import { zoneBudgetView } from '#zone-disruption-budget/zone-budget-view.ts';
-import { ZoneDisruptionBudgets } from '#zone-disruption-budget/zone-disruption-budgets.ts';
 import { type Environment, startEnvironment } from './virtual-environment.ts';
 import { zoneFaults } from './zone-update-judge.ts';
 
@@ -24,89 +20,69 @@ const replicas = 12;
 const ledgerNamespace = 'ops';
 const patience = minutes(30);
 
-/** One process that answers evictions. */
+/** One process that answers evictions, as the operator composes it. */
 export class ZoneBudgetReplica {
-  readonly authority: ZoneDisruptionBudgets;
   readonly log = new KeptLog();
+  /** What was counted, such as `denied DeniedByZdb`. */
+  readonly counted: string[] = [];
   readonly #env: Environment;
-  readonly #killing = new AbortController();
+  readonly #user: string;
+  readonly #end = new AbortController();
   readonly #transport;
-  readonly #term: string;
+  readonly #budgets;
 
   constructor(env: Environment, user: string) {
     const { clock, cluster } = env;
-    this.#env = env;
-    this.#term = user;
-    this.#transport = cluster.transport({ user });
-    const client = createClient({
-      transport: this.#transport,
-      clock,
-      timeout: millis(0),
-      userAgent: user,
-    });
-    const { signal } = this.#killing;
-    const of = { client, clock, report: () => undefined };
-    const budgets = createInformer({
-      ...of,
-      type: resourceTypes.zoneDisruptionBudgets,
-      project: zoneBudgetView,
-      indexers: {},
-      isAbsentAllowed: true,
-    });
-    const pods = createInformer({
-      ...of,
-      type: resourceTypes.pods,
-      isSpecRead: 'node-name',
-      project: parsePod,
-      indexers: { ...podIndexers, ...zonePodIndexers },
-    });
-    const statefulSets = createInformer({
-      ...of,
-      type: resourceTypes.statefulSets,
-      project: parseStatefulSet,
-      indexers: statefulSetIndexers,
-    });
-    const nodes = createInformer({
-      ...of,
-      type: resourceTypes.nodes,
-      project: parseNode,
-      indexers: {},
-    });
     const { log } = this;
-    const caches = { budgets, pods, statefulSets, nodes };
-    this.authority = new ZoneDisruptionBudgets({ client, clock, log, ledgerNamespace, ...caches });
-    for (const each of Object.values(caches)) {
-      each.synced.catch(() => undefined);
-      each.run(signal).catch(() => undefined);
-    }
+    this.#env = env;
+    this.#user = user;
+    this.#transport = cluster.transport({ user });
+    const transport = this.#transport;
+    const client = createClient({ transport, clock, timeout: millis(0), userAgent: user });
+    this.#budgets = openZoneBudgets({
+      client,
+      reviewClient: client,
+      ledgerNamespace,
+      clock,
+      log,
+      count: (status, reason) => this.counted.push(`${status} ${reason}`),
+    });
+    this.#budgets.run(this.#end.signal).catch(() => undefined);
   }
 
-  /** Leads from now on; nobody did before. */
+  /** Leads from now on, until it dies; nobody did before. */
   lead(): void {
     const now = this.#env.clock.monotonic();
-    this.authority.lead({ term: this.#term, predecessorsOverAt: now, mayBeginAt: now });
+    const term = { term: this.#user, predecessor: { overAt: now, ownOverAt: now } };
+    void this.#budgets.lead(term, () => aborted(this.#end.signal));
   }
 
   /** It is gone, and none of its requests leaves any more. */
   die(): void {
     this.#transport.revoke();
-    this.#killing.abort();
-    this.authority.close();
+    this.#end.abort();
   }
 
-  /** What the budgets say to the eviction of a pod: why none may go, or an empty text. A pod that may go goes. */
+  /** Has an eviction of a pod reviewed as an API server does: an empty text, or code and message of the denial. */
+  async review(name: string, rest: Partial<AdmissionRequest> = {}): Promise<string> {
+    const { clock } = this.#env;
+    const deadline = startDeadline(clock, clock.monotonic(), seconds(8));
+    try {
+      const request = { ...evictionRequest('a-0'), namespace, name, ...rest };
+      const decision = await this.#budgets.webhook.judge(request, { deadline: () => deadline });
+      return decision.isAllowed ? '' : `${decision.code} ${decision.message}`;
+    } finally {
+      deadline.release();
+    }
+  }
+
+  /** The same; a pod that may go goes. */
   async evict(name: string): Promise<string> {
-    const { evictions } = this.authority;
-    const pod = evictions.pod(namespace, name);
-    if (pod === undefined) return 'not seen';
-    const { signal } = this.#killing;
-    const verdicts = await evictions.judgeEviction(pod, { isDryRun: false }, signal);
-    const [refusal] = refusalsIn(verdicts);
-    if (refusal?.kind === 'denied') return `denied: ${refusal.denial.kind}`;
-    if (refusal !== undefined) return `${refusal.kind}: ${refusal.why}`;
+    const answer = await this.review(name);
     const key = { namespace, name };
+    if (answer !== '') return answer;
     await this.#env.client
-      .delete(resourceTypes.pods, key, { preconditions: { uid: pod.uid } })
+      .delete(resourceTypes.pods, key, { preconditions: {} })
       .catch(() => undefined);
     return '';
   }
