@@ -46,7 +46,12 @@ export interface RunningZoneBudgets {
   readonly synced: Promise<void>;
   /** Watches until `signal` aborts. @throws when the view cannot be trusted any more (D-6) */
   run(signal: AbortSignal): Promise<void>;
-  /** Leads while `work` lasts. @returns what `work` returns */
+  /**
+   * Leads while `work` lasts, and keeps statuses up to date.
+   *
+   * @returns what `work` returns
+   * @throws what it throws, and at once when the view cannot be trusted any more (D-6)
+   */
   lead<T>(term: ZoneBudgetTerm, work: () => Promise<T>): Promise<T>;
 }
 
@@ -97,10 +102,20 @@ export function openZoneBudgets(settings: ZoneBudgetSettings): RunningZoneBudget
     },
     lead: async ({ term, predecessor: { overAt, ownOverAt } }, work) => {
       authority.lead({ term, predecessorsOverAt: overAt, mayBeginAt: ownOverAt });
+      const ending = new AbortController();
+      const failed = Promise.withResolvers<never>();
+      // Where the caches end before they are filled, `run` tells why.
+      const filled = synced.then(() => true).catch(() => false);
+      const statuses = filled.then((is) =>
+        is ? authority.keepStatuses(ending.signal) : undefined,
+      );
+      statuses.catch(failed.reject);
       try {
-        return await work();
+        return await Promise.race([work(), failed.promise]);
       } finally {
         authority.resign();
+        ending.abort();
+        await Promise.allSettled([statuses]);
       }
     },
   };

@@ -25,6 +25,8 @@ export interface ZoneEvictionPorts {
   readonly views: Pick<NamespaceViews, 'prove'>;
   readonly standings: Pick<ZoneStandings, 'of'>;
   readonly ledgers: Pick<ZoneLedgers, 'of'>;
+  /** Told that an eviction under `budget` was allowed, and that stored. */
+  onGiven(budget: ZoneBudgetView): void;
 }
 
 /** A judgement of one pod, while it is made. */
@@ -99,6 +101,7 @@ export class JudgedZoneEvictions {
       isDryRun: spec.isDryRun,
       ask: async (isDryRun) => {
         const answer = await this.#answer({ budget, spec }, isDryRun, judgement);
+        if (answer.kind === 'allowed' && !isDryRun) this.#ports.onGiven(budget);
         return { budget: ref, isDryRun: spec.isDryRun, ...verdictOf(answer) };
       },
     };

@@ -1,20 +1,26 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import type { Monotonic } from '#base/units.ts';
+import { type Monotonic, seconds } from '#base/units.ts';
 import { CreatedLedgers } from '#control/created-ledgers.ts';
 import { PodZones } from '#control/pod-zones.ts';
+import { UnseenWrites } from '#control/unseen-writes.ts';
 import { WatchedPods } from '#control/watched-pods.ts';
 import type { Leader } from '#disruption/release.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
+import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import type { NodeView } from '#statefulset/parse-node.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { JudgedZoneEvictions } from './judged-evictions.ts';
 import { NamespaceViews } from './namespace-views.ts';
+import { runZoneStatuses } from './run-zone-statuses.ts';
 import type { ZoneBudgetView } from './zone-budget-view.ts';
 import { ZoneBudgetsInView } from './zone-budgets-in-view.ts';
 import { ZoneLedgers } from './zone-ledgers.ts';
 import { ZoneStandings } from './zone-standings.ts';
+import { ZoneStatusWrites } from './zone-status-writes.ts';
+
+const longestBackoff = seconds(30);
 
 /** The term in which this process leads. */
 export interface ZoneLeadingTerm {
@@ -41,7 +47,7 @@ export interface ZoneDisruptionBudgetPorts {
 
 /**
  * Whoever may evict pods under ZoneDisruptionBudgets is told here, on any replica: what is given away stands in the ledger of
- * each budget by then. One replica leads: it alone begins the ledgers of new budgets.
+ * each budget by then. One replica leads: it alone begins the ledgers of new budgets, and writes their status.
  */
 export class ZoneDisruptionBudgets {
   readonly evictions: JudgedZoneEvictions;
@@ -50,11 +56,14 @@ export class ZoneDisruptionBudgets {
   readonly #views: NamespaceViews;
   readonly #ledgers: ZoneLedgers;
   readonly #created: CreatedLedgers;
+  readonly #ports: ZoneDisruptionBudgetPorts;
   #leading: ZoneLeadingTerm | undefined;
+  #onGiven: (budget: ZoneBudgetView) => void = () => undefined;
 
   constructor(ports: ZoneDisruptionBudgetPorts) {
     const { client, clock, log, budgets, pods, statefulSets, nodes } = ports;
     this.#clock = clock;
+    this.#ports = ports;
     // Its handlers come before those of views: what a pod leaves behind is remembered when the view is without it.
     const zones = new PodZones({ clock, nodes, pods });
     const watched = new WatchedPods(pods, clock);
@@ -77,7 +86,15 @@ export class ZoneDisruptionBudgets {
       sawCreation: (uid) => inView.sawCreation(uid, clock.monotonic()),
     });
     const ledgers = this.#ledgers;
-    this.evictions = new JudgedZoneEvictions({ clock, pods, inView, views, standings, ledgers });
+    this.evictions = new JudgedZoneEvictions({
+      clock,
+      pods,
+      inView,
+      views,
+      standings,
+      ledgers,
+      onGiven: (budget) => this.#onGiven(budget),
+    });
     inView.onChange(() => this.#budgetsChanged());
   }
 
@@ -91,6 +108,30 @@ export class ZoneDisruptionBudgets {
   resign(): void {
     this.#leading = undefined;
     this.#created.retain(new Set());
+  }
+
+  /** Keeps the statuses up to date while this process leads, until `signal` aborts. @throws as {@link runZoneStatuses} */
+  async keepStatuses(signal: AbortSignal): Promise<void> {
+    const { client, clock, budgets } = this.#ports;
+    const queue = createWorkQueue({
+      clock,
+      name: 'zonedisruptionbudget',
+      maxDelay: longestBackoff,
+    });
+    const unseen = new UnseenWrites(clock, budgets.freshness);
+    await runZoneStatuses(
+      {
+        ...this.#ports,
+        queue,
+        inView: this.#inView,
+        ledgers: this.#ledgers,
+        writes: new ZoneStatusWrites({ client, unseen }),
+        onGiven: (wake) => {
+          this.#onGiven = wake;
+        },
+      },
+      signal,
+    );
   }
 
   /** Nothing is written any more that nobody asks for. */

@@ -4,8 +4,8 @@ import { startDeadline } from '#admission/deadline.ts';
 import type { AdmissionRequest } from '#admission/review.ts';
 import { aborted } from '#base/aborted.ts';
 import type { JsonObject } from '#base/json.ts';
-import { type Millis, millis, minutes, seconds } from '#base/units.ts';
-import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { type Instant, type Millis, millis, minutes, seconds } from '#base/units.ts';
+import { objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { openZoneBudgets } from '#operator-zone-budgets.ts';
@@ -18,6 +18,8 @@ import { zoneFaults } from './zone-update-judge.ts';
 const namespace = 'demo';
 const replicas = 12;
 const ledgerNamespace = 'ops';
+const plural = 'zonedisruptionbudgets';
+const resourceName = `${plural}.zonecontrol.k8s.aws`;
 const patience = minutes(30);
 
 /** One process that answers evictions, as the operator composes it. */
@@ -135,6 +137,19 @@ export class ZoneBudgetStage {
   async edit(spec: JsonObject, name = 'db'): Promise<void> {
     const body = { kind: 'merge', document: { spec } } as const;
     await this.env.client.patch(resourceTypes.zoneDisruptionBudgets, { namespace, name }, { body });
+  }
+
+  /** The status of a budget as it is stored. */
+  status(name = 'db'): JsonObject {
+    return objectAt(this.env.stored(resourceName).get(name), 'status');
+  }
+
+  /** How often a status was written since `from`, and by whom, such as `replica-1`. */
+  statusWriters(from: Instant): readonly string[] {
+    return this.env.cluster.eventLog.calls
+      .filter(({ verb, resource }) => verb === 'update' && resource.startsWith(plural))
+      .filter(({ startedAt }) => startedAt >= from)
+      .map(({ user }) => user);
   }
 
   /** Waits for `work` while time passes. */

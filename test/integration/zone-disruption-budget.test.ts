@@ -1,7 +1,10 @@
 /** Evictions under ZoneDisruptionBudgets, as two replicas of the webhook let them go. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { minutes, seconds } from '#base/units.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '#base/json.ts';
+import { instant, minutes, seconds } from '#base/units.ts';
+import { objectAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { ZoneBudgetReplica, ZoneBudgetStage } from './zone-budget-stage.ts';
 
@@ -164,6 +167,100 @@ test('a replica that has seen nothing yet lets no pod go that serves', async () 
     `429 denying pod eviction for ${a}: the pod, as it is now, has not been seen by this operator yet`,
   );
   blind.die();
+  await stage.close();
+});
+
+test('the status shows by zone what there is, what is given away and by whichever replica, and what may go', async () => {
+  const { stage, leader, other } = await twoReplicas();
+  await stage.create({ maxUnavailable: 1 });
+  const each = (count: number): JsonObject => ({
+    'zone-a': count,
+    'zone-b': count,
+    'zone-c': count,
+  });
+  const whole = {
+    observedGeneration: 1,
+    disruptionsAllowed: each(1),
+    currentHealthy: each(4),
+    currentUnhealthy: each(0),
+    desiredHealthy: each(3),
+    expectedPods: each(4),
+  };
+  assert.deepEqual(stage.status(), whole);
+  const [a] = stage.podsOf('zone-a');
+  const [b] = stage.podsOf('zone-b');
+  assert.ok(a !== undefined && b !== undefined);
+  assert.equal(await stage.finish(other.review(a)), '');
+  await stage.pass(seconds(45));
+  assert.deepEqual(
+    { ...stage.status(), disruptedPods: Object.keys(objectAt(stage.status(), 'disruptedPods')) },
+    {
+      ...whole,
+      disruptedPods: [a],
+      disruptionsAllowed: each(0),
+      currentHealthy: { ...each(4), 'zone-a': 3 },
+      currentUnhealthy: { ...each(0), 'zone-a': 1 },
+    },
+  );
+  await stage.pass(minutes(3));
+  assert.deepEqual(stage.status(), whole, 'nothing came of it');
+  assert.equal(await stage.finish(leader.evict(b)), '');
+  await stage.until('the pod that leaves counts as unhealthy, and as nothing else', () => {
+    const { disruptedPods, currentUnhealthy } = stage.status();
+    const isCounted = isDeepStrictEqual(currentUnhealthy, { ...each(0), 'zone-b': 1 });
+    return isCounted && disruptedPods === undefined;
+  });
+  await stage.until('it is back', () => stage.isWhole());
+  await stage.pass(minutes(1));
+  assert.deepEqual(stage.status(), whole);
+  const at = stage.env.clock.now();
+  await stage.pass(minutes(30));
+  assert.deepEqual(stage.statusWriters(at), [], 'nothing is written at rest');
+  assert.deepEqual(new Set(stage.statusWriters(instant(0))), new Set(['replica-1']));
+  await stage.close();
+});
+
+test('a status of which nobody can tell anything lets no zone lose a pod, and another leader goes on with it', async () => {
+  const { stage, leader, other } = await twoReplicas();
+  await stage.create({ maxUnavailable: 1 });
+  await stage.edit({ maxUnavailable: 'two' });
+  await stage.pass(seconds(1));
+  const none = { 'zone-a': 0, 'zone-b': 0, 'zone-c': 0 };
+  assert.deepEqual(
+    [stage.status()['observedGeneration'], stage.status()['disruptionsAllowed']],
+    [1, none],
+  );
+  leader.die();
+  await stage.edit({ maxUnavailable: 2 });
+  await stage.pass(minutes(1));
+  assert.deepEqual(stage.status()['observedGeneration'], 1, 'nobody leads');
+  other.lead();
+  await stage.pass(seconds(1));
+  assert.deepEqual(
+    [stage.status()['observedGeneration'], stage.status()['disruptionsAllowed']],
+    [3, { 'zone-a': 2, 'zone-b': 2, 'zone-c': 2 }],
+  );
+  await stage.close();
+});
+
+test('the status shows at once what the replica that leads gave away, and nothing to give while its ledger is lost', async () => {
+  const { stage, leader } = await twoReplicas();
+  await stage.create({ maxUnavailable: 1 });
+  const [a] = stage.podsOf('zone-a');
+  assert.ok(a !== undefined);
+  assert.equal(await stage.finish(leader.review(a)), '');
+  await stage.pass(seconds(1));
+  assert.deepEqual(Object.keys(objectAt(stage.status(), 'disruptedPods')), [a]);
+  await stage.pass(minutes(3));
+  const allowed = (): unknown => stage.status()['disruptionsAllowed'];
+  assert.deepEqual(allowed(), { 'zone-a': 1, 'zone-b': 1, 'zone-c': 1 });
+  const ledger = { namespace: 'ops', name: 'rollout-operator-zone-ledger-demo.db' };
+  const lost = stage.env.client.delete(resourceTypes.configMaps, ledger, { preconditions: {} });
+  await stage.finish(lost);
+  await stage.pass(seconds(45));
+  assert.deepEqual(allowed(), { 'zone-a': 0, 'zone-b': 0, 'zone-c': 0 });
+  await stage.pass(minutes(4));
+  assert.deepEqual(allowed(), { 'zone-a': 1, 'zone-b': 1, 'zone-c': 1 }, 'waited for');
   await stage.close();
 });
 
