@@ -170,6 +170,48 @@ test('a replica that has seen nothing yet lets no pod go that serves', async () 
   await stage.close();
 });
 
+for (const turns of [1, 4, 16, 64, 256]) {
+  test(`the replica that leads dies ${turns} turns after evictions began, and the budget changes: never two zones are away`, async () => {
+    const { stage, leader, other } = await twoReplicas();
+    stage.cap = 2;
+    await stage.create({ maxUnavailable: 2 });
+    const pods = ['zone-a', 'zone-b', 'zone-c'].flatMap((zone) => stage.podsOf(zone));
+    // Those of the leader may never be answered.
+    void Promise.allSettled(pods.flatMap((pod) => [leader.evict(pod), other.evict(pod)]));
+    for (let turn = 0; turn < turns; turn += 1) await stage.env.clock.yield();
+    leader.die();
+    await stage.edit({ maxUnavailable: 1 });
+    await stage.pass(seconds(20));
+    other.lead();
+    const third = await stage.start();
+    for (let rounds = 0; rounds < 12; rounds += 1) {
+      const next = pods.flatMap((pod) => [third.evict(pod), other.evict(pod)]);
+      await stage.finish(Promise.allSettled(next));
+      await stage.pass(seconds(15));
+    }
+    await stage.until('all pods are ready', () => stage.isWhole());
+    const counted = new Set([...other.counted, ...third.counted]);
+    assert.ok(counted.has('allowed DisruptionAllowed') && counted.has('denied DeniedByZdb'));
+    await stage.close();
+  });
+}
+
+test('a replica whose lists fail lets no pod go that a budget may govern', async () => {
+  const { stage, leader } = await twoReplicas();
+  await stage.create({ maxUnavailable: 1 });
+  const [a] = stage.podsOf('zone-a');
+  assert.ok(a !== undefined);
+  await stage.pass(seconds(30));
+  const mend = stage.env.cluster.faults.add({
+    match: { verb: 'list', resource: 'zonedisruptionbudgets' },
+    action: { kind: 'error', code: 500 },
+  });
+  assert.match(await stage.finish(leader.review(a)), /^429 .*the budgets cannot be asked/);
+  mend();
+  assert.equal(await stage.finish(leader.review(a)), '');
+  await stage.close();
+});
+
 test('the status shows by zone what there is, what is given away and by whichever replica, and what may go', async () => {
   const { stage, leader, other } = await twoReplicas();
   await stage.create({ maxUnavailable: 1 });
