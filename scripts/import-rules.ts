@@ -24,6 +24,7 @@ export const rows: readonly (readonly string[])[] = [
     'operator-phased-ports',
     'operator-phased-servers',
     'operator-role',
+    'operator-zone-budgets',
   ],
   ['operator-caches', 'operator-certificate', 'operator-missing-rules'],
   ['operator-all-permissions'],

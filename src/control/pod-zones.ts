@@ -42,8 +42,16 @@ export class PodZones {
    * where nobody knows, as of a pod on a node that tells no zone: whatever was there before says nothing of that.
    */
   zoneOf(namespace: string, podName: string): string | undefined {
-    const pod = this.#ports.pods.lister.get(namespace, podName);
-    const node = pod?.nodeName ?? this.#formerNodes.get(keyOf(namespace, podName));
+    return this.zoneOn(
+      namespace,
+      podName,
+      this.#ports.pods.lister.get(namespace, podName)?.nodeName,
+    );
+  }
+
+  /** As {@link zoneOf}, where the pod is known to run on `nodeName`, or to be on none or not there, whatever the cache shows. */
+  zoneOn(namespace: string, podName: string, nodeName: string | undefined): string | undefined {
+    const node = nodeName ?? this.#formerNodes.get(keyOf(namespace, podName));
     return node === undefined ? undefined : this.#zoneOfNode(node);
   }
 

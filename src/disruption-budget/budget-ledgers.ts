@@ -1,9 +1,9 @@
 import type { Clock } from '#base/clock.ts';
-import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Instant, Monotonic } from '#base/units.ts';
 import { DisruptionLedger, type DisruptionLedgerOptions } from '#control/disruption-ledger.ts';
 import { type SetScope, selectorOf } from '#control/group-sets.ts';
+import { LoggedFailures } from '#control/logged-failures.ts';
 import type { Budget } from '#disruption/budget.ts';
 import type { Begun } from '#disruption/decide.ts';
 import type { Leader } from '#disruption/release.ts';
@@ -110,27 +110,5 @@ export class BudgetLedgers {
     const kept: Kept = { current, ledger: new DisruptionLedger(options) };
     this.#byUid.set(ref.uid, kept);
     return kept;
-  }
-}
-
-/** Tells of writes that nobody waits for: a failure once, until it changes or ends. */
-class LoggedFailures {
-  readonly #log: Logger;
-  readonly #object: string;
-  #told: string | undefined;
-
-  constructor(log: Logger, object: string) {
-    this.#log = log;
-    this.#object = object;
-  }
-
-  ended(failure: unknown): void {
-    const text = failure === undefined ? undefined : errorOf(failure).message;
-    if (text === this.#told) return;
-    this.#told = text;
-    const object = this.#object;
-    if (text === undefined)
-      this.#log.info('what has ended is taken out of the ledger again', { object });
-    else this.#log.warn('what has ended cannot be taken out of the ledger', { object, err: text });
   }
 }

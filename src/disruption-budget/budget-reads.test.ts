@@ -42,6 +42,15 @@ test('BudgetsInView trust no list that is older than what the cache had been sho
   assert.equal(bench.provenAt(), 'unproven');
 });
 
+test('BudgetsInView trust no list that is older than what a write of ours was answered with', async () => {
+  const bench = new BudgetBench();
+  const { clock, informer } = bench.server;
+  informer.freshness.ownWrite({ sentAt: clock.monotonic(), before: '1', answered: '5000' });
+  await clock.advance(1);
+  await assert.rejects(bench.look(), { name: 'LaggingReadError' });
+  assert.equal(bench.provenAt(), 'unproven');
+});
+
 test('BudgetsInView are proven by a server without the type, which may be installed later (D-51)', async () => {
   const bench = new BudgetBench();
   const { server } = bench;

@@ -1,14 +1,16 @@
 import type { Clock } from '#base/clock.ts';
 import type { Monotonic } from '#base/units.ts';
 import type { BudgetProof } from '#control/budget-sight.ts';
+import { FormerBudgets } from '#control/former-budgets.ts';
+import { NamespaceReads } from '#control/namespace-reads.ts';
 import { overlaid } from '#control/overlaid-read.ts';
+import { WitnessedCreations } from '#control/witnessed-creations.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Change, Informer } from '#kubernetes/informer.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { labelsOf } from '#statefulset/pod-labels.ts';
 import type { PodView } from '#statefulset/view.ts';
-import { BudgetReads } from './budget-reads.ts';
-import type { BudgetView } from './budget-view.ts';
-import { FormerBudgets } from './former-budgets.ts';
+import { type BudgetView, budgetView } from './budget-view.ts';
 import {
   type BudgetObservation,
   type Governing,
@@ -16,7 +18,7 @@ import {
   KnownBudgets,
 } from './known-budgets.ts';
 import type { PatternCompiler } from './pattern.ts';
-import { WitnessedCreations } from './witnessed-creations.ts';
+import { isSameSelector, mayOverlap } from './same-selectors.ts';
 
 /** What {@link BudgetsInView} go through. */
 export interface BudgetsInViewPorts {
@@ -42,17 +44,21 @@ export interface BudgetsInViewPorts {
 export class BudgetsInView {
   readonly #ports: BudgetsInViewPorts;
   readonly #known: KnownBudgets;
-  readonly #reads: BudgetReads;
+  readonly #reads: NamespaceReads<BudgetView>;
   readonly #creations: WitnessedCreations;
-  readonly #former: FormerBudgets;
+  readonly #former: FormerBudgets<KnownBudget>;
   readonly #handlers: (() => void)[] = [];
 
   constructor(ports: BudgetsInViewPorts) {
     this.#ports = ports;
     this.#known = new KnownBudgets(ports.compile);
-    this.#reads = new BudgetReads(ports);
+    this.#reads = new NamespaceReads({
+      ...ports,
+      type: resourceTypes.zoneAwarePodDisruptionBudgets,
+      project: budgetView,
+    });
     this.#creations = new WitnessedCreations(ports.clock);
-    this.#former = new FormerBudgets(ports.clock);
+    this.#former = new FormerBudgets({ clock: ports.clock, mayOverlap, isSameSelector });
     const { informer } = ports;
     for (const view of informer.lister.list()) this.#known.put(view.object);
     informer.onChange((change) => this.#changed(change));

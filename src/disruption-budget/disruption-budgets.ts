@@ -3,7 +3,9 @@ import type { Clock } from '#base/clock.ts';
 import { getOrAdd } from '#base/get-or-add.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Instant, Monotonic } from '#base/units.ts';
+import { type AskOptions, askLedger } from '#control/ask-ledger.ts';
 import type { BudgetProof } from '#control/budget-sight.ts';
+import { CreatedLedgers } from '#control/created-ledgers.ts';
 import type {
   DisruptionsUnderWay,
   GroupBudgets,
@@ -20,10 +22,8 @@ import { parseGroupKey } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { RequestOutcome } from '#telemetry/budget-metrics.ts';
 import { ambiguityText } from './ambiguity.ts';
-import { askLedger } from './ask-ledger.ts';
 import { BudgetLedgers } from './budget-ledgers.ts';
 import type { BudgetsInView } from './budgets-in-view.ts';
-import { CreatedLedgers } from './created-ledgers.ts';
 import type { EvictionBudgets } from './eviction-budgets.ts';
 import type { GovernedSets } from './governed-sets.ts';
 import { JudgedEvictions } from './judged-evictions.ts';
@@ -152,8 +152,9 @@ export class DisruptionBudgets {
             override: overrideOf(ledger.budget, { by, ...one }),
           }),
         );
-        const { sets } = this.#ports;
-        for (const answer of await askLedger(ledger, requests, { sets, signal })) {
+        const prove: AskOptions['prove'] = (within, since) =>
+          this.#ports.sets.prove(ledger.scope, within, since);
+        for (const answer of await askLedger(ledger.ledger, requests, { prove, signal })) {
           if (answer.kind === 'allowed') this.#ports.count(allowedOutcome);
           if (answer.kind === 'denied') this.#ports.count(outcomeOfDenial(answer.denial));
         }

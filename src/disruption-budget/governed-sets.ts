@@ -9,10 +9,10 @@ import {
   type SetSnapshot,
   selectorOf,
 } from '#control/group-sets.ts';
+import { SharedRounds } from '#control/shared-rounds.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { SharedRounds } from './shared-rounds.ts';
 
 /** What {@link GovernedSets} go through; the caches for as long as the process lives. */
 export interface GovernedSetPorts {

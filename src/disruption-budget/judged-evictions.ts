@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { type AskOptions, askLedger } from '#control/ask-ledger.ts';
 import { maxDecisionAge } from '#control/basis.ts';
 import { indexes } from '#control/group-sets.ts';
 import type { DisruptionRequest } from '#disruption/decide.ts';
@@ -8,7 +9,6 @@ import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { ambiguousVerdict } from './ambiguity.ts';
 import { selects } from './api.ts';
-import { type AskOptions, askLedger } from './ask-ledger.ts';
 import type { BudgetLedger, BudgetLedgers } from './budget-ledgers.ts';
 import type { BudgetsInView } from './budgets-in-view.ts';
 import type { EvictionBudgets, EvictionVerdict } from './eviction-budgets.ts';
@@ -136,11 +136,12 @@ export class JudgedEvictions implements EvictionBudgets {
   async #ask(
     ledger: BudgetLedger,
     request: DisruptionRequest,
-    options: Omit<AskOptions, 'sets'>,
+    options: Omit<AskOptions, 'prove'>,
   ): Promise<EvictionVerdict | undefined> {
-    const { sets } = this.#ports;
     const { ref: budget } = ledger.budget;
-    const [answer] = await askLedger(ledger, [request], { sets, ...options });
+    const prove: AskOptions['prove'] = (signal, since) =>
+      this.#ports.sets.prove(ledger.scope, signal, since);
+    const [answer] = await askLedger(ledger.ledger, [request], { prove, ...options });
     switch (answer?.kind) {
       case 'outdated':
         return undefined;

@@ -3,19 +3,10 @@ import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { RecordingLogger } from '#testing/recording.ts';
-import { CreatedLedgers } from './created-ledgers.ts';
-import type { KnownBudget } from './known-budgets.ts';
+import { CreatedLedgers, type LookedAtBudget } from './created-ledgers.ts';
 
-function budget(uid: string): KnownBudget {
-  return {
-    namespace: 'test',
-    name: uid,
-    uid,
-    generation: 1,
-    spec: undefined,
-    problem: undefined,
-    matchLabels: undefined,
-  };
+function budget(uid: string): LookedAtBudget {
+  return { namespace: 'test', name: uid, uid };
 }
 
 class Bed {

@@ -1,14 +1,15 @@
-import type { LedgerAnswer } from '#control/ledger-questions.ts';
+import type { Monotonic } from '#base/units.ts';
 import type { DisruptionRequest } from '#disruption/decide.ts';
-import type { BudgetLedger } from './budget-ledgers.ts';
-import type { GovernedSets } from './governed-sets.ts';
+import type { DisruptionLedger } from './disruption-ledger.ts';
+import type { LedgerAnswer } from './ledger-questions.ts';
 
 /** How often a view is proven for one question: what moves faster than it can be looked at is not disrupted. */
 const mostProofs = 3;
 
 /** What asking a ledger goes through. */
 export interface AskOptions {
-  readonly sets: Pick<GovernedSets, 'prove'>;
+  /** Has the view of what the budget governs proven anew, since the latest of what it is to show. */
+  prove(signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
   readonly signal: AbortSignal;
   /** Whether it is still this budget that has to be asked; looked at in the moment of each decision. @default it is */
   readonly isAsked?: () => boolean;
@@ -21,9 +22,9 @@ export interface AskOptions {
  * @throws what a read or a write fails with; the reason of `signal` when that aborts first
  */
 export async function askLedger(
-  { ledger, scope }: BudgetLedger,
+  ledger: Pick<DisruptionLedger, 'ask'>,
   requests: readonly DisruptionRequest[],
-  { sets, signal, isAsked }: AskOptions,
+  { signal, isAsked, ...view }: AskOptions,
 ): Promise<readonly LedgerAnswer[]> {
   for (let proofs = 0; ; proofs += 1) {
     const answers = await Promise.all(
@@ -32,6 +33,6 @@ export async function askLedger(
     const unproven = answers.filter((answer) => answer.kind === 'unproven');
     if (unproven.length === 0 || proofs >= mostProofs) return answers;
     const times = unproven.flatMap(({ since }) => since ?? []);
-    await sets.prove(scope, signal, times.toSorted((a, b) => b - a)[0]);
+    await view.prove(signal, times.toSorted((a, b) => b - a)[0]);
   }
 }

@@ -2,7 +2,13 @@ import type { Clock, Timer } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, minutes, seconds } from '#base/units.ts';
-import type { KnownBudget } from './known-budgets.ts';
+
+/** A budget whose ledger is looked at. */
+export interface LookedAtBudget {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
 
 /** What {@link CreatedLedgers} go through. */
 export interface CreatedLedgerPorts {
@@ -34,7 +40,7 @@ export class CreatedLedgers {
   }
 
   /** Has `look` look at the ledger of `budget`, and again every five minutes; of one that is new soon where that failed. */
-  look(budget: KnownBudget, look: (signal: AbortSignal) => Promise<void>): void {
+  look(budget: LookedAtBudget, look: (signal: AbortSignal) => Promise<void>): void {
     const { uid } = budget;
     if (this.#looked.has(uid) || this.#closed.signal.aborted) return;
     this.#looked.add(uid);
@@ -53,7 +59,7 @@ export class CreatedLedgers {
     }
   }
 
-  #again(budget: KnownBudget, look: (signal: AbortSignal) => Promise<void>): void {
+  #again(budget: LookedAtBudget, look: (signal: AbortSignal) => Promise<void>): void {
     const again = (): void => {
       this.#turn = this.#turn.then(() => this.#try(budget, look));
       this.#again(budget, look);
@@ -68,7 +74,7 @@ export class CreatedLedgers {
     this.#timers.clear();
   }
 
-  async #try(budget: KnownBudget, look: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async #try(budget: LookedAtBudget, look: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { signal } = this.#closed;
     const { namespace, name, uid } = budget;
     try {

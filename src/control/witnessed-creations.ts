@@ -1,12 +1,18 @@
 import type { Clock } from '#base/clock.ts';
-import { type Monotonic, seconds } from '#base/units.ts';
-import type { BudgetView } from './budget-view.ts';
+import { type Instant, type Monotonic, seconds } from '#base/units.ts';
 
 /**
  * Within this time of a budget's creation nobody else can have granted under it, and lost what he wrote down. In
  * milliseconds; creation times are in whole seconds of another clock.
  */
 const newborn = seconds(10);
+
+/** A budget as the watch shows it. */
+export interface CreatedBudget {
+  readonly uid: string;
+  /** When the API server says that it was made; undefined where it does not say. */
+  readonly createdAt: Instant | undefined;
+}
 
 /**
  * Which budgets this process saw being made: of these a ledger that is missing is empty, as nothing was granted yet (D-34).
@@ -26,7 +32,7 @@ export class WitnessedCreations {
   }
 
   /** The watch shows `budget` for the first time. */
-  added({ uid, createdAt }: BudgetView): void {
+  added({ uid, createdAt }: CreatedBudget): void {
     const at = this.#clock.monotonic();
     for (const [old, since] of this.#seen) {
       if (at - since <= newborn) break;

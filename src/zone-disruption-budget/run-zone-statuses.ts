@@ -1,0 +1,156 @@
+import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
+import type { Logger } from '#base/logger.ts';
+import { after, type Instant, instant, seconds } from '#base/units.ts';
+import { type PassResult, runController } from '#control/run-controller.ts';
+import { isGivenUp } from '#control/unless-sent.ts';
+import { heldIn } from '#disruption/decide.ts';
+import { ApiError, isConflict, isNotFound, isRequestFailure } from '#kubernetes/api-error.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import { RevisionWentBackError } from '#kubernetes/revision.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import type { NodeView } from '#statefulset/parse-node.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { planStatus } from './plan-status.ts';
+import type { Shown } from './project-status.ts';
+import type { ZoneBudgetView } from './zone-budget-view.ts';
+import type { ZoneBudgetsInView } from './zone-budgets-in-view.ts';
+import type { ZoneLedgers } from './zone-ledgers.ts';
+import type { ZoneStatusWrites } from './zone-status-writes.ts';
+
+/** What statuses are kept up to date with. */
+export interface ZoneStatusPorts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly queue: WorkQueue;
+  readonly budgets: Pick<Informer<ZoneBudgetView>, 'lister' | 'onChange'>;
+  readonly pods: Pick<Informer<PodView>, 'onChange'>;
+  readonly statefulSets: Pick<Informer<StatefulSetView>, 'onChange'>;
+  readonly nodes: Pick<Informer<NodeView>, 'onChange'>;
+  readonly inView: Pick<ZoneBudgetsInView, 'get' | 'onChange'>;
+  readonly ledgers: Pick<ZoneLedgers, 'of'>;
+  readonly writes: ZoneStatusWrites;
+  /** Calls `wake` when this process has given something away, or gives it free. */
+  onGiven(wake: (budget: ZoneBudgetView) => void): void;
+}
+
+/** Budgets worked on at once: a pass mostly waits. */
+const workers = 16;
+/** How late it is shown at the most what another replica has given away, and nobody has taken: nothing else tells of that. */
+const lookAgainAfter = seconds(30);
+
+/**
+ * Writes what ledgers and pods show into the status of each budget whenever that has changed, until `signal` aborts: for the
+ * process that leads. What nobody knows is shown as what may not go (W-09).
+ *
+ * @throws when the view cannot be trusted any more (D-6)
+ */
+export async function runZoneStatuses(ports: ZoneStatusPorts, signal: AbortSignal): Promise<void> {
+  const { queue, clock, log } = ports;
+  wakeByChanges(ports);
+  await runController(
+    {
+      queue,
+      clock,
+      workers,
+      reconcile: (key, passSignal) => reconcile(key, ports, passSignal),
+      report: (key, error) =>
+        log.error('reconcile ended with a fault of this program', { key, err: errorOf(error) }),
+      isFatal: (error) => error instanceof RevisionWentBackError,
+    },
+    signal,
+  );
+}
+
+async function reconcile(
+  key: string,
+  ports: ZoneStatusPorts,
+  signal: AbortSignal,
+): Promise<PassResult> {
+  const budget = budgetOf(key, ports);
+  if (budget === undefined) return awaitChange;
+  try {
+    return await pass(budget, ports, signal);
+  } catch (error) {
+    if (isGivenUp(error, signal) || isNotFound(error)) return awaitChange;
+    // Whatever changed it wakes it, too.
+    if (isConflict(error)) return { kind: 'retry', retryAfter: undefined };
+    if (!isRequestFailure(error)) throw error;
+    ports.log.warn('the status of a disruption budget cannot be written', {
+      key,
+      err: errorOf(error),
+    });
+    const retryAfter = error instanceof ApiError ? error.retryAfter : undefined;
+    return { kind: 'retry', retryAfter };
+  }
+}
+
+async function pass(
+  budget: ZoneBudgetView,
+  ports: ZoneStatusPorts,
+  signal: AbortSignal,
+): Promise<PassResult> {
+  const { clock, inView, writes } = ports;
+  const known = inView.get(budget.uid);
+  // A list of ours may be ahead of the cache, which is to show what is written over.
+  if (known?.generation !== budget.generation || writes.isAwaited(budget)) return awaitChange;
+  const shown = await shownOf(known, ports, signal);
+  const { write, lookAgainAt } = planStatus(budget.status, shown);
+  if (write !== undefined) await writes.store(budget, write, signal);
+  const latest = after(clock.now(), lookAgainAfter);
+  return { kind: 'ended', requeue: { kind: 'at', at: sooner(lookAgainAt, latest) } };
+}
+
+/** What the status of `budget` shows; undefined while nobody can tell. */
+async function shownOf(
+  budget: ZoneBudgetView,
+  { clock, ledgers }: ZoneStatusPorts,
+  signal: AbortSignal,
+): Promise<Shown | undefined> {
+  const { parsed, generation } = budget;
+  if (parsed.kind === 'invalid') return undefined;
+  const ledger = ledgers.of(budget, parsed.spec);
+  await ledger.look(signal);
+  const now = clock.now();
+  const { standing, ledger: known, release } = ledger.moment(now);
+  if (known.kind !== 'known') return undefined;
+  return { standing, held: heldIn(known.ledger, standing, release), moment: release, generation };
+}
+
+/** Wakes whatever a change concerns, and everything once. */
+function wakeByChanges(ports: ZoneStatusPorts): void {
+  const { queue, budgets, pods, statefulSets, nodes, inView } = ports;
+  const wakeAll = (namespace?: string): void => {
+    for (const budget of budgets.lister.list()) {
+      if (namespace === undefined || budget.namespace === namespace) queue.add(keyOf(budget));
+    }
+  };
+  budgets.onChange(({ kind, object }) => {
+    if (kind === 'deleted') ports.writes.forget(object.uid);
+    else queue.add(keyOf(object));
+  });
+  pods.onChange(({ object }) => wakeAll(object.namespace));
+  statefulSets.onChange(({ object }) => wakeAll(object.namespace));
+  nodes.onChange((change) => {
+    // The heartbeats of nodes are no news.
+    if (change.kind !== 'updated' || change.old.zone !== change.object.zone) wakeAll();
+  });
+  inView.onChange(() => wakeAll());
+  ports.onGiven((budget) => queue.add(keyOf(budget)));
+  wakeAll();
+}
+
+function budgetOf(key: string, { budgets }: ZoneStatusPorts): ZoneBudgetView | undefined {
+  const slash = key.indexOf('/');
+  return budgets.lister.get(key.slice(0, slash), key.slice(slash + 1));
+}
+
+function keyOf({ namespace, name }: ZoneBudgetView): string {
+  return `${namespace}/${name}`;
+}
+
+function sooner(one: Instant | undefined, other: Instant): Instant {
+  return one === undefined ? other : instant(Math.min(one, other));
+}
+
+const awaitChange: PassResult = { kind: 'ended', requeue: { kind: 'await-change' } };

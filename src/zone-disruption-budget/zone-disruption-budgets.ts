@@ -1,0 +1,184 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { type Monotonic, seconds } from '#base/units.ts';
+import { CreatedLedgers } from '#control/created-ledgers.ts';
+import { PodZones } from '#control/pod-zones.ts';
+import { UnseenWrites } from '#control/unseen-writes.ts';
+import { WatchedPods } from '#control/watched-pods.ts';
+import type { Leader } from '#disruption/release.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
+import type { NodeView } from '#statefulset/parse-node.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { JudgedZoneEvictions } from './judged-evictions.ts';
+import { NamespaceViews } from './namespace-views.ts';
+import { runZoneStatuses } from './run-zone-statuses.ts';
+import type { ZoneBudgetView } from './zone-budget-view.ts';
+import { ZoneBudgetsInView } from './zone-budgets-in-view.ts';
+import { ZoneLedgers } from './zone-ledgers.ts';
+import { ZoneStandings } from './zone-standings.ts';
+import { ZoneStatusWrites } from './zone-status-writes.ts';
+
+const longestBackoff = seconds(30);
+
+/** The term in which this process leads. */
+export interface ZoneLeadingTerm {
+  readonly term: string;
+  /** From when on nothing that an earlier term sent can arrive any more (D-50). */
+  readonly predecessorsOverAt: Monotonic;
+  /** From when on the ledger of a new budget may be begun: what it does not have, nobody has under way. */
+  readonly mayBeginAt: Monotonic;
+}
+
+/** What {@link ZoneDisruptionBudgets} go through; for as long as the process lives. */
+export interface ZoneDisruptionBudgetPorts {
+  readonly client: Client;
+  /** Where the ledgers are: the namespace of the operator (D-33). */
+  readonly ledgerNamespace: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly budgets: Informer<ZoneBudgetView>;
+  /** Which keeps the names of nodes, and is indexed by namespace. */
+  readonly pods: Informer<PodView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly nodes: Informer<NodeView>;
+}
+
+/**
+ * Whoever may evict pods under ZoneDisruptionBudgets is told here, on any replica: what is given away stands in the ledger of
+ * each budget by then. One replica leads: it alone begins the ledgers of new budgets, and writes their status.
+ */
+export class ZoneDisruptionBudgets {
+  readonly evictions: JudgedZoneEvictions;
+  readonly #clock: Clock;
+  readonly #inView: ZoneBudgetsInView;
+  readonly #views: NamespaceViews;
+  readonly #ledgers: ZoneLedgers;
+  readonly #created: CreatedLedgers;
+  readonly #ports: ZoneDisruptionBudgetPorts;
+  #leading: ZoneLeadingTerm | undefined;
+  #onGiven: (budget: ZoneBudgetView) => void = () => undefined;
+
+  constructor(ports: ZoneDisruptionBudgetPorts) {
+    const { client, clock, log, budgets, pods, statefulSets, nodes } = ports;
+    this.#clock = clock;
+    this.#ports = ports;
+    // Its handlers come before those of views: what a pod leaves behind is remembered when the view is without it.
+    const zones = new PodZones({ clock, nodes, pods });
+    const watched = new WatchedPods(pods, clock);
+    const inView = new ZoneBudgetsInView({ client, clock, informer: budgets });
+    const views = new NamespaceViews({ client, clock, pods, statefulSets });
+    const standings = new ZoneStandings({ clock, views, zones, nodes, watched });
+    this.#inView = inView;
+    this.#views = views;
+    this.#ledgers = new ZoneLedgers({
+      ...ports,
+      inView,
+      views,
+      standings,
+      sawCreation: (uid) => this.#mayBegin(uid),
+      leader: (viewProvenAt) => this.#leader(viewProvenAt),
+    });
+    this.#created = new CreatedLedgers({
+      clock,
+      log,
+      sawCreation: (uid) => inView.sawCreation(uid, clock.monotonic()),
+    });
+    const ledgers = this.#ledgers;
+    this.evictions = new JudgedZoneEvictions({
+      clock,
+      pods,
+      inView,
+      views,
+      standings,
+      ledgers,
+      onGiven: (budget) => this.#onGiven(budget),
+    });
+    inView.onChange(() => this.#budgetsChanged());
+  }
+
+  /** This process leads from now on, until {@link resign}. */
+  lead(term: ZoneLeadingTerm): void {
+    this.#leading = term;
+    this.#budgetsChanged();
+  }
+
+  /** This process does not lead any more. */
+  resign(): void {
+    this.#leading = undefined;
+    this.#created.retain(new Set());
+  }
+
+  /** Keeps the statuses up to date while this process leads, until `signal` aborts. @throws as {@link runZoneStatuses} */
+  async keepStatuses(signal: AbortSignal): Promise<void> {
+    const { client, clock, budgets } = this.#ports;
+    const queue = createWorkQueue({
+      clock,
+      name: 'zonedisruptionbudget',
+      maxDelay: longestBackoff,
+    });
+    const unseen = new UnseenWrites(clock, budgets.freshness);
+    await runZoneStatuses(
+      {
+        ...this.#ports,
+        queue,
+        inView: this.#inView,
+        ledgers: this.#ledgers,
+        writes: new ZoneStatusWrites({ client, unseen }),
+        onGiven: (wake) => {
+          this.#onGiven = wake;
+        },
+      },
+      signal,
+    );
+  }
+
+  /** Nothing is written any more that nobody asks for. */
+  close(): void {
+    this.#created.close();
+    this.#ledgers.retain(new Set());
+  }
+
+  #mayBegin(uid: string): boolean {
+    const now = this.#clock.monotonic();
+    if (this.#leading === undefined || now < this.#leading.mayBeginAt) return false;
+    return this.#inView.sawCreation(uid, now);
+  }
+
+  #leader(viewProvenAt: Monotonic | undefined): Leader | undefined {
+    const leading = this.#leading;
+    if (leading === undefined) return undefined;
+    return {
+      term: leading.term,
+      arePredecessorsOver: viewProvenAt !== undefined && viewProvenAt >= leading.predecessorsOverAt,
+      // Only evictions stand in these ledgers.
+      isIntended: () => false,
+    };
+  }
+
+  /** Budgets came, changed or went: ledgers of those that are gone are closed, and whoever leads begins new ones. */
+  #budgetsChanged(): void {
+    const budgets = this.#inView.list();
+    const uids = new Set(budgets.map(({ uid }) => uid));
+    this.#ledgers.retain(uids);
+    this.#created.retain(this.#leading === undefined ? new Set() : uids);
+    if (this.#leading === undefined) return;
+    for (const budget of budgets) {
+      if (budget.parsed.kind === 'invalid') continue;
+      this.#created.look(budget, (signal) => this.#lookAtLedger(budget.uid, signal));
+    }
+  }
+
+  /** Looks at the ledger of a budget as that is by then: it may have changed since, or gone. */
+  async #lookAtLedger(uid: string, signal: AbortSignal): Promise<void> {
+    const budget = this.#inView.get(uid);
+    if (budget?.parsed.kind !== 'valid') return;
+    const ledger = this.#ledgers.of(budget, budget.parsed.spec);
+    // Only a ledger that is begun is written.
+    if (this.#inView.sawCreation(uid, this.#clock.monotonic())) {
+      await this.#views.prove(budget.namespace, signal);
+    }
+    await ledger.look(signal);
+  }
+}

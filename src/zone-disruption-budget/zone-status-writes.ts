@@ -1,0 +1,75 @@
+import type { JsonObject } from '#base/json.ts';
+import { unlessSent } from '#control/unless-sent.ts';
+import type { UnseenWrites } from '#control/unseen-writes.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import { formatZoneStatus, parseZoneStatus, type ZoneBudgetStatus } from './status.ts';
+import type { ZoneBudgetView } from './zone-budget-view.ts';
+
+/** What statuses are written through. */
+export interface ZoneStatusWritePorts {
+  readonly client: Client;
+  readonly unseen: UnseenWrites;
+}
+
+/** What became of the last write. */
+interface Answered {
+  readonly sent: string;
+  readonly stored: string;
+}
+
+const type = resourceTypes.zoneDisruptionBudgets;
+
+/** Stores the status of ZoneDisruptionBudgets. */
+export class ZoneStatusWrites {
+  readonly #ports: ZoneStatusWritePorts;
+  /** By uid. */
+  readonly #answered = new Map<string, Answered>();
+
+  constructor(ports: ZoneStatusWritePorts) {
+    this.#ports = ports;
+  }
+
+  /** Whether the cache does not show what was written last. */
+  isAwaited({ uid }: ZoneBudgetView): boolean {
+    return this.#ports.unseen.of(uid) !== undefined;
+  }
+
+  /**
+   * Stores `status` in the place of that of `budget`, which must be as it is there; not again where the definition that is
+   * installed has kept less of it before (D-35).
+   *
+   * @throws what the request fails with
+   */
+  async store(
+    budget: ZoneBudgetView,
+    status: ZoneBudgetStatus,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { namespace, name, uid, resourceVersion } = budget;
+    const written = formatZoneStatus(status);
+    const sent = JSON.stringify(written);
+    const answered = this.#answered.get(uid);
+    if (answered?.sent === sent && answered.stored === textOf(budget.status)) return;
+    const body: JsonObject = {
+      apiVersion: apiVersionOf(type),
+      kind: type.kind,
+      metadata: { namespace, name, uid, resourceVersion },
+      status: written,
+    };
+    const { client, unseen } = this.#ports;
+    const write = { body, subresource: 'status', ...unlessSent(signal) } as const;
+    const stored = await client.replace(type, { namespace, name }, write);
+    this.#answered.set(uid, { sent, stored: textOf(parseZoneStatus(stored)) });
+    unseen.answered(uid, stored.metadata.resourceVersion);
+  }
+
+  /** The budget is gone. */
+  forget(uid: string): void {
+    this.#answered.delete(uid);
+  }
+}
+
+function textOf(status: ZoneBudgetStatus): string {
+  return JSON.stringify(formatZoneStatus(status));
+}
