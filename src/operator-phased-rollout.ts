@@ -1,3 +1,5 @@
+import { phasedRolloutDefaults } from '#admission/phased-rollout-defaults.ts';
+import { phasedRolloutValidation } from '#admission/phased-rollout-validation.ts';
 import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
@@ -8,7 +10,7 @@ import type { Transport } from '#kubernetes/transport.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { type ReconcileTerm, runLedTerms } from '#operator-led-terms.ts';
 import { reconcilePhasedRollouts } from '#operator-phased-reconcile.ts';
-import { openPhasedWebhooks, startScrapes } from '#operator-phased-servers.ts';
+import { openWebhooks, startScrapes } from '#operator-phased-servers.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
@@ -88,8 +90,10 @@ async function webhooksOf(options: PhasedRolloutOptions, signal: AbortSignal): P
     return aborted(signal);
   }
   const client = decoratedClient(options);
-  const serving = { ...options, client, isReady: () => readiness.isReady() };
-  const webhooks = await openPhasedWebhooks(config, serving, signal).catch((error: unknown) => {
+  const served = [phasedRolloutDefaults(), phasedRolloutValidation()];
+  const isReady = (): boolean => readiness.isReady();
+  const serving = { ...options, client, webhooks: served, isReady };
+  const webhooks = await openWebhooks(config, serving, signal).catch((error: unknown) => {
     if (signal.aborted) return undefined;
     throw error;
   });

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type AdmissionServer, startAdmissionServer } from '#admission/admission-server.ts';
-import { phasedRolloutDefaults } from '#admission/phased-rollout-defaults.ts';
-import { phasedRolloutValidation } from '#admission/phased-rollout-validation.ts';
+import type { Webhook } from '#admission/review.ts';
 import { handlersOf } from '#admission/review-handler.ts';
 import { reviewCounter } from '#admission/review-metrics.ts';
 import { aborted } from '#base/aborted.ts';
@@ -123,8 +122,8 @@ function plainOptions(
   return { ...answering, clusterValidation, port, ...(host !== undefined && { host }) };
 }
 
-/** The webhooks of PhasedRollouts. */
-export interface PhasedWebhooks {
+/** Webhooks that are served. */
+export interface ServedWebhooks {
   /** Of reviews. */
   readonly port: number;
   /** Resolves once the API server can be expected to trust the certificate, which takes {@link run}. */
@@ -134,11 +133,14 @@ export interface PhasedWebhooks {
 }
 
 /** @throws {Error} one sentence, when the certificate or the port cannot be used (O1) */
-export async function openPhasedWebhooks(
+export async function openWebhooks(
   config: Config,
-  options: PhasedServerOptions & { readonly client: Client },
+  options: PhasedServerOptions & {
+    readonly client: Client;
+    readonly webhooks: readonly Webhook[];
+  },
   signal: AbortSignal,
-): Promise<PhasedWebhooks> {
+): Promise<ServedWebhooks> {
   const { log } = options;
   const certificate = await openCertificate({ ...options, config }, signal);
   const server = await serveReviews(config, certificate.source, options);
@@ -167,9 +169,14 @@ export async function openPhasedWebhooks(
 function serveReviews(
   { tls: { requestTimeout, port } }: Config,
   source: CertificateSource,
-  { clock, log, registry, httpMetrics: metrics }: PhasedServerOptions,
+  {
+    clock,
+    log,
+    registry,
+    httpMetrics: metrics,
+    webhooks,
+  }: PhasedServerOptions & { readonly webhooks: readonly Webhook[] },
 ): Promise<AdmissionServer> {
-  const webhooks = [phasedRolloutDefaults(), phasedRolloutValidation()];
   const routes = webhooks.map(({ path }) => routeLabel(path));
   const countReview = reviewCounter(registry, routes);
   return startAdmissionServer({

@@ -1,12 +1,18 @@
+import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
+import { seconds } from '#base/units.ts';
 import type { Alarms } from '#check/alarms.ts';
 import type { Config } from '#config/config.ts';
 import type { ZoneAwareConfig } from '#config/zone-aware-config.ts';
+import { PredecessorWait } from '#control/predecessor-wait.ts';
+import { boundedClient } from '#kubernetes/bounded-client.ts';
+import type { Change } from '#kubernetes/informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { decoratedClient } from '#operator-client.ts';
-import { runLedTerms } from '#operator-led-terms.ts';
-import { startScrapes } from '#operator-phased-servers.ts';
+import { type LedTerm, type ReconcileTerm, runLedTerms } from '#operator-led-terms.ts';
+import { openWebhooks, startScrapes } from '#operator-phased-servers.ts';
+import { openZoneBudgets, type RunningZoneBudgets } from '#operator-zone-budgets.ts';
 import { reconcileZoneAwareUpdates } from '#operator-zone-updates.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
@@ -14,6 +20,8 @@ import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
 import type { UpdateMetrics } from '#telemetry/update-metrics.ts';
+import type { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
+import type { ZoneBudgetView } from '#zone-disruption-budget/zone-budget-view.ts';
 
 /** What one run under the name of the zone-aware-controllers-for-k8s is given. */
 export interface ZoneAwareOptions {
@@ -26,6 +34,7 @@ export interface ZoneAwareOptions {
   readonly metrics: OperatorMetrics;
   readonly budgetMetrics: BudgetMetrics;
   readonly updateMetrics: UpdateMetrics;
+  readonly zoneBudgetMetrics: ZoneBudgetMetrics;
   readonly httpMetrics: HttpServerMetrics;
   readonly readiness: Readiness;
   /** The authorised way to the API server, without any decoration. */
@@ -36,8 +45,12 @@ export interface ZoneAwareOptions {
   readonly alarms: Pick<Alarms, 'ask'>;
 }
 
+/** Longest time that a call takes once the limiter let it go (D-53). */
+const longestAnswer = seconds(30);
+
 /**
- * Runs until `signal` aborts: serves `/metrics`, is ready, and reconciles ZoneAwareUpdates of all namespaces while it leads.
+ * Runs until `signal` aborts: serves `/metrics`, and where ZoneDisruptionBudgets are wanted the webhook for evictions, which every
+ * replica does; keeps their statuses, and carries ZoneAwareUpdates out, while it leads.
  *
  * @throws {Error} when a server cannot start, or the Lease is lost
  */
@@ -49,17 +62,105 @@ export async function runZoneAwareControllers(
   for (const { flag, why } of door.withoutEffect) {
     log.warn('a flag has no effect here', { flag, why });
   }
+  const ending = new AbortController();
+  const untilEnd = AbortSignal.any([signal, ending.signal]);
   const serving = { ...options, isReady: () => readiness.isReady() };
   const scrapes = await startScrapes(door, { ...serving, client: decoratedClient(options) });
-  readiness.announce();
+  const budgets = budgetsOf(options);
   try {
-    await runLedTerms(
-      options,
-      (term, ending) => reconcileZoneAwareUpdates(options, term, ending),
-      signal,
-    );
+    const running = [
+      serveWebhook(options, budgets, untilEnd),
+      ...(budgets === undefined ? [] : [budgets.run(untilEnd)]),
+      runLedTerms(options, termOf(options, budgets), untilEnd),
+    ];
+    try {
+      await Promise.race(running);
+    } finally {
+      readiness.withdraw();
+      ending.abort();
+      await Promise.allSettled(running);
+    }
   } finally {
-    readiness.withdraw();
     await scrapes?.close();
   }
+}
+
+function budgetsOf(options: ZoneAwareOptions): RunningZoneBudgets | undefined {
+  const { door, config, clock, log, zoneBudgetMetrics: metrics } = options;
+  if (door.webhooks === undefined) return undefined;
+  return openZoneBudgets({
+    client: boundedClient(decoratedClient(options), longestAnswer),
+    reviewClient: decoratedClient(options),
+    ledgerNamespace: config.kubernetes.namespace,
+    clock,
+    log,
+    count: (status, reason) => metrics.answered(status, reason),
+    onBudget: (change) => showFigures(change, metrics),
+  });
+}
+
+function showFigures(
+  { kind, object: { namespace, name, parsed, status } }: Change<ZoneBudgetView>,
+  metrics: ZoneBudgetMetrics,
+): void {
+  if (kind === 'deleted') {
+    metrics.forget(namespace, name);
+    return;
+  }
+  const isDryRun = parsed.kind === 'valid' && parsed.spec.isDryRun;
+  metrics.show(namespace, name, { ...status, isDryRun });
+}
+
+/** Serves the webhook, and tells that this process is ready once that can answer. */
+async function serveWebhook(
+  options: ZoneAwareOptions,
+  budgets: RunningZoneBudgets | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, log, readiness } = options;
+  if (budgets === undefined) {
+    readiness.announce();
+    return aborted(signal);
+  }
+  const serving = {
+    ...options,
+    client: decoratedClient(options),
+    webhooks: [budgets.webhook],
+    isReady: () => readiness.isReady(),
+  };
+  const webhooks = await openWebhooks(config, serving, signal);
+  log.info('webhooks served', { port: webhooks.port });
+  const announced = Promise.all([webhooks.ready, budgets.synced]).then(
+    () => readiness.announce(),
+    // They end before they are filled where `run` of the budgets does, which tells why.
+    () => undefined,
+  );
+  await Promise.all([announced, webhooks.run(signal)]);
+}
+
+function termOf(options: ZoneAwareOptions, budgets: RunningZoneBudgets | undefined): ReconcileTerm {
+  const update: ReconcileTerm = options.door.hasUpdates
+    ? (term, signal) => reconcileZoneAwareUpdates(options, term, signal)
+    : async (_, signal) => {
+        await aborted(signal);
+        return true;
+      };
+  if (budgets === undefined) return update;
+  return (term, signal) => {
+    const led = { term: nameOf(term, options), predecessor: predecessorOf(term, options) };
+    return budgets.lead(led, () => update(term, signal));
+  };
+}
+
+function nameOf({ leading }: LedTerm, { identity }: ZoneAwareOptions): string {
+  return leading.kind === 'leading' ? leading.term : identity;
+}
+
+function predecessorOf({ leading }: LedTerm, { clock, config }: ZoneAwareOptions): PredecessorWait {
+  return new PredecessorWait({
+    clock,
+    predecessor: leading.predecessor,
+    horizon: config.rollout.predecessorHorizon,
+    startedAt: clock.monotonic(),
+  });
 }

@@ -8,7 +8,7 @@ import type { Logger } from '#base/logger.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import type { PredecessorWait } from '#control/predecessor-wait.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { Informer, InformerProblem } from '#kubernetes/informer.ts';
+import type { Change, Informer, InformerProblem } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import { type NodeView, parseNode } from '#statefulset/parse-node.ts';
@@ -30,6 +30,8 @@ export interface ZoneBudgetSettings {
   readonly log: Logger;
   /** Counts an answer to an eviction (OPS-1). */
   count(status: 'allowed' | 'denied', reason: ZoneEvictionReason): void;
+  /** Told of each change of a budget, while this process watches. */
+  readonly onBudget?: (change: Change<ZoneBudgetView>) => void;
 }
 
 /** A term in which this process leads. */
@@ -69,11 +71,11 @@ const judgements = 2_000;
 
 /**
  * Opens the budgets of all namespaces with caches of their own, as zones are those of nodes: pods keep the names of theirs.
- * No command of the operator opens them yet: nobody serves the webhook.
  */
 export function openZoneBudgets(settings: ZoneBudgetSettings): RunningZoneBudgets {
   const { clock, log, reviewClient } = settings;
   const caches = createCaches(settings);
+  if (settings.onBudget !== undefined) caches.budgets.onChange(settings.onBudget);
   const authority = new ZoneDisruptionBudgets({ ...settings, ...caches });
   const webhook = zonePodEviction({
     budgets: authority.evictions,

@@ -18,6 +18,7 @@ import { createProcessRegistry } from '#telemetry/process-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { UpdateMetrics } from '#telemetry/update-metrics.ts';
+import { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
 import { standardErrorSink } from './log-sink.ts';
 import { namespaceOf, settingsOf } from './manager-connection.ts';
 import { signalled } from './signals.ts';
@@ -32,8 +33,8 @@ type Accepted = Extract<ZoneAwareOutcome, { readonly kind: 'run' }>;
  * @returns the exit code: 0 after a signal, 1 when it cannot start or cannot go on, 2 for bad flags
  */
 export async function zoneAwareControllersCommand(args: readonly string[]): Promise<number> {
-  const { CONTROLLERS, KUBECONFIG } = process.env;
-  const outcome = readZoneAwareConfig(args, { CONTROLLERS, KUBECONFIG });
+  const { CONTROLLERS, KUBECONFIG, TMPDIR } = process.env;
+  const outcome = readZoneAwareConfig(args, { CONTROLLERS, KUBECONFIG, TMPDIR });
   if (outcome.kind === 'exit') {
     process.stderr.write(outcome.stderr);
     return outcome.code;
@@ -82,6 +83,7 @@ async function serve({ config: door, ignored }: Accepted): Promise<void> {
       metrics: createOperatorMetrics(registry),
       budgetMetrics: new BudgetMetrics(registry),
       updateMetrics: new UpdateMetrics(registry),
+      zoneBudgetMetrics: new ZoneBudgetMetrics(registry),
       identity: `${process.env['HOSTNAME'] ?? 'zone-aware-controllers'}-${randomUUID()}`,
     };
     await runZoneAwareControllers(given, stop.signal);

@@ -108,15 +108,21 @@ export function logOf({
   };
 }
 
+/** Returns where the files of controller-runtime's webhooks are, below the folder for temporary ones (O1). */
+export function certificateFiles(
+  TMPDIR: string | undefined,
+): Pick<WebhookFiles, 'certFile' | 'keyFile'> {
+  const folder = `${TMPDIR || '/tmp'}/${certificateFolder}`;
+  return { certFile: `${folder}/tls.crt`, keyFile: `${folder}/tls.key` };
+}
+
 function webhooksOf(
   { webhookPort, isSelfSigned, dnsName }: PhasedRolloutFlags,
   { TMPDIR }: PhasedRolloutEnvironment,
 ): WebhookFiles {
-  const folder = `${TMPDIR || '/tmp'}/${certificateFolder}`;
   return {
     port: webhookPort.value,
-    certFile: `${folder}/tls.crt`,
-    keyFile: `${folder}/tls.key`,
+    ...certificateFiles(TMPDIR),
     selfSigned: isSelfSigned.value ? { dnsName: dnsName.value } : undefined,
   };
 }
@@ -167,7 +173,8 @@ export function sharedConfigOf(config: PhasedRolloutConfig, namespace: string): 
   throw new Error(outcome.stderr.trim());
 }
 
-function tlsFlags(
+/** Returns the flags of the operator that serve webhooks with `files`. */
+export function tlsFlags(
   { port, certFile, keyFile, selfSigned }: WebhookFiles,
   namespace: string,
 ): readonly string[] {

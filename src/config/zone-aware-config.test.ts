@@ -52,8 +52,6 @@ describe('readZoneAwareConfig()', () => {
     '': /must name zdb, zau or both/,
     bla: /must name zdb, zau or both/,
     ZAU: /must name zdb, zau or both/,
-    zdb: /ZoneDisruptionBudgets are not built/,
-    'zdb,zau': /ZoneDisruptionBudgets are not built/,
   };
   for (const [CONTROLLERS, why] of Object.entries(refused)) {
     test(`exits with 1 where CONTROLLERS is ${JSON.stringify(CONTROLLERS)}`, () => {
@@ -64,7 +62,32 @@ describe('readZoneAwareConfig()', () => {
     });
   }
 
-  test('finds zau wherever it stands in CONTROLLERS', () => {
-    assert.equal(readZoneAwareConfig([], { CONTROLLERS: 'x-zau-y' }).kind, 'run');
+  const found: Readonly<Record<string, readonly [hasBudgets: boolean, hasUpdates: boolean]>> = {
+    'zdb,zau': [true, true],
+    zauzdb: [true, true],
+    'xzdb-zau': [true, true],
+    zau: [false, true],
+    zdb: [true, false],
+  };
+  for (const [CONTROLLERS, [hasBudgets, hasUpdates]] of Object.entries(found)) {
+    test(`finds what stands in CONTROLLERS=${CONTROLLERS}`, () => {
+      const config = configOf([], { CONTROLLERS });
+      assert.equal(config.webhooks !== undefined, hasBudgets);
+      assert.equal(config.hasUpdates, hasUpdates);
+    });
+  }
+
+  test('runs both where CONTROLLERS is not set, with the files and the port of the peer', () => {
+    const config = configOf([], {});
+    assert.equal(config.hasUpdates, true);
+    const folder = '/tmp/k8s-webhook-server/serving-certs';
+    assert.deepEqual(config.webhooks, {
+      port: 9_443,
+      certFile: `${folder}/tls.crt`,
+      keyFile: `${folder}/tls.key`,
+      selfSigned: undefined,
+    });
+    const { tls } = sharedZoneAwareConfig(config, 'system');
+    assert.equal(tls.port, 9_443);
   });
 });

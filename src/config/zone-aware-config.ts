@@ -2,9 +2,17 @@ import type { Millis } from '#base/units.ts';
 import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
+import { intKind } from './flag-kind.ts';
 import type { Flag } from './go-flags.ts';
 import { FlagSet } from './go-flags.ts';
-import { type FlagWithoutEffect, logOf, withoutEffect } from './phased-config.ts';
+import {
+  certificateFiles,
+  type FlagWithoutEffect,
+  logOf,
+  tlsFlags,
+  type WebhookFiles,
+  withoutEffect,
+} from './phased-config.ts';
 import { horizonFlag, type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
 import { readConfig } from './read-config.ts';
 
@@ -12,6 +20,7 @@ import { readConfig } from './read-config.ts';
 export interface ZoneAwareEnvironment {
   readonly CONTROLLERS?: string | undefined;
   readonly KUBECONFIG?: string | undefined;
+  readonly TMPDIR?: string | undefined;
 }
 
 /** All that the command line and the environment decide under this name; deeply frozen. */
@@ -25,6 +34,10 @@ export interface ZoneAwareConfig {
   readonly probes: BindAddress | undefined;
   readonly isElected: boolean;
   readonly predecessorHorizon: Millis;
+  /** Whether ZoneAwareUpdates are carried out. */
+  readonly hasUpdates: boolean;
+  /** Where evictions are reviewed; undefined: ZoneDisruptionBudgets are left alone. */
+  readonly webhooks: WebhookFiles | undefined;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];
 }
@@ -41,6 +54,7 @@ export type ZoneAwareOutcome =
 
 interface ZoneAwareFlags extends OwnPhasedFlags {
   readonly predecessorHorizon: Flag<Millis>;
+  readonly webhookPort: Flag<number>;
 }
 
 /** Name of the Lease, which replicas of the peer take as well (OPS-8). */
@@ -57,7 +71,14 @@ export function readZoneAwareConfig(
     metrics: { address: { host: undefined, port: 8_080 }, isSecure: false },
     isElected: false,
   });
-  const flags = { ...own, predecessorHorizon: horizonFlag(set) };
+  const flags = {
+    ...own,
+    predecessorHorizon: horizonFlag(set),
+    webhookPort: set.add('server-tls.port', intKind, {
+      default: webhookPort,
+      help: 'Port of the webhook for evictions.',
+    }),
+  };
   const outcome = set.parse(args);
   if (outcome.kind === 'help') return { kind: 'exit', code: 0, stderr: set.usage() };
   if (outcome.kind === 'refused') {
@@ -68,17 +89,20 @@ export function readZoneAwareConfig(
   return { kind: 'run', config: deepFreeze(configOf(flags, env)), ignored: outcome.ignored };
 }
 
+const both = 'zdb,zau';
+/** Of the webhook, which the peer fixes (OPS-6). */
+const webhookPort = 9_443;
+
 /** The peer looks for `zdb` and `zau` in the text, wherever they stand, and runs both where nothing is said. */
-function controllersProblem({ CONTROLLERS = 'zdb,zau' }: ZoneAwareEnvironment): string | undefined {
-  if (CONTROLLERS.includes('zdb')) {
-    return `Cannot run the controllers ${JSON.stringify(CONTROLLERS)}: ZoneDisruptionBudgets are not built in this version, ZoneAwareUpdates are; set CONTROLLERS=zau to run these alone`;
-  }
-  if (CONTROLLERS.includes('zau')) return undefined;
+function controllersProblem({ CONTROLLERS = both }: ZoneAwareEnvironment): string | undefined {
+  if (CONTROLLERS.includes('zdb') || CONTROLLERS.includes('zau')) return undefined;
   return `Cannot run the controllers ${JSON.stringify(CONTROLLERS)}: CONTROLLERS must name zdb, zau or both`;
 }
 
 function configOf(flags: ZoneAwareFlags, env: ZoneAwareEnvironment): ZoneAwareConfig {
   const address = flags.metricsAddress.value;
+  const { CONTROLLERS = both, TMPDIR } = env;
+  const files = { ...certificateFiles(TMPDIR), selfSigned: undefined };
   return {
     log: logOf(flags),
     kubeconfig: flags.kubeconfig.value || env.KUBECONFIG || undefined,
@@ -87,6 +111,8 @@ function configOf(flags: ZoneAwareFlags, env: ZoneAwareEnvironment): ZoneAwareCo
     probes: flags.probeAddress.value,
     isElected: flags.isElected.value,
     predecessorHorizon: flags.predecessorHorizon.value,
+    hasUpdates: CONTROLLERS.includes('zau'),
+    webhooks: CONTROLLERS.includes('zdb') ? { port: flags.webhookPort.value, ...files } : undefined,
     withoutEffect: withoutEffect(flags),
   };
 }
@@ -98,7 +124,7 @@ function configOf(flags: ZoneAwareFlags, env: ZoneAwareEnvironment): ZoneAwareCo
  * @throws {Error} one sentence, where it cannot be run
  */
 export function sharedZoneAwareConfig(config: ZoneAwareConfig, namespace: string): Config {
-  const { isElected, log, predecessorHorizon } = config;
+  const { isElected, log, predecessorHorizon, webhooks } = config;
   const outcome = readConfig([
     `-kubernetes.namespace=${namespace}`,
     `-log.format=${log.format}`,
@@ -106,6 +132,7 @@ export function sharedZoneAwareConfig(config: ZoneAwareConfig, namespace: string
     `-leader-election.enabled=${isElected}`,
     `-leader-election.resource-name=${leaseName}`,
     `-rollout.predecessor-horizon=${predecessorHorizon}ms`,
+    ...(webhooks === undefined ? [] : tlsFlags(webhooks, namespace)),
   ]);
   if (outcome.kind === 'run') return outcome.config;
   throw new Error(outcome.stderr.trim());

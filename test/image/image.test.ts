@@ -234,13 +234,13 @@ describe('the image', () => {
     assert.match(refused.stderr, /-log\.level must be one of debug, info, warn, error/);
   });
 
-  test('says what is not built where a Deployment starts it as /zone-aware-controllers with both controllers', () => {
+  test('takes the flags of the zone-aware-controllers-for-k8s where a Deployment starts it as /zone-aware-controllers', () => {
     const { status, stderr } = containers.run({
       command: ['/zone-aware-controllers'],
-      args: ['--leader-elect'],
+      args: ['--leader-elect', '--nonsense'],
     });
-    assert.equal(status, 1);
-    assert.match(stderr, /ZoneDisruptionBudgets are not built in this version/);
+    assert.equal(status, 2);
+    assert.match(stderr, /Usage of zone-aware-controllers:/);
   });
 
   test('takes the flags of the sts-phased-rollout-operator where a Deployment starts it as /manager', () => {

@@ -39,6 +39,8 @@ export const recordedCustomTypes: Readonly<Record<string, string>> = {
   'rollout-operator.grafana.com/zoneawarepoddisruptionbudgets':
     'zoneawarepoddisruptionbudgets.rollout-operator.grafana.com',
   'sts.plus/phasedrollouts': 'phasedrollouts.sts.plus',
+  'zonecontrol.k8s.aws/zoneawareupdates': 'zoneawareupdates.zonecontrol.k8s.aws',
+  'zonecontrol.k8s.aws/zonedisruptionbudgets': 'zonedisruptionbudgets.zonecontrol.k8s.aws',
 };
 
 /** Keeps commits and state; whoever follows a cluster feeds it. */

@@ -34,10 +34,23 @@ const peerOwnRules: readonly JsonObject[] = [
 /** Name of the roles and their bindings. */
 export const peerRole = 'phased';
 
+/** The rules of a ClusterRole and of a Role in the operator's namespace. */
+export interface AccountRules {
+  /** Of the roles and their bindings. */
+  readonly name: string;
+  readonly everywhere: readonly JsonObject[];
+  readonly own: readonly JsonObject[];
+}
+
+const phased: AccountRules = { name: peerRole, everywhere: peerRules, own: peerOwnRules };
+
 /** The namespace, the account, and what it may do, as the peer installs them. */
-export function peerAccount(ops: string, account: string): readonly JsonObject[] {
+export function peerAccount(
+  ops: string,
+  account: string,
+  { name, everywhere, own }: AccountRules = phased,
+): readonly JsonObject[] {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
-  const name = peerRole;
   const subjects = [{ kind: 'ServiceAccount', name: account, namespace: ops }];
   const bound = (kind: string): JsonObject => ({
     apiGroup: 'rbac.authorization.k8s.io',
@@ -47,7 +60,7 @@ export function peerAccount(ops: string, account: string): readonly JsonObject[]
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ops } },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace: ops } },
-    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: peerRules },
+    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: everywhere },
     {
       apiVersion,
       kind: 'ClusterRoleBinding',
@@ -55,7 +68,7 @@ export function peerAccount(ops: string, account: string): readonly JsonObject[]
       roleRef: bound('ClusterRole'),
       subjects,
     },
-    { apiVersion, kind: 'Role', metadata: { name, namespace: ops }, rules: peerOwnRules },
+    { apiVersion, kind: 'Role', metadata: { name, namespace: ops }, rules: own },
     {
       apiVersion,
       kind: 'RoleBinding',
