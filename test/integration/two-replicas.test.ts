@@ -75,14 +75,15 @@ describe('two replicas that both answer webhooks', () => {
   const zone = (group: string, name: string): Promise<JsonObject> => zoneOn(stage, group, name);
 
   test('are one leader and one follower, both of them ready and with metrics', async () => {
-    const key = { namespace, name: 'rollout-operator' };
-    const lease = await stage.admin.get(resourceTypes.leases, key);
-    assert.notEqual(textAt(lease, 'spec', 'holderIdentity'), '');
     const roles = operators.map(async ({ process }) => {
       const line = await process.line(/msg=(?:leading|following) /);
       return / msg=(?<role>\w+) /.exec(line)?.groups?.['role'];
     });
     assert.deepEqual(new Set(await Promise.all(roles)), new Set(['leading', 'following']));
+    // Only now: a replica is ready before it asks for the Lease.
+    const key = { namespace, name: 'rollout-operator' };
+    const lease = await stage.admin.get(resourceTypes.leases, key);
+    assert.notEqual(textAt(lease, 'spec', 'holderIdentity'), '');
     const shown = await Promise.all(
       operators.map(async ({ plain }) => {
         const ready = await fetch(`${plain}/ready`);
