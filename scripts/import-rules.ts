@@ -8,6 +8,7 @@ export const rows: readonly (readonly string[])[] = [
   ['main'],
   ['command'],
   ['operator', 'operator-phased-rollout', 'operator-zone-aware-controllers'],
+  ['operator-zone-term'],
   [
     'operator-phased-capability',
     'operator-phased-reconcile',
@@ -26,7 +27,7 @@ export const rows: readonly (readonly string[])[] = [
     'operator-role',
     'operator-zone-budgets',
   ],
-  ['operator-caches', 'operator-certificate', 'operator-missing-rules'],
+  ['operator-caches', 'operator-certificate', 'operator-missing-rules', 'operator-zone-caches'],
   ['operator-all-permissions'],
   ['operator-permissions', 'operator-phased-permissions'],
   ['embedded-cluster'],

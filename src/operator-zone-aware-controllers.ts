@@ -5,15 +5,14 @@ import { seconds } from '#base/units.ts';
 import type { Alarms } from '#check/alarms.ts';
 import type { Config } from '#config/config.ts';
 import type { ZoneAwareConfig } from '#config/zone-aware-config.ts';
-import { PredecessorWait } from '#control/predecessor-wait.ts';
 import { boundedClient } from '#kubernetes/bounded-client.ts';
 import type { Change } from '#kubernetes/informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { decoratedClient } from '#operator-client.ts';
-import { type LedTerm, type ReconcileTerm, runLedTerms } from '#operator-led-terms.ts';
+import { runLedTerms } from '#operator-led-terms.ts';
 import { openWebhooks, startScrapes } from '#operator-phased-servers.ts';
 import { openZoneBudgets, type RunningZoneBudgets } from '#operator-zone-budgets.ts';
-import { reconcileZoneAwareUpdates } from '#operator-zone-updates.ts';
+import { zoneTermOf } from '#operator-zone-term.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
@@ -70,8 +69,12 @@ export async function runZoneAwareControllers(
   try {
     const running = [
       serveWebhook(options, budgets, untilEnd),
-      ...(budgets === undefined ? [] : [budgets.run(untilEnd)]),
-      runLedTerms(options, termOf(options, budgets), untilEnd),
+      budgets.run(untilEnd),
+      runLedTerms(
+        options,
+        zoneTermOf({ ...options, zoneBudgets: budgets }, door.hasUpdates),
+        untilEnd,
+      ),
     ];
     try {
       await Promise.race(running);
@@ -85,9 +88,10 @@ export async function runZoneAwareControllers(
   }
 }
 
-function budgetsOf(options: ZoneAwareOptions): RunningZoneBudgets | undefined {
+/** Budgets are obeyed also by a process that only carries updates out; then another one serves them. */
+function budgetsOf(options: ZoneAwareOptions): RunningZoneBudgets {
   const { door, config, clock, log, zoneBudgetMetrics: metrics } = options;
-  if (door.webhooks === undefined) return undefined;
+  const isServed = door.webhooks !== undefined;
   return openZoneBudgets({
     client: boundedClient(decoratedClient(options), longestAnswer),
     reviewClient: decoratedClient(options),
@@ -95,7 +99,8 @@ function budgetsOf(options: ZoneAwareOptions): RunningZoneBudgets | undefined {
     clock,
     log,
     count: (status, reason) => metrics.answered(status, reason),
-    onBudget: (change) => showFigures(change, metrics),
+    ...(isServed && { onBudget: (change) => showFigures(change, metrics) }),
+    areStatusesKept: isServed,
   });
 }
 
@@ -114,11 +119,11 @@ function showFigures(
 /** Serves the webhook, and tells that this process is ready once that can answer. */
 async function serveWebhook(
   options: ZoneAwareOptions,
-  budgets: RunningZoneBudgets | undefined,
+  budgets: RunningZoneBudgets,
   signal: AbortSignal,
 ): Promise<void> {
-  const { config, log, readiness } = options;
-  if (budgets === undefined) {
+  const { config, door, log, readiness } = options;
+  if (door.webhooks === undefined) {
     readiness.announce();
     return aborted(signal);
   }
@@ -130,37 +135,10 @@ async function serveWebhook(
   };
   const webhooks = await openWebhooks(config, serving, signal);
   log.info('webhooks served', { port: webhooks.port });
-  const announced = Promise.all([webhooks.ready, budgets.synced]).then(
+  const announced = Promise.all([webhooks.ready, budgets.caches.synced]).then(
     () => readiness.announce(),
     // They end before they are filled where `run` of the budgets does, which tells why.
     () => undefined,
   );
   await Promise.all([announced, webhooks.run(signal)]);
-}
-
-function termOf(options: ZoneAwareOptions, budgets: RunningZoneBudgets | undefined): ReconcileTerm {
-  const update: ReconcileTerm = options.door.hasUpdates
-    ? (term, signal) => reconcileZoneAwareUpdates(options, term, signal)
-    : async (_, signal) => {
-        await aborted(signal);
-        return true;
-      };
-  if (budgets === undefined) return update;
-  return (term, signal) => {
-    const led = { term: nameOf(term, options), predecessor: predecessorOf(term, options) };
-    return budgets.lead(led, () => update(term, signal));
-  };
-}
-
-function nameOf({ leading }: LedTerm, { identity }: ZoneAwareOptions): string {
-  return leading.kind === 'leading' ? leading.term : identity;
-}
-
-function predecessorOf({ leading }: LedTerm, { clock, config }: ZoneAwareOptions): PredecessorWait {
-  return new PredecessorWait({
-    clock,
-    predecessor: leading.predecessor,
-    horizon: config.rollout.predecessorHorizon,
-    startedAt: clock.monotonic(),
-  });
 }

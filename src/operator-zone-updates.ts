@@ -6,31 +6,27 @@ import type { Alarms } from '#check/alarms.ts';
 import { OpenQuestions } from '#check/open-questions.ts';
 import type { Config } from '#config/config.ts';
 import { ConsistentReads } from '#control/consistent-reads.ts';
-import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
+import { jointBudgets } from '#control/joint-budgets.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
 import { askPermissions } from '#control/optional-permissions.ts';
 import { groupOwners, OwnersOfSets } from '#control/owners-of-sets.ts';
 import { PodDeletions } from '#control/pod-deletions.ts';
-import { PodZones } from '#control/pod-zones.ts';
 import { PredecessorWait } from '#control/predecessor-wait.ts';
 import { Refusals } from '#control/refusals.ts';
 import { UnseenWrites } from '#control/unseen-writes.ts';
-import { WatchedPods } from '#control/watched-pods.ts';
 import { WriteAttempts } from '#control/write-attempts.ts';
 import { type BudgetView, budgetView } from '#disruption-budget/budget-view.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import { createEventRecorder, silentRecorder } from '#kubernetes/events.ts';
-import type { Informer, InformerProblem } from '#kubernetes/informer.ts';
+import type { Informer } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import { openBudgets, type RunningBudgets } from '#operator-budgets.ts';
 import type { LedTerm } from '#operator-led-terms.ts';
-import { type NodeView, parseNode } from '#statefulset/parse-node.ts';
-import { parsePod } from '#statefulset/parse-pod.ts';
-import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
-import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { RunningZoneBudgets } from '#operator-zone-budgets.ts';
+import { informerParts } from '#operator-zone-caches.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { UpdateMetrics } from '#telemetry/update-metrics.ts';
@@ -54,13 +50,12 @@ export interface ZoneUpdateSettings {
   readonly identity: string;
   /** Whoever made them ends them. */
   readonly alarms: Pick<Alarms, 'ask'>;
+  /** Which run, and lead, as long as a term lasts. */
+  readonly zoneBudgets: RunningZoneBudgets;
 }
 
 interface UpdateCaches {
   readonly updates: Informer<UpdateView>;
-  readonly statefulSets: Informer<StatefulSetView>;
-  readonly pods: Informer<PodView>;
-  readonly nodes: Informer<NodeView>;
   readonly budgets: Informer<BudgetView>;
 }
 
@@ -92,17 +87,17 @@ export async function reconcileZoneAwareUpdates(
   signal: AbortSignal,
 ): Promise<boolean> {
   const caches = createCaches(settings, term.client);
-  const { updates, statefulSets, pods, nodes, budgets } = caches;
+  const { updates, budgets } = caches;
   showFigures(updates, settings.updateMetrics);
   const ending = new AbortController();
   const untilEnd = AbortSignal.any([signal, ending.signal]);
   const unreadable = new AbortController();
   const watching = Promise.all([
-    ...[updates, statefulSets, pods, nodes].map((each) => each.run(untilEnd)),
+    updates.run(untilEnd),
     budgets.run(AbortSignal.any([untilEnd, unreadable.signal])),
   ]);
   try {
-    const synced = Promise.all([updates, statefulSets, pods, nodes].map((each) => each.synced));
+    const synced = Promise.all([updates.synced, settings.zoneBudgets.caches.synced]);
     const working = synced.then(
       () => work(settings, { term, caches, unreadable }, untilEnd),
       // They end before they are filled only with the term.
@@ -139,7 +134,8 @@ async function work(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { clock, log, identity } = settings;
-  const { updates, statefulSets, pods, nodes } = parts.caches;
+  const { updates } = parts.caches;
+  const { statefulSets, pods, nodes } = settings.zoneBudgets.caches;
   log.info('caches synced', {
     pods: pods.lister.size,
     statefulsets: statefulSets.lister.size,
@@ -159,12 +155,13 @@ async function work(
 }
 
 function portsOf(
-  { config, clock, log, alarms }: ZoneUpdateSettings,
+  { config, clock, log, alarms, zoneBudgets }: ZoneUpdateSettings,
   { term, caches }: TermParts,
   { events, budgets }: { readonly events: EventRecorder; readonly budgets: RunningBudgets },
 ): UpdateControllerPorts {
   const { client, election, leading } = term;
-  const { updates, statefulSets, pods, nodes } = caches;
+  const { updates } = caches;
+  const { statefulSets, pods, nodes, zones, watched } = zoneBudgets.caches;
   const queue = createWorkQueue({ clock, name: 'zoneawareupdate', maxDelay: longestBackoff });
   const open = new OpenDisruptions();
   const owners = new OwnersOfSets([groupOwners, zoneAwareUpdateOwners(updates)]);
@@ -184,10 +181,10 @@ function portsOf(
     alarms,
     unseenUpdates,
     unseenSets: new UnseenWrites(clock, statefulSets.freshness),
-    zones: new PodZones({ clock, nodes, pods }),
+    zones,
     reads: new ConsistentReads({ client, clock, ...freshness }),
     refusals: new Refusals(),
-    watched: new WatchedPods(pods, clock),
+    watched,
     questions: new OpenQuestions({ clock, onAnswer: (key) => queue.add(key) }),
     writes: new UpdateWrites({ client, clock, unseenUpdates }),
     promotions: new WriteAttempts(),
@@ -200,16 +197,29 @@ function portsOf(
       startedAt: clock.monotonic(),
     }),
     owners: owners.besides(updateKind),
-    budgets: budgets.authority.of(name),
-    onBudgetChange: (wake) => budgets.onChange(wake),
+    ...allBudgets(budgets, zoneBudgets),
     leads: () => election.leads(clock.monotonic()),
     ...(leading.kind === 'leading' && { term: leading.term }),
   };
 }
 
+/** Budgets of both kinds: a pod goes where each of them lets it. */
+function allBudgets(
+  budgets: RunningBudgets,
+  zoneBudgets: RunningZoneBudgets,
+): Pick<UpdateControllerPorts, 'budgets' | 'onBudgetChange'> {
+  return {
+    budgets: jointBudgets(budgets.authority.of(name), zoneBudgets.of(name)),
+    onBudgetChange: (wake) => {
+      budgets.onChange(wake);
+      zoneBudgets.onChange(wake);
+    },
+  };
+}
+
 /** Opens what the Role may lack the rights for (D-1). */
 async function openOptional(
-  { clock, log, metrics, budgetMetrics, identity }: ZoneUpdateSettings,
+  { clock, log, metrics, budgetMetrics, identity, zoneBudgets }: ZoneUpdateSettings,
   { term, caches, unreadable }: TermParts,
   signal: AbortSignal,
 ): Promise<{ readonly events: EventRecorder; readonly budgets: RunningBudgets }> {
@@ -228,7 +238,7 @@ async function openOptional(
   const budgets = openBudgets({
     client,
     namespace: '',
-    caches,
+    caches: { ...zoneBudgets.caches, ...caches },
     clock,
     log,
     metrics: budgetMetrics,
@@ -243,41 +253,19 @@ async function openOptional(
 }
 
 function createCaches({ clock, log }: ZoneUpdateSettings, client: Client): UpdateCaches {
-  const of = (resource: { readonly plural: string }) => ({
-    client,
-    clock,
-    report: ({ reason, message, cause }: InformerProblem): void => {
-      const err = cause instanceof Error ? cause : undefined;
-      log.warn('informer', { resource: resource.plural, reason, err, message });
-    },
-  });
-  const { zoneAwareUpdates, statefulSets, pods, nodes } = resourceTypes;
-  const budgets = resourceTypes.zoneAwarePodDisruptionBudgets;
+  const settings = { client, clock, log };
+  const { zoneAwareUpdates, zoneAwarePodDisruptionBudgets } = resourceTypes;
   return {
     updates: createInformer({
-      ...of(zoneAwareUpdates),
+      ...informerParts(settings, zoneAwareUpdates),
       type: zoneAwareUpdates,
       project: parseUpdate,
       indexers: updateIndexers,
       isAbsentAllowed: true,
     }),
-    statefulSets: createInformer({
-      ...of(statefulSets),
-      type: statefulSets,
-      project: parseStatefulSet,
-      indexers: statefulSetIndexers,
-    }),
-    pods: createInformer({
-      ...of(pods),
-      type: pods,
-      isSpecRead: 'node-name',
-      project: parsePod,
-      indexers: podIndexers,
-    }),
-    nodes: createInformer({ ...of(nodes), type: nodes, project: parseNode, indexers: {} }),
     budgets: createInformer({
-      ...of(budgets),
-      type: budgets,
+      ...informerParts(settings, zoneAwarePodDisruptionBudgets),
+      type: zoneAwarePodDisruptionBudgets,
       project: budgetView,
       indexers: {},
       isAbsentAllowed: true,

@@ -6,13 +6,10 @@ import type { Instant, Monotonic } from '#base/units.ts';
 import { type AskOptions, askLedger } from '#control/ask-ledger.ts';
 import type { BudgetProof } from '#control/budget-sight.ts';
 import { CreatedLedgers } from '#control/created-ledgers.ts';
-import type {
-  DisruptionsUnderWay,
-  GroupBudgets,
-  WantedDisruption,
-} from '#control/group-budgets.ts';
+import type { GroupBudgets, WantedDisruption } from '#control/group-budgets.ts';
+import { RolloutIntents } from '#control/rollout-intents.ts';
 import { type Budget, rolloutOverride } from '#disruption/budget.ts';
-import type { Begun, DisruptionRequest } from '#disruption/decide.ts';
+import type { DisruptionRequest } from '#disruption/decide.ts';
 import { permissionsOn, type Wanted } from '#disruption/governance.ts';
 import type { Permission } from '#disruption/permission.ts';
 import type { Leader } from '#disruption/release.ts';
@@ -68,11 +65,8 @@ export class DisruptionBudgets {
   readonly #ports: DisruptionBudgetPorts;
   readonly #ledgers: BudgetLedgers;
   readonly #created: CreatedLedgers;
-  /** Pods that the last plan of each group wants away, by key; by uid. */
-  readonly #wanted = new Map<string, ReadonlySet<string>>();
+  readonly #intents = new RolloutIntents();
   #leading: LeadingTerm | undefined;
-  /** What each capability that takes pods has under way. */
-  readonly #underWay = new Map<string, DisruptionsUnderWay>();
 
   constructor(ports: DisruptionBudgetPorts) {
     const { client, clock, log, inView, sets, standings } = ports;
@@ -87,7 +81,7 @@ export class DisruptionBudgets {
       forget: (scope) => sets.forget(scope),
       prove: (scope, signal, since) => sets.prove(scope, signal, since),
       leader: (viewProvenAt) => this.#leader(viewProvenAt),
-      begun: () => this.#begun(),
+      begun: () => (this.#leading === undefined ? [] : this.#intents.begun(this.#leading.term)),
     });
     this.#created = new CreatedLedgers({
       clock,
@@ -109,8 +103,7 @@ export class DisruptionBudgets {
   resign(): void {
     this.#leading = undefined;
     this.#created.retain(new Set());
-    this.#wanted.clear();
-    this.#underWay.clear();
+    this.#intents.clear();
   }
 
   /** Nothing is written any more that nobody asks for. */
@@ -169,14 +162,9 @@ export class DisruptionBudgets {
       look: (key, signal) => this.#look(key, signal),
       judge: (wanted, now) => this.judge(wanted, now),
       ask: (wanted, signal) => this.ask(wanted, signal),
-      wants: (key, uids) => this.#wants(`${name} ${key}`, uids),
-      follow: (underWay) => void this.#underWay.set(name, underWay),
+      wants: (key, uids) => this.#intents.wants(name, key, uids),
+      follow: (underWay) => this.#intents.follow(name, underWay),
     };
-  }
-
-  #wants(key: string, uids: ReadonlySet<string>): void {
-    if (uids.size === 0) this.#wanted.delete(key);
-    else this.#wanted.set(key, uids);
   }
 
   #permissions(
@@ -221,32 +209,12 @@ export class DisruptionBudgets {
     return {
       term,
       arePredecessorsOver: viewProvenAt !== undefined && viewProvenAt >= predecessorsOverAt,
-      isIntended: (uid) => this.#isWanted(uid) || this.#isUnderWay(uid),
+      isIntended: (uid) => this.#intents.isIntended(uid),
     };
   }
 
   #mayBegin(now: Monotonic): boolean {
     return this.#leading !== undefined && now >= this.#leading.mayBeginAt;
-  }
-
-  #isWanted(uid: string): boolean {
-    return [...this.#wanted.values()].some((uids) => uids.has(uid));
-  }
-
-  #begun(): readonly Begun[] {
-    const term = this.#leading?.term;
-    if (term === undefined) return [];
-    // Capabilities share what they have deleted, so that a pod may be told by more than one.
-    const begun = new Map(
-      [...this.#underWay.values()]
-        .flatMap((each) => each.begun())
-        .map((each) => [each.pod.uid, each]),
-    );
-    return [...begun.values()].map(({ pod, by }) => ({ pod, asking: { by, term } }));
-  }
-
-  #isUnderWay(uid: string): boolean {
-    return [...this.#underWay.values()].some((each) => each.isUnderWay(uid));
   }
 
   /** Budgets came, changed or went: ledgers of those that are gone are closed, and whoever leads begins new ones. */

@@ -97,7 +97,7 @@ export function updateMomentOf(
     stuckAfter: ports.stuckAfter,
     watched: ports.watched.of(sets),
   };
-  const wanted = wantedBy(planZoneAwareUpdate(unbudgeted, at.now), target);
+  const wanted = wantedBy(planZoneAwareUpdate(unbudgeted, at.now), target, begun);
   const permissions = ports.budgets.judge(wanted, at.now);
   const refusals = refusalsOf(wanted, permissions, at.now);
   const snapshot = { ...unbudgeted, refusals };
@@ -153,11 +153,16 @@ function alarmOf(
   };
 }
 
-/** The pods that `plan` deletes; one that is stuck costs no budget anything (D-48). */
-function wantedBy({ decisions }: UpdatePlan, target: UpdatedSet | undefined): WantedDisruption[] {
+/** The pods that `plan` deletes and that have not gone; one that is stuck costs no budget anything (D-48). */
+function wantedBy(
+  { decisions }: UpdatePlan,
+  target: UpdatedSet | undefined,
+  begun: BegunStep,
+): WantedDisruption[] {
   const byUid = new Map(target?.pods.map((pod) => [pod.uid, pod]));
   return decisions.flatMap((each) => {
     if (each.kind !== 'delete-pod' || each.costs === 'nothing') return [];
+    if (begun.has(each.pod.name)) return [];
     const pod = byUid.get(each.pod.uid);
     return pod === undefined ? [] : [{ pod, by: 'rollout', maxUnavailable: each.maxUnavailable }];
   });

@@ -28,8 +28,8 @@ export class UpdateNeeds {
    * the budgets have to be asked ever again
    */
   of(moment: UpdateMoment): Need | undefined {
-    const { wanted, plan, proof, monotonic } = moment;
-    this.#ports.budgets.wants(this.#key, new Set(wanted.map(({ pod }) => pod.uid)));
+    const { plan, proof, monotonic } = moment;
+    this.#ports.budgets.wants(this.#key, new Set(permittedIn(moment)));
     if (!plan.decisions.some(({ kind }) => kind === 'delete-pod')) return undefined;
     return isProven(proof, monotonic) ? this.#reservations(moment) : this.#proof(moment);
   }
@@ -59,4 +59,12 @@ export class UpdateNeeds {
     }
     return (signal) => this.#ports.budgets.ask(open, signal);
   }
+}
+
+/** uids of the pods that are wanted, and that no budget keeps: what another budget gave for one that is kept is given back. */
+function permittedIn({ wanted, permissions }: UpdateMoment): readonly string[] {
+  return wanted.flatMap(({ pod }, at) => {
+    const kind = permissions[at]?.kind;
+    return kind === 'refused' || kind === 'unclear' ? [] : [pod.uid];
+  });
 }

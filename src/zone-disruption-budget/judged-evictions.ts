@@ -5,14 +5,12 @@ import type { LedgerAnswer } from '#control/ledger-questions.ts';
 import type { BudgetRef } from '#disruption/budget.ts';
 import { denialByView } from '#disruption/governance.ts';
 import type { Informer } from '#kubernetes/informer.ts';
-import { labelsOf } from '#statefulset/pod-labels.ts';
 import type { PodView } from '#statefulset/view.ts';
 import type { ZoneBudgetSpec } from './api.ts';
 import { type AskedBudget, askBudgets } from './ask-budgets.ts';
 import type { ZoneBudgetVerdict } from './eviction-verdict.ts';
 import type { NamespaceViews } from './namespace-views.ts';
-import { selects } from './selector.ts';
-import { selectorOf, type ZoneBudgetView } from './zone-budget-view.ts';
+import type { ZoneBudgetView } from './zone-budget-view.ts';
 import type { ZoneBudgetsInView } from './zone-budgets-in-view.ts';
 import type { ZoneLedgers } from './zone-ledgers.ts';
 import type { ZoneStandings } from './zone-standings.ts';
@@ -63,8 +61,8 @@ export class JudgedZoneEvictions {
   ): Promise<readonly ZoneBudgetVerdict[]> {
     for (let changes = 0; changes < mostChanges; changes += 1) {
       if (!this.#isFresh(pod.namespace)) await this.#ports.inView.look(pod.namespace, signal);
-      const budgets = this.#over(pod);
-      const isAsked = (): boolean => isSame(budgets, this.#over(pod));
+      const budgets = this.#ports.inView.over(pod);
+      const isAsked = (): boolean => isSame(budgets, this.#ports.inView.over(pod));
       const judgement = { pod, signal, isAsked };
       const asked = budgets.map((budget) => this.#asked(budget, judgement));
       const verdicts = await askBudgets(asked, { isDryRun });
@@ -77,14 +75,6 @@ export class JudgedZoneEvictions {
   #isFresh(namespace: string): boolean {
     const provenAt = this.#ports.inView.provenAt(namespace);
     return provenAt !== undefined && this.#ports.clock.monotonic() - provenAt <= maxDecisionAge;
-  }
-
-  #over(pod: PodView): readonly ZoneBudgetView[] {
-    const labels = labelsOf(pod);
-    return this.#ports.inView
-      .list()
-      .filter((budget) => budget.namespace === pod.namespace)
-      .filter((budget) => selects(selectorOf(budget), labels));
   }
 
   #asked(budget: ZoneBudgetView, judgement: Judgement): AskedBudget {

@@ -7,7 +7,10 @@ import { WitnessedCreations } from '#control/witnessed-creations.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Change, Informer } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { labelsOf } from '#statefulset/pod-labels.ts';
+import type { PodView } from '#statefulset/view.ts';
 import { isSameSelector, mayOverlap } from './same-selectors.ts';
+import { selects } from './selector.ts';
 import { isSameSpec, selectorOf, type ZoneBudgetView, zoneBudgetView } from './zone-budget-view.ts';
 
 type ByUid = ReadonlyMap<string, ZoneBudgetView>;
@@ -77,6 +80,14 @@ export class ZoneBudgetsInView {
   list(): readonly ZoneBudgetView[] {
     this.#settle();
     return [...this.#known.values()];
+  }
+
+  /** Those that select `pod`, in no order. */
+  over(pod: PodView): readonly ZoneBudgetView[] {
+    const labels = labelsOf(pod);
+    return this.list().filter(
+      (budget) => budget.namespace === pod.namespace && selects(selectorOf(budget), labels),
+    );
   }
 
   /** The budget of this uid as it is now; undefined: it is gone. */

@@ -2,9 +2,10 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
 import { CreatedLedgers } from '#control/created-ledgers.ts';
-import { PodZones } from '#control/pod-zones.ts';
+import type { PodZones } from '#control/pod-zones.ts';
+import { RolloutIntents } from '#control/rollout-intents.ts';
 import { UnseenWrites } from '#control/unseen-writes.ts';
-import { WatchedPods } from '#control/watched-pods.ts';
+import type { WatchedPods } from '#control/watched-pods.ts';
 import type { Leader } from '#disruption/release.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer.ts';
@@ -12,6 +13,7 @@ import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import type { NodeView } from '#statefulset/parse-node.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { JudgedZoneEvictions } from './judged-evictions.ts';
+import { JudgedZoneRollouts } from './judged-rollouts.ts';
 import { NamespaceViews } from './namespace-views.ts';
 import { runZoneStatuses } from './run-zone-statuses.ts';
 import type { ZoneBudgetView } from './zone-budget-view.ts';
@@ -43,6 +45,9 @@ export interface ZoneDisruptionBudgetPorts {
   readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
   readonly nodes: Informer<NodeView>;
+  /** Made of these caches: its handlers come before those of views, so that it remembers what a pod leaves behind. */
+  readonly zones: PodZones;
+  readonly watched: WatchedPods;
 }
 
 /**
@@ -51,22 +56,22 @@ export interface ZoneDisruptionBudgetPorts {
  */
 export class ZoneDisruptionBudgets {
   readonly evictions: JudgedZoneEvictions;
+  /** The same for rollouts of this process. */
+  readonly rollouts: JudgedZoneRollouts;
   readonly #clock: Clock;
   readonly #inView: ZoneBudgetsInView;
   readonly #views: NamespaceViews;
   readonly #ledgers: ZoneLedgers;
   readonly #created: CreatedLedgers;
   readonly #ports: ZoneDisruptionBudgetPorts;
+  readonly #intents = new RolloutIntents();
   #leading: ZoneLeadingTerm | undefined;
   #onGiven: (budget: ZoneBudgetView) => void = () => undefined;
 
   constructor(ports: ZoneDisruptionBudgetPorts) {
-    const { client, clock, log, budgets, pods, statefulSets, nodes } = ports;
+    const { client, clock, log, budgets, pods, statefulSets, nodes, zones, watched } = ports;
     this.#clock = clock;
     this.#ports = ports;
-    // Its handlers come before those of views: what a pod leaves behind is remembered when the view is without it.
-    const zones = new PodZones({ clock, nodes, pods });
-    const watched = new WatchedPods(pods, clock);
     const inView = new ZoneBudgetsInView({ client, clock, informer: budgets });
     const views = new NamespaceViews({ client, clock, pods, statefulSets });
     const standings = new ZoneStandings({ clock, views, zones, nodes, watched });
@@ -79,6 +84,7 @@ export class ZoneDisruptionBudgets {
       standings,
       sawCreation: (uid) => this.#mayBegin(uid),
       leader: (viewProvenAt) => this.#leader(viewProvenAt),
+      begun: () => (this.#leading === undefined ? [] : this.#intents.begun(this.#leading.term)),
     });
     this.#created = new CreatedLedgers({
       clock,
@@ -95,6 +101,15 @@ export class ZoneDisruptionBudgets {
       ledgers,
       onGiven: (budget) => this.#onGiven(budget),
     });
+    this.rollouts = new JudgedZoneRollouts({
+      clock,
+      inView,
+      views,
+      ledgers,
+      intents: this.#intents,
+      term: () => this.#leading?.term,
+      onGiven: (budget) => this.#onGiven(budget),
+    });
     inView.onChange(() => this.#budgetsChanged());
   }
 
@@ -104,10 +119,16 @@ export class ZoneDisruptionBudgets {
     this.#budgetsChanged();
   }
 
-  /** This process does not lead any more. */
+  /** This process does not lead any more: it wants nothing, and ends no intent. */
   resign(): void {
     this.#leading = undefined;
     this.#created.retain(new Set());
+    this.#intents.clear();
+  }
+
+  /** Calls `wake` when what is known of budgets has changed. */
+  onChange(wake: () => void): void {
+    this.#inView.onChange(wake);
   }
 
   /** Keeps the statuses up to date while this process leads, until `signal` aborts. @throws as {@link runZoneStatuses} */
@@ -152,8 +173,7 @@ export class ZoneDisruptionBudgets {
     return {
       term: leading.term,
       arePredecessorsOver: viewProvenAt !== undefined && viewProvenAt >= leading.predecessorsOverAt,
-      // Only evictions stand in these ledgers.
-      isIntended: () => false,
+      isIntended: (uid) => this.#intents.isIntended(uid),
     };
   }
 

@@ -3,6 +3,7 @@ import type { Logger } from '#base/logger.ts';
 import type { Monotonic } from '#base/units.ts';
 import { DisruptionLedger } from '#control/disruption-ledger.ts';
 import { LoggedFailures } from '#control/logged-failures.ts';
+import type { Begun } from '#disruption/decide.ts';
 import type { Leader } from '#disruption/release.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { SharedConfigMap } from '#kubernetes/shared-config-map.ts';
@@ -25,6 +26,8 @@ export interface ZoneLedgerPorts {
   /** Whether this process may begin the ledger of a budget, as it saw that being made. */
   sawCreation(uid: string): boolean;
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
+  /** Disruptions of this process that are under way. */
+  begun(): readonly Begun[];
 }
 
 interface Kept {
@@ -75,6 +78,7 @@ export class ZoneLedgers {
       view: (now) => ports.standings.of(kept.current.budget, kept.current.spec, now),
       prove: (signal, since) => ports.views.prove(namespace, signal, since),
       leader: (viewProvenAt) => ports.leader(viewProvenAt),
+      begun: () => ports.begun(),
       onTidied: (failure) => failures.ended(failure),
     });
     const kept: Kept = { current, ledger };

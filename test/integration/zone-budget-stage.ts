@@ -1,6 +1,5 @@
 /** ZoneDisruptionBudgets in virtual time: a set over three zones, and replicas of the webhook that evictions ask. */
 import assert from 'node:assert/strict';
-import { startDeadline } from '#admission/deadline.ts';
 import type { AdmissionRequest } from '#admission/review.ts';
 import { aborted } from '#base/aborted.ts';
 import type { JsonObject } from '#base/json.ts';
@@ -9,10 +8,10 @@ import { objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { openZoneBudgets } from '#operator-zone-budgets.ts';
-import { evictionRequest } from '#testing/admission-requests.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { zoneDisruptionBudgetDefinition } from '#zone-disruption-budget/definition.ts';
 import { type Environment, startEnvironment } from './virtual-environment.ts';
+import { evict, reviewEviction } from './zone-evictions.ts';
 import { zoneFaults } from './zone-update-judge.ts';
 
 const namespace = 'demo';
@@ -67,26 +66,12 @@ export class ZoneBudgetReplica {
 
   /** Has an eviction of a pod reviewed as an API server does: an empty text, or code and message of the denial. */
   async review(name: string, rest: Partial<AdmissionRequest> = {}): Promise<string> {
-    const { clock } = this.#env;
-    const deadline = startDeadline(clock, clock.monotonic(), seconds(8));
-    try {
-      const request = { ...evictionRequest('a-0'), namespace, name, ...rest };
-      const decision = await this.#budgets.webhook.judge(request, { deadline: () => deadline });
-      return decision.isAllowed ? '' : `${decision.code} ${decision.message}`;
-    } finally {
-      deadline.release();
-    }
+    return reviewEviction({ env: this.#env, webhook: this.#budgets.webhook }, name, rest);
   }
 
   /** The same; a pod that may go goes. */
   async evict(name: string): Promise<string> {
-    const answer = await this.review(name);
-    const key = { namespace, name };
-    if (answer !== '') return answer;
-    await this.#env.client
-      .delete(resourceTypes.pods, key, { preconditions: {} })
-      .catch(() => undefined);
-    return '';
+    return evict({ env: this.#env, webhook: this.#budgets.webhook }, name);
   }
 }
 

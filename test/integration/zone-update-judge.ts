@@ -36,6 +36,31 @@ export function zoneFaults({ commits, cap, replicas }: ZoneHistory): readonly st
   });
 }
 
+/**
+ * Returns the pods that our program took without their reservation in the ledger of every budget of `budgets` by then, one
+ * sentence each (BUDG-1).
+ */
+export function unreservedFaults(
+  commits: readonly Commit[],
+  budgets: readonly string[],
+): readonly string[] {
+  const ledgers = new Map<string, string>();
+  return commits.flatMap((commit) => {
+    const { resource, name, after, user, at, uid } = commit;
+    if (resource === 'configmaps') ledgers.set(name, textAt(after, 'data', 'reservations'));
+    if (!isPodOfSet(commit) || !user.startsWith('operator-') || !isTaken(commit)) return [];
+    return budgets
+      .filter((budget) => !(ledgers.get(budget) ?? '').includes(uid))
+      .map((budget) => `at ${at} ${name} was taken, and ${budget} did not say so`);
+  });
+}
+
+function isTaken({ before, after }: Commit): boolean {
+  const isGoing = (pod: JsonObject | undefined): boolean =>
+    pod === undefined || textAt(pod, 'metadata', 'deletionTimestamp') !== '';
+  return isGoing(after) && !isGoing(before);
+}
+
 function isPodOfSet({ resource, name, namespace }: Commit): boolean {
   return resource === 'pods' && namespace === 'demo' && name.startsWith('db-');
 }

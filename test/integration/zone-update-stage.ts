@@ -1,15 +1,18 @@
 /** ZoneAwareUpdates in virtual time: a set over three zones, its controller, an alarm that does as told, and the program. */
 import assert from 'node:assert/strict';
+import type { Webhook } from '#admission/review.ts';
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { Alarm, AlarmSource, AlarmsRead } from '#check/alarm.ts';
 import { Alarms } from '#check/alarms.ts';
 import { readConfig } from '#config/read-config.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { createClient } from '#kubernetes/http-client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { runLedTerms } from '#operator-led-terms.ts';
-import { reconcileZoneAwareUpdates } from '#operator-zone-updates.ts';
+import { openZoneBudgets } from '#operator-zone-budgets.ts';
+import { zoneTermOf } from '#operator-zone-term.ts';
 import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -45,6 +48,8 @@ export class FakeAlarmSource implements AlarmSource {
 /** A run of the program. */
 export interface ZoneUpdateRun {
   readonly log: KeptLog;
+  /** Of evictions. */
+  readonly webhook: Webhook;
   /** Ends it in good order. */
   stop(): Promise<void>;
   /** It is gone, and none of its requests leaves any more; those that have left take effect. */
@@ -96,7 +101,17 @@ export class ZoneUpdateStage {
     const identity = `operator-${this.#runs}`;
     const transport = cluster.transport({ user: identity });
     const alarms = new Alarms({ clock, source: this.source });
+    const client = createClient({ transport, clock, timeout: millis(0), userAgent: identity });
+    const zoneBudgets = openZoneBudgets({
+      client,
+      reviewClient: client,
+      ledgerNamespace: namespace,
+      clock,
+      log,
+      count: () => undefined,
+    });
     const settings = {
+      zoneBudgets,
       config: outcome.config,
       clock,
       log,
@@ -107,15 +122,13 @@ export class ZoneUpdateStage {
       identity,
       alarms,
     };
-    const working = runLedTerms(
-      settings,
-      (term, signal) => reconcileZoneAwareUpdates(settings, term, signal),
-      AbortSignal.any([ending.signal, killing.signal]),
-    );
-    const run = closing(working, alarms);
+    const end = AbortSignal.any([ending.signal, killing.signal]);
+    const working = runLedTerms(settings, zoneTermOf(settings, true), end);
+    const run = closing(Promise.race([working, zoneBudgets.run(end).then(() => working)]), alarms);
     run.catch(() => undefined);
     const started: ZoneUpdateRun = {
       log,
+      webhook: zoneBudgets.webhook,
       stop: async () => {
         ending.abort();
         await this.finish(run);
