@@ -64,3 +64,13 @@ export class StaleBasisError extends Error {
     );
   }
 }
+
+/** The view that something would rest on could not be read in the time there is: whoever asked asks again later. */
+export class ViewNotReadError extends Error {
+  override readonly name = 'ViewNotReadError';
+
+  /** @param view what is not known, such as `the pods of namespace "demo" are` */
+  constructor(view: string, patience: Millis) {
+    super(`Cannot tell how ${view}: the API server has not answered for ${patience / 1_000} s`);
+  }
+}

@@ -4,7 +4,7 @@ import { isRequestFailure } from '#kubernetes/api-error.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import { type ApprovalPorts, approve, lookWith } from './approval.ts';
 import type { AwaitedRequests } from './awaited-requests.ts';
-import type { Basis } from './basis.ts';
+import { type Basis, ViewNotReadError } from './basis.ts';
 import { LaggingReadError } from './consistent-reads.ts';
 import {
   type Decision,
@@ -127,7 +127,7 @@ export class GroupPass {
       }
       return this.#outrun();
     } catch (error) {
-      if (error instanceof LaggingReadError) {
+      if (error instanceof LaggingReadError || error instanceof ViewNotReadError) {
         return this.#outrun(heldPlan(this.#plan, because('ViewNotFresh', error.message)));
       }
       // What the end of this process, or of its lease, broke off has not failed: whoever follows looks anew.

@@ -196,7 +196,7 @@ test('prove() ends in 5 s, however long a list takes', async () => {
   await world.clock.advance(6_000);
   world.before = () => Promise.withResolvers<void>().promise;
   const proving = assert.rejects(bench.prove(), {
-    name: 'SetsNotReadError',
+    name: 'ViewNotReadError',
     message:
       'Cannot tell how the StatefulSets of namespace "test" with labels "rollout-group=ingester" and their pods are: ' +
       'the API server has not answered for 5 s',

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { getOrAdd } from '#base/get-or-add.ts';
 import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
-import { maxDecisionAge, type SetProof, type TypeBasis } from '#control/basis.ts';
+import { maxDecisionAge, type SetProof, type TypeBasis, ViewNotReadError } from '#control/basis.ts';
 import { ConsistentReads, type ReadWish } from '#control/consistent-reads.ts';
 import {
   type GroupListers,
@@ -38,18 +38,11 @@ const never = monotonic(Number.NEGATIVE_INFINITY);
 /** Longest time that a view is waited for. */
 const patience: Millis = seconds(5);
 
-/** Sets and pods could not be read in the time there is. */
-class SetsNotReadError extends Error {
-  override readonly name = 'SetsNotReadError';
-
-  constructor(scope: SetScope) {
-    const labels = selectorOf(scope);
-    const which = labels === '' ? '' : ` with labels "${labels}"`;
-    super(
-      `Cannot tell how the StatefulSets of namespace "${scope.namespace}"${which} and their pods are: ` +
-        `the API server has not answered for ${patience / 1_000} s`,
-    );
-  }
+function notRead(scope: SetScope): ViewNotReadError {
+  const labels = selectorOf(scope);
+  const which = labels === '' ? '' : ` with labels "${labels}"`;
+  const view = `the StatefulSets of namespace "${scope.namespace}"${which} and their pods are`;
+  return new ViewNotReadError(view, patience);
 }
 
 /** What a view was made from: while that is the same, so is the view. */
@@ -105,7 +98,7 @@ export class GovernedSets {
    *
    * @throws what a list throws, with it RevisionWentBackError when an answer is older than what had been seen (D-6), after
    * which no cache can be trusted, and LaggingReadError when it is older than what we had written
-   * @throws SetsNotReadError when the time is over; the reason of `signal` when that aborts first
+   * @throws ViewNotReadError when the time is over; the reason of `signal` when that aborts first
    */
   async prove(scope: SetScope, signal: AbortSignal, since?: Monotonic): Promise<void> {
     const wish = this.#wish(scope, since);
@@ -175,7 +168,7 @@ export class GovernedSets {
   ): Promise<void> {
     const late = new AbortController();
     const owner = 'read of sets under a budget';
-    const timer = this.#ports.clock.timer(patience, () => late.abort(new SetsNotReadError(scope)), {
+    const timer = this.#ports.clock.timer(patience, () => late.abort(notRead(scope)), {
       owner,
     });
     try {

@@ -1,12 +1,11 @@
 import { after, millis, monotonic } from '#base/units.ts';
-import { StaleBasisError } from '#control/basis.ts';
-import { LaggingReadError } from '#control/consistent-reads.ts';
 import type { Requeue } from '#control/decision.ts';
 import { sooner } from '#control/group-plan.ts';
 import { type EndedDeletion, OverruledError } from '#control/pod-deletions.ts';
 import { PlanReporter } from '#control/report-plan.ts';
 import type { PassResult } from '#control/run-controller.ts';
 import { isGivenUp } from '#control/unless-sent.ts';
+import { isViewError } from '#control/view-error.ts';
 import { ApiError, isConflict, isNotFound, isRequestFailure } from '#kubernetes/api-error.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { UpdateView } from './parse-resource.ts';
@@ -120,7 +119,7 @@ export class UpdateReconciler {
     const retry: PassResult = { kind: 'retry', retryAfter: undefined };
     // The world has moved: what to do now is found out by another look.
     if (error instanceof OverruledError || isConflict(error) || isNotFound(error)) return retry;
-    if (error instanceof StaleBasisError || error instanceof LaggingReadError) {
+    if (isViewError(error)) {
       this.#say(key, { reason: 'ViewNotFresh', message: error.message });
       return retry;
     }

@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
-import { maxDecisionAge } from '#control/basis.ts';
+import { maxDecisionAge, ViewNotReadError } from '#control/basis.ts';
 import { indexes } from '#control/group-sets.ts';
 import { NamespaceReads } from '#control/namespace-reads.ts';
 import { overlaid } from '#control/overlaid-read.ts';
@@ -46,18 +46,6 @@ const freshEnough: Millis = millis(maxDecisionAge / 2);
 const patience: Millis = seconds(5);
 
 const never = monotonic(Number.NEGATIVE_INFINITY);
-
-/** Pods and sets could not be read in the time there is. */
-class NamespaceNotReadError extends Error {
-  override readonly name = 'NamespaceNotReadError';
-
-  constructor(namespace: string) {
-    super(
-      `Cannot tell how the pods and StatefulSets of namespace "${namespace}" are: ` +
-        `the API server has not answered for ${patience / 1_000} s`,
-    );
-  }
-}
 
 interface Kept {
   readonly changes: number;
@@ -113,7 +101,7 @@ export class NamespaceViews {
    * sent.
    *
    * @param since the proof must be younger than this, too
-   * @throws what a list throws, with it RevisionWentBackError (D-6); NamespaceNotReadError when the time is over; the reason of
+   * @throws what a list throws, with it RevisionWentBackError (D-6); ViewNotReadError when the time is over; the reason of
    * `signal` when that aborts first
    */
   async prove(namespace: string, signal: AbortSignal, since: Monotonic = never): Promise<void> {
@@ -124,7 +112,8 @@ export class NamespaceViews {
     );
     const late = new AbortController();
     const owner = 'read of pods under a zone budget';
-    const end = (): void => late.abort(new NamespaceNotReadError(namespace));
+    const view = `the pods and StatefulSets of namespace "${namespace}" are`;
+    const end = (): void => late.abort(new ViewNotReadError(view, patience));
     const timer = clock.timer(patience, end, { owner });
     const within = AbortSignal.any([signal, late.signal]);
     try {

@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { after, type Instant, instant, seconds } from '#base/units.ts';
+import { ViewNotReadError } from '#control/basis.ts';
 import { type PassResult, runController } from '#control/run-controller.ts';
 import { isGivenUp } from '#control/unless-sent.ts';
 import { heldIn } from '#disruption/decide.ts';
@@ -75,7 +76,7 @@ async function reconcile(
     if (isGivenUp(error, signal) || isNotFound(error)) return awaitChange;
     // Whatever changed it wakes it, too.
     if (isConflict(error)) return { kind: 'retry', retryAfter: undefined };
-    if (!isRequestFailure(error)) throw error;
+    if (!isRequestFailure(error) && !(error instanceof ViewNotReadError)) throw error;
     ports.log.warn('the status of a disruption budget cannot be written', {
       key,
       err: errorOf(error),

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
 import type { World } from '#testing/world.ts';
 import { images } from '#testing/world-group.ts';
+import { OPERATOR_USER } from '#testing/world-operator.ts';
 import { budgetedWorld, dropBudget, givenAway, makeBudget } from './budget-stage.ts';
 import {
   ledgerWrites,
@@ -55,6 +56,24 @@ test('in partition mode a zone waits until the replicas of the one before were r
   assert.ok(took > minutes(10) && took < minutes(12), `${took} ms`);
   await assertRolled(world);
 });
+
+for (const resource of ['pods', 'statefulsets']) {
+  test(`a list of ${resource} that takes 12 s, whichever it is, is no fault of the program where a budget is asked`, async () => {
+    for (let nth = 1; nth <= 6; nth += 1) {
+      const { world } = await underBudget({ maxUnavailable: 1 });
+      const faults: string[] = [];
+      world.onLog.add(({ level, message }) => {
+        if (level === 'error') faults.push(`${nth}: ${message}`);
+      });
+      const match = { user: OPERATOR_USER, verb: 'list', resource };
+      const action = { kind: 'delay', delay: seconds(12) } as const;
+      world.cluster.faults.add({ match, action, nth, count: 1 });
+      await roll(world);
+      assert.deepEqual(faults, []);
+      await assertRolled(world);
+    }
+  });
+}
 
 test('a budget of none lets a rollout go by its own limit (G3)', async () => {
   const { world } = await underBudget({ maxUnavailable: 0 });

@@ -1,0 +1,13 @@
+import { StaleBasisError, ViewNotReadError } from './basis.ts';
+import { LaggingReadError } from './consistent-reads.ts';
+
+/** Returns whether `error` says that the view is not good enough to act on: no fault of this program, and another look may be. */
+export function isViewError(
+  error: unknown,
+): error is StaleBasisError | LaggingReadError | ViewNotReadError {
+  return (
+    error instanceof StaleBasisError ||
+    error instanceof LaggingReadError ||
+    error instanceof ViewNotReadError
+  );
+}
