@@ -16,8 +16,9 @@ const namespace = 'demo';
 export async function budgetedUpdate(
   budget: JsonObject | undefined,
   update: JsonObject = {},
+  set: JsonObject = {},
 ): Promise<ZoneUpdateStage> {
-  const stage = await ZoneUpdateStage.open();
+  const stage = await ZoneUpdateStage.open(set);
   const body = zoneDisruptionBudgetDefinition;
   await stage.env.client.create(resourceTypes.customResourceDefinitions, {}, { body });
   stage.start();

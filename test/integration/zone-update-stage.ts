@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Webhook } from '#admission/review.ts';
 import type { JsonObject } from '#base/json.ts';
-import { type Millis, millis, minutes, seconds } from '#base/units.ts';
+import { type Instant, type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { Alarm, AlarmSource, AlarmsRead } from '#check/alarm.ts';
 import { Alarms } from '#check/alarms.ts';
 import { readConfig } from '#config/read-config.ts';
@@ -29,13 +29,21 @@ const patience = minutes(30);
 export class FakeAlarmSource implements AlarmSource {
   /** The names of each call. */
   readonly calls: (readonly string[])[] = [];
+  /** What was answered, and when. */
+  readonly answers: { readonly at: Instant; readonly state: string }[] = [];
   state = 'OK';
   /** What is answered in place of a state. */
   failure: Extract<AlarmsRead, { kind: 'error' }> | undefined;
+  readonly #now: () => Instant;
+
+  constructor(now: () => Instant) {
+    this.#now = now;
+  }
 
   describe(names: readonly string[]): Promise<AlarmsRead> {
     this.calls.push(names);
     const { state } = this;
+    this.answers.push({ at: this.#now(), state });
     const alarms = names.map((name): Alarm => ({ name, state }));
     return Promise.resolve(this.failure ?? { kind: 'alarms', region: 'eu-west-1', alarms });
   }
@@ -59,7 +67,7 @@ export interface ZoneUpdateRun {
 /** See the head of the file. */
 export class ZoneUpdateStage {
   readonly env: Environment;
-  readonly source = new FakeAlarmSource();
+  readonly source: FakeAlarmSource;
   readonly running: ZoneUpdateRun[] = [];
   /** Whether the judge is to be silent, as the test itself takes pods away. */
   isDisturbed = false;
@@ -69,6 +77,7 @@ export class ZoneUpdateStage {
 
   private constructor(env: Environment) {
     this.env = env;
+    this.source = new FakeAlarmSource(() => env.clock.now());
   }
 
   /** A set `db` of twelve pods over three zones, all ready, and the definition. */

@@ -1,0 +1,130 @@
+/** Holds each deletion of a ZoneAwareUpdate against the moment in which it was sent, by what the store saw. */
+import type { JsonObject } from '#base/json.ts';
+import type { Instant } from '#base/units.ts';
+import { numberAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { Call, Commit } from '#embedded-cluster/event-log.ts';
+
+/** What is judged. */
+export interface DeletionHistory {
+  readonly commits: readonly Commit[];
+  readonly calls: readonly Call[];
+  /** Requests for a pod that came to the API server late, by its name: the revision of the store when they left. */
+  readonly late: ReadonlyMap<string, number>;
+  /** What the alarm was, each time that it was asked, in order. */
+  readonly alarms: readonly { readonly at: Instant; readonly state: string }[];
+  /** As many pods as may be away at once by our deletions. */
+  readonly cap: number;
+}
+
+interface Place {
+  readonly zone: string;
+  readonly isReady: boolean;
+  readonly revision: string;
+}
+
+/** The set as the store had it in one moment. */
+interface World {
+  readonly places: ReadonlyMap<string, Place>;
+  readonly updateRevision: string;
+  readonly replicas: number;
+}
+
+/**
+ * Returns what is wrong, one sentence each: a pod that was sent away while a pod of another zone was away (EXCL-1), as one more
+ * than may be (MAXU-1), although it ran what it should (REV-1), or although the alarm had not been fine when it was asked last
+ * (GATE-1).
+ */
+export function deletionFaults(history: DeletionHistory): readonly string[] {
+  const { commits, calls, late, alarms, cap } = history;
+  const byId = new Map(calls.map((call) => [call.callId, call]));
+  return commits.filter(isOurDeletion).flatMap((commit) => {
+    const { name, callId, at } = commit;
+    const sentAt = byId.get(callId)?.startedAt ?? at;
+    const left = sentAt < at ? late.get(name) : undefined;
+    const sent = worldAt(commits, left ?? commit.revision - 1);
+    const alarm = alarms.findLast((each) => each.at <= sentAt)?.state;
+    const faults = [
+      ...exclusionFaults(name, sent),
+      // A late one adds to what the world took meanwhile.
+      ...(left === undefined ? limitFaults(worldAt(commits, commit.revision), cap) : []),
+      ...revisionFaults(name, sent),
+      ...(alarm === 'OK' ? [] : [`although the alarm was ${alarm ?? 'never asked'}`]),
+    ];
+    return faults.map((fault) => `${name} was sent away at ${sentAt} ${fault}`);
+  });
+}
+
+/** Returns how often our program took each of the pods that were ever in a slot, by name of the slot. */
+export function deletionsBySlot(commits: readonly Commit[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { name } of commits.filter(isOurDeletion)) {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function exclusionFaults(pod: string, { places, replicas }: World): readonly string[] {
+  const own = places.get(pod)?.zone;
+  const others = [...places].filter(([, { zone, isReady }]) => zone !== own && !isReady);
+  const missing = replicas - places.size;
+  return [
+    ...others.map(([name, { zone }]) => `while ${name} of ${zone} was away`),
+    ...(missing > 0 ? [`while ${missing} pods were missing`] : []),
+  ];
+}
+
+function limitFaults({ places, replicas }: World, cap: number): readonly string[] {
+  const away = [...places.values()].filter(({ isReady }) => !isReady).length;
+  const missing = replicas - places.size;
+  return away + missing > cap ? [`as number ${away + missing} of ${cap}`] : [];
+}
+
+function revisionFaults(pod: string, { places, updateRevision }: World): readonly string[] {
+  return places.get(pod)?.revision === updateRevision ? ['although it ran what it should'] : [];
+}
+
+function isOurDeletion({ resource, name, user, before, after }: Commit): boolean {
+  if (resource !== 'pods' || !name.startsWith('db-') || !user.startsWith('operator-')) return false;
+  return !isGoing(before) && isGoing(after);
+}
+
+function isGoing(pod: JsonObject | undefined): boolean {
+  return pod === undefined || textAt(pod, 'metadata', 'deletionTimestamp') !== '';
+}
+
+function worldAt(commits: readonly Commit[], revision: number): World {
+  const zones = new Map<string, string>();
+  const places = new Map<string, Place>();
+  let set: JsonObject | undefined;
+  for (const commit of commits) {
+    if (commit.revision > revision) break;
+    const { resource, name, namespace, after } = commit;
+    if (resource === 'nodes') {
+      zones.set(name, textAt(after, 'metadata', 'labels', 'topology.kubernetes.io/zone'));
+    }
+    if (namespace !== 'demo') continue;
+    if (resource === 'statefulsets.apps' && name === 'db') set = after;
+    if (resource === 'pods' && name.startsWith('db-')) see(places, commit, zones);
+  }
+  return {
+    places,
+    updateRevision: textAt(set, 'status', 'updateRevision'),
+    replicas: numberAt(set, 'spec', 'replicas') ?? 0,
+  };
+}
+
+/** A pod that is gone leaves its slot not ready, in the zone where it was. */
+function see(
+  places: Map<string, Place>,
+  { name, after }: Commit,
+  zones: ReadonlyMap<string, string>,
+): void {
+  const zone = zones.get(textAt(after, 'spec', 'nodeName')) ?? places.get(name)?.zone ?? '';
+  const isReady =
+    !isGoing(after) &&
+    objectsAt(after, 'status', 'conditions').some(
+      ({ type, status }) => type === 'Ready' && status === 'True',
+    );
+  const revision = textAt(after, 'metadata', 'labels', 'controller-revision-hash');
+  places.set(name, { zone, isReady, revision });
+}
