@@ -109,4 +109,15 @@ export const scenarioLists: readonly ScenarioList[] = [
     last: 74,
     required: [[1, 74]],
   },
+  {
+    document: 'zone-aware controllers §8',
+    prefix: 'zau ',
+    width: 1,
+    last: 98,
+    required: [[1, 77], [79, 96], 98],
+    open: {
+      78: 'what is given away stands in the ledger, not in the status: its room is counted in bytes, and the tests of the ledger show its end',
+      97: 'a rollout and evictions under the Roles of the peer run on a real control plane (test/real/zone-aware-controllers.test.ts), which is skipped where there are no binaries',
+    },
+  },
 ];

@@ -232,7 +232,7 @@ test('handlersOf() answers a denial with 200 and the uid [admission 8, 9, 14]', 
   );
 });
 
-test('handlersOf() answers in the version that it was asked in [admission 7]', async () => {
+test('handlersOf() answers in the version that it was asked in [admission 7] [zau 92]', async () => {
   const { text } = await post(JSON.stringify(review({}, 'admission.k8s.io/v1beta1')));
   assert.equal(
     text,

@@ -162,18 +162,18 @@ const inB =
   /^denying pod eviction for web-0: 1 pod not ready in b \(ZoneDisruptionBudget web\): web-1 is not ready; at most 0 may be$/;
 
 const cases: Record<string, Case> = {
-  'allows what a budget allows, and records it (scenario 67)': {
+  'allows what a budget allows, and records it [zau 67]': {
     says: 'allowed',
     counts: 'allowed DisruptionAllowed',
     calls: 1,
     reserved: ['web-0'],
   },
-  'denies while another zone is disturbed, with 429 so that drainers come back (scenario 68)': {
+  'denies while another zone is disturbed, with 429 so that drainers come back [zau 68]': {
     given: [exhausted],
     says: [429, 'BudgetExhausted', inB],
     counts: 'denied DeniedByZdb',
   },
-  'denies a second zone after one was let go (W-08, scenario 88)': {
+  'denies a second zone after one was let go (W-08) [zau 88]': {
     after: ['web-1'],
     says: [
       429,
@@ -192,7 +192,7 @@ const cases: Record<string, Case> = {
     ],
     counts: 'denied DeniedByZdb',
   },
-  'denies a pod whose zone nobody knows (scenario 69, 79)': {
+  'denies a pod whose zone nobody knows [zau 69, 79]': {
     given: [{ zoneOf: () => undefined }],
     says: [
       429,
@@ -201,7 +201,7 @@ const cases: Record<string, Case> = {
     ],
     counts: 'denied DeniedByZdb',
   },
-  'denies while a pod of something else is selected (scenario 60)': {
+  'denies while a pod of something else is selected [zau 60]': {
     given: [
       { others: [podView({ name: 'x', labels: { name: 'web' }, controllerUid: 'deployed' })] },
     ],
@@ -213,31 +213,31 @@ const cases: Record<string, Case> = {
     ],
     counts: 'denied DeniedByZdb',
   },
-  'allows a Pending pod, whatever the budget says (scenario 70)': {
+  'allows a Pending pod, whatever the budget says [zau 70]': {
     given: [{ pods: { 0: { phase: 'Pending' }, 1: { phase: 'Pending' } } }],
     says: 'allowed',
     counts: 'allowed canIgnoreZdb',
     calls: 1,
   },
-  'allows a Succeeded pod (scenario 70)': {
+  'allows a Succeeded pod [zau 70]': {
     given: [{ pods: { 0: { phase: 'Succeeded' } } }],
     says: 'allowed',
     counts: 'allowed canIgnoreZdb',
     calls: 1,
   },
-  'allows a Failed pod (scenario 70)': {
+  'allows a Failed pod [zau 70]': {
     given: [{ pods: { 0: { phase: 'Failed' } } }],
     says: 'allowed',
     counts: 'allowed canIgnoreZdb',
     calls: 1,
   },
-  'allows a terminating pod (scenario 70)': {
+  'allows a terminating pod [zau 70]': {
     given: [{ pods: { 0: { isTerminating: true } } }],
     says: 'allowed',
     counts: 'allowed canIgnoreZdb',
     calls: 1,
   },
-  'allows a pod that is not ready, though another zone is disturbed (scenario 71)': {
+  'allows a pod that is not ready, though another zone is disturbed [zau 71]': {
     given: [
       { pods: { 0: { readySince: undefined, unready: unready() }, 1: { phase: 'Pending' } } },
     ],
@@ -259,40 +259,40 @@ const cases: Record<string, Case> = {
     counts: 'denied GetPodError',
     calls: 1,
   },
-  'allows a dry run of the Eviction where the budget is exhausted (scenario 72)': {
+  'allows a dry run of the Eviction where the budget is exhausted [zau 72]': {
     given: [exhausted],
     asked: byKubectl,
     says: 'allowed',
     counts: 'allowed DryRun',
   },
-  'allows a dry run of the Eviction, and records nothing (scenario 72)': {
+  'allows a dry run of the Eviction, and records nothing [zau 72]': {
     asked: byKubectl,
     says: 'allowed',
     counts: 'allowed DisruptionAllowed',
   },
-  'records nothing for a dry run of the request (W-16, scenario 73)': {
+  'records nothing for a dry run of the request (W-16) [zau 73]': {
     asked: { isDryRun: true },
     says: 'allowed',
     counts: 'allowed DisruptionAllowed',
   },
-  'allows whatever a budget says that is a dry run itself (scenario 74)': {
+  'allows whatever a budget says that is a dry run itself [zau 74]': {
     given: [exhausted],
     dryRuns: [true],
     says: 'allowed',
     counts: 'allowed DryRun',
   },
-  'records nothing under a budget that is a dry run itself (scenario 74)': {
+  'records nothing under a budget that is a dry run itself [zau 74]': {
     dryRuns: [true],
     says: 'allowed',
     counts: 'allowed DisruptionAllowed',
   },
-  'allows a pod that no budget selects (scenario 75)': {
+  'allows a pod that no budget selects [zau 75]': {
     given: [],
     with: (bed) => bed.add(podView({ name: 'web-0' })),
     says: 'allowed',
     counts: 'allowed NoZdb',
   },
-  'allows again what was let go, and counts nothing twice (scenario 76)': {
+  'allows again what was let go, and counts nothing twice [zau 76]': {
     after: ['web-0'],
     says: 'allowed',
     counts: 'allowed AlreadyDisrupted',
@@ -329,13 +329,13 @@ const cases: Record<string, Case> = {
     counts: 'allowed DisruptionAllowed',
     reserved: ['web-0'],
   },
-  'lets the API server say that there is no such pod (scenario 80)': {
+  'lets the API server say that there is no such pod [zau 80]': {
     pod: 'gone-0',
     says: 'allowed',
     counts: 'allowed GetPodError',
     calls: 1,
   },
-  'denies with 429 a pod that cannot be read (scenario 80)': {
+  'denies with 429 a pod that cannot be read [zau 80]': {
     pod: 'gone-0',
     with: (bed) => {
       bed.stored = () => ({ status: 403, body: { kind: 'Status', message: 'no', code: 403 } });
@@ -344,7 +344,7 @@ const cases: Record<string, Case> = {
     counts: 'denied GetPodError',
     calls: 1,
   },
-  'allows a dry run of a pod that cannot be read (scenario 80)': {
+  'allows a dry run of a pod that cannot be read [zau 80]': {
     pod: 'gone-0',
     asked: byKubectl,
     with: (bed) => {
@@ -354,7 +354,7 @@ const cases: Record<string, Case> = {
     counts: 'allowed DryRun',
     calls: 1,
   },
-  'denies with 400 what is no Eviction (scenario 81)': {
+  'denies with 400 what is no Eviction [zau 81]': {
     asked: { kind: { group: '', version: 'v1', kind: 'Pod' } },
     says: [
       400,
@@ -363,26 +363,26 @@ const cases: Record<string, Case> = {
     ],
     counts: 'denied GetDryRunOptionError',
   },
-  'reads an Eviction of policy/v1beta1 (scenario 81)': {
+  'reads an Eviction of policy/v1beta1 [zau 81]': {
     asked: { kind: { group: 'policy', version: 'v1beta1', kind: 'Eviction' } },
     says: 'allowed',
     counts: 'allowed DisruptionAllowed',
     calls: 1,
     reserved: ['web-0'],
   },
-  'allows another operation (scenario 82)': {
+  'allows another operation [zau 82]': {
     given: [exhausted],
     asked: { operation: 'UPDATE' },
     says: 'allowed',
     counts: 'allowed NoCreateRequest',
   },
-  'allows another subresource (scenario 82)': {
+  'allows another subresource [zau 82]': {
     given: [exhausted],
     asked: { subResource: 'binding' },
     says: 'allowed',
     counts: 'allowed NoEvictionRequest',
   },
-  'denies where one of two budgets denies, and records under none (W-19, scenario 90)': {
+  'denies where one of two budgets denies, and records under none (W-19) [zau 90]': {
     given: [{ maxUnavailable: 0 }, {}],
     says: [
       403,
@@ -391,7 +391,7 @@ const cases: Record<string, Case> = {
     ],
     counts: 'denied DeniedByZdb',
   },
-  'records under both of two budgets (W-19, scenario 90)': {
+  'records under both of two budgets (W-19) [zau 90]': {
     given: [{}, {}],
     says: 'allowed',
     counts: 'allowed DisruptionAllowed',
@@ -413,7 +413,7 @@ const cases: Record<string, Case> = {
     ],
     counts: 'denied DeniedByZdb',
   },
-  'denies for now what cannot be told (scenario 77)': {
+  'denies for now what cannot be told [zau 77]': {
     with: (bed) => {
       bed.script = () =>
         Promise.resolve([
@@ -427,7 +427,7 @@ const cases: Record<string, Case> = {
     ],
     counts: 'denied DeniedByZdb',
   },
-  'denies with 429 where the budgets cannot be asked (scenario 91)': {
+  'denies with 429 where the budgets cannot be asked [zau 91]': {
     with: (bed) => {
       bed.script = () => Promise.reject(new Error('the server is gone'));
     },
@@ -438,7 +438,7 @@ const cases: Record<string, Case> = {
     ],
     counts: 'denied GetZdbError',
   },
-  'allows a dry run where the budgets cannot be asked (scenario 91)': {
+  'allows a dry run where the budgets cannot be asked [zau 91]': {
     asked: byKubectl,
     with: (bed) => {
       bed.script = () => Promise.reject(new Error('the server is gone'));
@@ -505,7 +505,7 @@ for (const [fact, one] of Object.entries(cases)) {
   });
 }
 
-test('zonePodEviction() lets two of ten go at once of a zone that may lose two (scenario 87)', async () => {
+test('zonePodEviction() lets two of ten go at once of a zone that may lose two [zau 87]', async () => {
   const bed = new Bed([{ replicas: 30, maxUnavailable: 2 }]);
   const names = Array.from({ length: 10 }, (_, at) => `web-${at * 3}`);
   const decisions = await Promise.all(names.map((name) => bed.review(ofWeb(name))));
@@ -513,7 +513,7 @@ test('zonePodEviction() lets two of ten go at once of a zone that may lose two (
   assert.equal(bed.reserved().length, 2);
 });
 
-test('zonePodEviction() lets one of two zones go at once (W-08, scenario 88)', async () => {
+test('zonePodEviction() lets one of two zones go at once (W-08) [zau 88]', async () => {
   const bed = new Bed([{ maxUnavailable: 3 }]);
   const decisions = await Promise.all(['web-0', 'web-1'].map((name) => bed.review(ofWeb(name))));
   assert.deepEqual(

@@ -54,7 +54,7 @@ describe('readZoneAwareConfig()', () => {
     ZAU: /must name zdb, zau or both/,
   };
   for (const [CONTROLLERS, why] of Object.entries(refused)) {
-    test(`exits with 1 where CONTROLLERS is ${JSON.stringify(CONTROLLERS)}`, () => {
+    test(`[zau 93] exits with 1 where CONTROLLERS is ${JSON.stringify(CONTROLLERS)}`, () => {
       const outcome = readZoneAwareConfig([], { CONTROLLERS });
       assert.ok(outcome.kind === 'exit');
       assert.equal(outcome.code, 1);
@@ -70,14 +70,14 @@ describe('readZoneAwareConfig()', () => {
     zdb: [true, false],
   };
   for (const [CONTROLLERS, [hasBudgets, hasUpdates]] of Object.entries(found)) {
-    test(`finds what stands in CONTROLLERS=${CONTROLLERS}`, () => {
+    test(`[zau 93] finds what stands in CONTROLLERS=${CONTROLLERS}`, () => {
       const config = configOf([], { CONTROLLERS });
       assert.equal(config.webhooks !== undefined, hasBudgets);
       assert.equal(config.hasUpdates, hasUpdates);
     });
   }
 
-  test('runs both where CONTROLLERS is not set, with the files and the port of the peer', () => {
+  test('[zau 93] runs both where CONTROLLERS is not set, with the files and the port of the peer', () => {
     const config = configOf([], {});
     assert.equal(config.hasUpdates, true);
     const folder = '/tmp/k8s-webhook-server/serving-certs';

@@ -77,18 +77,18 @@ const stories: Record<string, { readonly story: (bed: Bed) => void; readonly zon
   'the label of its node': { story: () => undefined, zone: 'a' },
   'the label as it is now': { story: (bed) => bed.node('node-a', 'c'), zone: 'c' },
   'an empty label, which is one': { story: (bed) => bed.node('node-a', ''), zone: '' },
-  'what its node told before it was deleted (scenario 42)': {
+  'what its node told before it was deleted [zau 42]': {
     story: (bed) => bed.lose('node', 'node-a'),
     zone: 'a',
   },
-  'the same for two hours (scenario 44)': {
+  'the same for two hours [zau 44]': {
     story: (bed) => {
       bed.lose('node', 'node-a');
       bed.wait(minutes(120));
     },
     zone: 'a',
   },
-  'nothing after two hours (scenario 44)': {
+  'nothing after two hours [zau 44]': {
     story: (bed) => {
       bed.lose('node', 'node-a');
       bed.wait(millis(minutes(120) + 1));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createMetricsRegistry } from './metrics.ts';
 import { UpdateMetrics } from './update-metrics.ts';
 
-test('UpdateMetrics shows a ZoneAwareUpdate by the names of the peer, and nothing of one that is gone', async () => {
+test('[zau 95] UpdateMetrics shows a ZoneAwareUpdate by the names of the peer, and nothing of one that is gone', async () => {
   const registry = createMetricsRegistry();
   const metrics = new UpdateMetrics(registry);
   const series = async (): Promise<readonly string[]> =>

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createMetricsRegistry } from './metrics.ts';
 import { ZoneBudgetMetrics } from './zone-budget-metrics.ts';
 
-test('ZoneBudgetMetrics shows a budget by the names of the peer, zone by zone, and nothing of one that is gone', async () => {
+test('[zau 95] ZoneBudgetMetrics shows a budget by the names of the peer, zone by zone, and nothing of one that is gone', async () => {
   const registry = createMetricsRegistry();
   const metrics = new ZoneBudgetMetrics(registry);
   const series = async (): Promise<readonly string[]> =>

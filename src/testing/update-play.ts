@@ -22,7 +22,7 @@ export interface UpdatedPod {
   revision: string | undefined;
   /** Undefined: nobody knows it. */
   zone: string | undefined;
-  state: 'ready' | 'not-ready' | 'crashing' | 'terminating';
+  state: 'ready' | 'not-ready' | 'crashing' | 'terminating' | 'of-no-phase';
 }
 
 /** The spec of most scenarios: two pods at most, growing by 2, without an alarm. */
@@ -196,12 +196,13 @@ export class UpdatePlay {
 const nineInThree = { a: [0, 3, 6], b: [1, 4, 7], c: [2, 5, 8] } as const;
 
 function podOf(ordinal: number, { revision, state }: UpdatedPod): ReturnType<typeof podView> {
-  const isReady = state === 'ready' || state === 'terminating';
+  const isReady = state !== 'not-ready' && state !== 'crashing';
   return podView({
     name: `web-${ordinal}`,
     uid: `web-${ordinal}-uid`,
     revision,
     isTerminating: state === 'terminating',
+    phase: state === 'of-no-phase' ? 'Unknown' : 'Running',
     ...(!isReady && {
       readySince: undefined,
       unready: unready({ isBackingOff: state === 'crashing' }),

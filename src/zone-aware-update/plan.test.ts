@@ -56,6 +56,11 @@ describe('planZoneAwareUpdate() waits', () => {
       play: () => new UpdatePlay().put(0, { state: 'not-ready' }),
       want: 'hold AwaitingPods',
     },
+    '[zau 13] for an old pod whose phase nobody knows, though its condition is Ready': {
+      play: () =>
+        Object.assign(new UpdatePlay().put(4, { state: 'of-no-phase' }), { readyReplicas: 9 }),
+      want: 'hold AwaitingPods',
+    },
     '[zau 14] while the set counts fewer ready pods than there are to be': {
       play: () => Object.assign(new UpdatePlay(), { readyReplicas: 8 }),
       want: 'hold AwaitingPods',

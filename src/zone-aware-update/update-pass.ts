@@ -8,6 +8,7 @@ import { sooner } from '#control/group-plan.ts';
 import type { EndedDeletion } from '#control/pod-deletions.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { WriteAttempts } from '#control/write-attempts.ts';
+import { isConflict } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import { progressOf, type UpdateView } from './parse-resource.ts';
@@ -45,7 +46,7 @@ export type UpdatePassEnd =
 
 type Of<K extends UpdateDecision['kind']> = Extract<UpdateDecision, { kind: K }>;
 
-/** How long a write of ours may be missing in its cache before people are told. */
+/** How long a write, of ours or of somebody else, may be missing in its cache before that is looked into. */
 const patience = seconds(10);
 
 /**
@@ -195,7 +196,13 @@ export class UpdatePass {
     if (missing === undefined) return plan.requeue;
     const wait = writes.waitFor(update, missing, moment.monotonic);
     if (wait !== undefined) return sooner(plan.requeue, { kind: 'at', at: after(now, wait) });
-    await writes.store(update, wanted, { now, signal });
+    try {
+      await writes.store(update, wanted, { now, signal });
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      // What somebody else wrote is on its way, and wakes this; what is waited for is asked in time all the same.
+      return sooner(plan.requeue, { kind: 'at', at: after(now, patience) });
+    }
     const { because } = plan.progressing;
     const isEnd = because.reason === 'Updated' && update.status.updateStep > 0;
     if (isEnd) this.#tell(update, because);

@@ -52,17 +52,17 @@ const cases: Record<string, Case> = {
     asks: 'a?',
     says: 'a allowed',
   },
-  'only asks one whether it would that is a dry run itself (scenario 74)': {
+  'only asks one whether it would that is a dry run itself [zau 74]': {
     budgets: (of) => [of.budget('a', ['no'], true)],
     asks: 'a?',
     says: 'a denied',
   },
-  'records under none where one of two would refuse (scenario 90)': {
+  'records under none where one of two would refuse [zau 90]': {
     budgets: (of) => [of.budget('b', ['no']), of.budget('a', ['yes'])],
     asks: 'a? b?',
     says: 'a allowed, b denied',
   },
-  'records under both where both would allow (scenario 90)': {
+  'records under both where both would allow [zau 90]': {
     budgets: (of) => [of.budget('b', ['yes']), of.budget('a', ['yes'])],
     asks: 'a? b? a! b!',
     says: 'a allowed, b allowed',

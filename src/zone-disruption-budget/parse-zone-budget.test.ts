@@ -32,12 +32,12 @@ const percentages: readonly (readonly [percent: string, replicas: number, pods: 
   ['-5%', 9, 0],
 ];
 for (const [percent, replicas, pods] of percentages) {
-  test(`parseZoneBudget() makes ${percent} of ${replicas} pods ${pods}, rounded up (scenario 33)`, () => {
+  test(`parseZoneBudget() makes ${percent} of ${replicas} pods ${pods}, rounded up [zau 33]`, () => {
     assert.equal(limit(percent, [replicas]), pods);
   });
 }
 
-test('parseZoneBudget() takes a percentage of all sets together, and not of one (ZDB-8) (scenario 57)', () => {
+test('parseZoneBudget() takes a percentage of all sets together, and not of one (ZDB-8) [zau 57]', () => {
   assert.equal(limit('10%', [10, 10, 10]), 3);
   assert.equal(limit('10%', [3, 3, 3]), 1);
 });
@@ -169,7 +169,7 @@ const selections: Record<string, Selecting> = {
   },
 };
 for (const [fact, { selector: given, labels, wanted }] of Object.entries(selections)) {
-  test(`parseZoneBudget() reads a selector that selects ${fact} (scenario 64)`, () => {
+  test(`parseZoneBudget() reads a selector that selects ${fact} [zau 64]`, () => {
     const parsed = parseZoneBudget({ spec: { selector: given, maxUnavailable: 1 } });
     assert.ok(parsed.kind === 'valid');
     assert.equal(selects(parsed.spec.selector, labels), wanted);
@@ -210,7 +210,7 @@ const wrongSelectors: Record<string, { readonly selector: JsonValue; readonly pr
   },
 };
 for (const [fact, { selector: given, problem }] of Object.entries(wrongSelectors)) {
-  test(`parseZoneBudget() refuses a selector with ${fact}, which may select any pod (scenario 64)`, () => {
+  test(`parseZoneBudget() refuses a selector with ${fact}, which may select any pod [zau 64]`, () => {
     const parsed = parseZoneBudget({ spec: { selector: given, maxUnavailable: 1 } });
     assert.ok(parsed.kind === 'invalid');
     assert.equal(`${parsed.problem.path} ${parsed.problem.message}`, problem);

@@ -40,7 +40,7 @@ test('planStatus() writes what is news, and nothing where it stands there (K-15)
   assert.equal(write?.observedGeneration, 2);
 });
 
-test('planStatus() looks again when the first eviction has not happened for 120 s (ZDB-14, scenario 53)', () => {
+test('planStatus() looks again when the first eviction has not happened for 120 s (ZDB-14) [zau 53]', () => {
   const bed = zoneBudgetBed({ maxUnavailable: 2 });
   evict(bed, 'web-1');
   bed.now = after(T0, seconds(10));
@@ -57,7 +57,7 @@ test('planStatus() waits for no time where the pod that was given away is going'
   assert.equal(planStatus(nothing, shown(bed)).lookAgainAt, undefined);
 });
 
-test('planStatus() writes that nothing may go while nobody can tell, once (W-09, scenario 60)', () => {
+test('planStatus() writes that nothing may go while nobody can tell, once (W-09) [zau 60]', () => {
   const written = first(zoneBudgetBed());
   const others = [podView({ name: 'front-x', labels, controllerUid: 'replica-set' })];
   const { write } = planStatus(written, shown(zoneBudgetBed({ others })));

@@ -40,24 +40,24 @@ interface Row {
 }
 
 const rows: Record<string, Row> = {
-  'all ready (scenario 50)': {
+  'all ready [zau 50]': {
     healthy: [3, 3, 3],
     unhealthy: [0, 0, 0],
     allowed: [1, 1, 1],
   },
-  'one pod of a Pending though its condition is Ready (scenario 51)': {
+  'one pod of a Pending though its condition is Ready [zau 51]': {
     given: { pods: { 0: pending } },
     healthy: [2, 3, 3],
     unhealthy: [1, 0, 0],
     allowed: [0, 0, 0],
   },
-  'one pod of b Pending (scenario 51)': {
+  'one pod of b Pending [zau 51]': {
     given: { pods: { 1: pending } },
     healthy: [3, 2, 3],
     unhealthy: [0, 1, 0],
     allowed: [0, 0, 0],
   },
-  'one pod of c Pending (scenario 51)': {
+  'one pod of c Pending [zau 51]': {
     given: { pods: { 2: pending } },
     healthy: [3, 3, 2],
     unhealthy: [0, 0, 1],
@@ -70,14 +70,14 @@ const rows: Record<string, Row> = {
     desired: [1, 1, 1],
     allowed: [0, 1, 0],
   },
-  'one pod of a and one of b Pending (scenario 52)': {
+  'one pod of a and one of b Pending [zau 52]': {
     given: { pods: { 0: pending, 1: pending }, maxUnavailable: 2 },
     healthy: [2, 2, 3],
     unhealthy: [1, 1, 0],
     desired: [1, 1, 1],
     allowed: [0, 0, 0],
   },
-  'one pod of b given away (scenario 53)': {
+  'one pod of b given away [zau 53]': {
     evicted: ['web-1'],
     healthy: [3, 2, 3],
     unhealthy: [0, 1, 0],
@@ -91,13 +91,13 @@ const rows: Record<string, Row> = {
     desired: [1, 1, 1],
     allowed: [0, 1, 0],
   },
-  'one pod of b terminating (scenario 55)': {
+  'one pod of b terminating [zau 55]': {
     given: { pods: { 1: { isTerminating: true } } },
     healthy: [3, 2, 3],
     unhealthy: [0, 1, 0],
     allowed: [0, 0, 0],
   },
-  'one pod of b gone and not made anew, with its zone known (W-04, scenario 65)': {
+  'one pod of b gone and not made anew, with its zone known (W-04) [zau 65]': {
     given: { pods: { 1: 'missing' } },
     healthy: [3, 2, 3],
     unhealthy: [0, 1, 0],
@@ -121,14 +121,14 @@ const rows: Record<string, Row> = {
     desired: [1, 1, 1],
     allowed: [0, 0, 0],
   },
-  '33 % of nine (scenario 57)': {
+  '33 % of nine [zau 57]': {
     given: { maxUnavailable: '33%' },
     healthy: [3, 3, 3],
     unhealthy: [0, 0, 0],
     desired: [0, 0, 0],
     allowed: [3, 3, 3],
   },
-  '10 % of nine is one of all, and not one of each three rounded up (scenario 57)': {
+  '10 % of nine is one of all, and not one of each three rounded up [zau 57]': {
     given: { maxUnavailable: '10%' },
     healthy: [3, 3, 3],
     unhealthy: [0, 0, 0],
@@ -141,7 +141,7 @@ const rows: Record<string, Row> = {
     desired: [1, 1, 1],
     allowed: [2, 2, 2],
   },
-  'a limit above the size of a zone (scenario 63)': {
+  'a limit above the size of a zone [zau 63]': {
     given: { maxUnavailable: 5 },
     healthy: [3, 3, 3],
     unhealthy: [0, 0, 0],
@@ -155,7 +155,7 @@ const rows: Record<string, Row> = {
     desired: [3, 3, 3],
     allowed: [0, 0, 0],
   },
-  'a pod that nothing controls counts in its zone, and not in the total (scenario 62)': {
+  'a pod that nothing controls counts in its zone, and not in the total [zau 62]': {
     given: {
       maxUnavailable: '100%',
       others: [podView({ name: 'alone-0', labels, controllerUid: undefined })],
@@ -166,7 +166,7 @@ const rows: Record<string, Row> = {
     desired: [0, 0, 0],
     allowed: [4, 3, 3],
   },
-  'pods that a scale-down is about to take: they are on their way (scenario 59)': {
+  'pods that a scale-down is about to take: they are on their way [zau 59]': {
     given: { replicas: 6, listed: 9, maxUnavailable: '50%' },
     healthy: [2, 2, 2],
     unhealthy: [1, 1, 1],
@@ -218,7 +218,7 @@ function expectedOf(counts: Readonly<Record<string, number>>, total: number): un
   return status && Object.fromEntries(status.expectedPods);
 }
 
-test('projectStatus() expects pods of no known zone in each zone in turn, from the least on (scenario 58)', () => {
+test('projectStatus() expects pods of no known zone in each zone in turn, from the least on [zau 58]', () => {
   assert.deepEqual(expectedOf({ a: 1, b: 3 }, 8), { a: 3, b: 5 });
   assert.deepEqual(expectedOf({ a: 2, b: 3, c: 3 }, 9), { a: 3, b: 3, c: 3 });
   assert.deepEqual(expectedOf({ b: 1, a: 1 }, 3), { a: 2, b: 1 });
@@ -235,7 +235,7 @@ test('projectStatus() shows when a pod was given away, in whole seconds (ZDB-13)
   assert.deepEqual(formatZoneStatus(status)['disruptedPods'], { 'web-1': written });
 });
 
-test('projectStatus() counts a pod again that stayed for 120 s (scenario 54, 56)', () => {
+test('projectStatus() counts a pod again that stayed for 120 s [zau 54, 56]', () => {
   const bed = zoneBudgetBed();
   assert.equal(evict(bed, 'web-1'), 'allowed');
   bed.now = after(T0, millis(seconds(120) - 1));
@@ -257,7 +257,7 @@ test('projectStatus() does not take a pod for the one of its name that was given
   assert.equal(statusOf(bed)?.currentUnhealthy.get('b'), 1);
 });
 
-test('projectStatus() does not show a pod as given away that is going (ZDB-13, scenario 55)', () => {
+test('projectStatus() does not show a pod as given away that is going (ZDB-13) [zau 55]', () => {
   const bed = zoneBudgetBed();
   assert.equal(evict(bed, 'web-1'), 'allowed');
   bed.snapshot = zoneBudgetBed({ pods: { 1: { isTerminating: true } } }).snapshot;
@@ -282,10 +282,10 @@ test('projectStatus() keeps the zone of a pod that was given away, whoever forge
 });
 
 const unknown: Record<string, ZonedWeb> = {
-  'a pod of something else than a StatefulSet is selected (scenario 60)': {
+  'a pod of something else than a StatefulSet is selected [zau 60]': {
     others: [podView({ name: 'front-x', labels, controllerUid: 'replica-set' })],
   },
-  'its StatefulSet has another uid (scenario 61)': {
+  'its StatefulSet has another uid [zau 61]': {
     others: [podView({ name: 'web-9', labels, controllerUid: 'web-uid-before' })],
   },
   'a set is too large to be looked at (D-56)': { replicas: 20_001, listed: 1 },

@@ -73,7 +73,7 @@ test('what one replica gave away counts at another one, also when the one that l
   await stage.close();
 });
 
-test('an eviction that never came gives the other zones free after two minutes', async () => {
+test('[zau 89] an eviction that never came gives the other zones free after two minutes', async () => {
   const { stage, leader, other } = await twoReplicas();
   await stage.create({ maxUnavailable: 1 });
   const [a] = stage.podsOf('zone-a');

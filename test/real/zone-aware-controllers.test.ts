@@ -218,7 +218,13 @@ describe('zone-aware controllers on a real control plane', {
     await env.until('one was evicted', () => !isWhole());
     await env.until('the pods are ready again', isWhole);
 
-    const spec = { statefulset: 'web', maxUnavailable: 2 };
+    // A step takes no more than the budget gives.
+    await admin.patch(
+      resourceTypes.zoneDisruptionBudgets,
+      { namespace, name: 'zdb' },
+      { body: { kind: 'merge', document: { spec: { maxUnavailable: 2 } } } },
+    );
+    const spec = { statefulset: 'web', maxUnavailable: 4 };
     const update = { apiVersion, kind: 'ZoneAwareUpdate', metadata: { name: 'zau' }, spec };
     await admin.create(resourceTypes.zoneAwareUpdates, { namespace }, { body: update });
     const document = { spec: { template: { spec: podSpec(images.new) } } };
