@@ -30,8 +30,17 @@ function eviction(name: string): JsonObject {
   return { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
 }
 
-/** The review of the eviction of pod `name`. @param isDryRun whether nothing is to be stored for it */
-export function evictionReview(name: string, isDryRun = false): Buffer {
+/**
+ * The review of the eviction of pod `name`.
+ *
+ * @param isDryRun whether nothing is to be stored for it
+ * @param path where it is posted
+ */
+export function evictionReview(
+  name: string,
+  isDryRun = false,
+  path = '/admission/pod-eviction',
+): Buffer {
   const document = reviewDocument({
     uid: '705ab4f5-6393-11e8-b7cc-42010a800002',
     name,
@@ -44,7 +53,7 @@ export function evictionReview(name: string, isDryRun = false): Buffer {
     oldObject: null,
     dryRun: isDryRun,
   });
-  return reviewBytes(`/admission/pod-eviction?timeout=${reviewTimeout}s`, JSON.stringify(document));
+  return reviewBytes(`${path}?timeout=${reviewTimeout}s`, JSON.stringify(document));
 }
 
 /** The request of an administrator to evict pod `name`. */

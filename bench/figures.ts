@@ -19,6 +19,7 @@ const issue14 = 'issue 14';
 const issue15 = 'issue 15';
 const evictions = 'goals of evictions under a budget';
 const phased = 'goals of PhasedRollouts';
+const zoneAware = 'goals of zone-aware controllers';
 const safety = 'reliability.md EXCL-1, MAXU-1';
 
 /** Every bound of every bench, in one place. */
@@ -140,6 +141,19 @@ export const bounds = {
   'connections opened while checks go on': { unit: '', atMost: 0, from: phased, isSpeed: false },
   // A check that was asked just before the count began is stored in it, and the last ones after it.
   'writes ÷ checks': { unit: '', atMost: 1.05, from: `${phased}, C6`, isSpeed: true },
+  'update ÷ a perfect driver of the same steps': {
+    unit: '×',
+    atMost: 1.05,
+    from: zoneAware,
+    isSpeed: true,
+  },
+  'updates in other steps than the driver': {
+    unit: '',
+    atMost: 0,
+    from: zoneAware,
+    isSpeed: false,
+  },
+  'zones or pods away beyond a step': { unit: '', atMost: 0, from: safety, isSpeed: false },
   'RSS with 10,000 governed pods': { unit: 'MiB', atMost: 140, from: evictions, isSpeed: true },
 } as const satisfies Readonly<Record<string, Bound>>;
 

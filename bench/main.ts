@@ -19,6 +19,8 @@ import { rotation } from './rotation.ts';
 import { scaling } from './scaling.ts';
 import { server } from './server.ts';
 import { start } from './start.ts';
+import { zoneEvictions } from './zone-evictions.ts';
+import { zoneUpdates } from './zone-updates.ts';
 
 const benches: Readonly<Record<string, Bench>> = {
   rollout,
@@ -33,6 +35,8 @@ const benches: Readonly<Record<string, Bench>> = {
   evictions,
   'phased-checks': phasedChecks,
   'phased-rollouts': phasedRollouts,
+  'zone-updates': zoneUpdates,
+  'zone-evictions': zoneEvictions,
 };
 
 interface Choice {

@@ -18,14 +18,23 @@ import { namespace } from './workload.ts';
  */
 export type Way = 'in-cluster' | 'kubeconfig';
 
+/** A name under which the program is started that has flags and probes of its own. */
+export type Door = 'phased-rollout' | 'zone-aware-controllers';
+
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-const programs: Readonly<Record<Way | 'phased-rollout', string>> = {
+const programs: Readonly<Record<Way | Door, string>> = {
   kubeconfig: main,
   'in-cluster': fileURLToPath(new URL('in-cluster-operator.ts', import.meta.url)),
   'phased-rollout': main,
+  'zone-aware-controllers': main,
 };
 /** Where it tells that it is ready. */
-const readyPaths = { kubeconfig: '/ready', 'in-cluster': '/ready', 'phased-rollout': '/readyz' };
+const readyPaths: Readonly<Record<Way | Door, string>> = {
+  kubeconfig: '/ready',
+  'in-cluster': '/ready',
+  'phased-rollout': '/readyz',
+  'zone-aware-controllers': '/readyz',
+};
 
 /** How often `/ready` is asked, and how long at most. */
 const every = 20;
@@ -183,8 +192,10 @@ function flagsOf(
   way: keyof typeof programs,
   { port, file }: { readonly port: number; readonly file: string },
 ): readonly string[] {
-  if (way === 'phased-rollout') {
-    return [way, `--kubeconfig=${file}`, `--health-probe-bind-address=127.0.0.1:${port}`];
+  if (way === 'phased-rollout' || way === 'zone-aware-controllers') {
+    // The peers of one of them serve metrics at a fixed port otherwise.
+    const probes = `--health-probe-bind-address=127.0.0.1:${port}`;
+    return [way, `--kubeconfig=${file}`, probes, '--metrics-bind-address=0'];
   }
   const flags = [`-kubernetes.namespace=${namespace}`, `-server.port=${port}`];
   return way === 'kubeconfig' ? [...flags, `-kubernetes.config-file=${file}`] : flags;
