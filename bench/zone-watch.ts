@@ -19,6 +19,8 @@ export class ZoneWatch {
   readonly #sets: Informer<StatefulSetView>;
   readonly #pods: Informer<PodView>;
   readonly #zones: ReadonlyMap<string, string>;
+  /** Of pods, by name. */
+  readonly #lastZones = new Map<string, string>();
   readonly #name: string;
   readonly #ending = new AbortController();
   readonly #problems: Error[] = [];
@@ -51,6 +53,7 @@ export class ZoneWatch {
       project: parsePod,
     });
     this.#pods.onChange((change) => {
+      this.zoneOf(change.object);
       if (change.kind === 'updated') this.#see(change.old, change.object);
       this.#wake();
     });
@@ -84,8 +87,11 @@ export class ZoneWatch {
     ).filter((pod) => pod !== undefined);
   }
 
-  zoneOf({ nodeName }: PodView): string {
-    return this.#zones.get(nodeName ?? '') ?? '';
+  /** The zone of the pod, and while it has no node that of the one before it. */
+  zoneOf({ name, nodeName }: PodView): string {
+    const zone = this.#zones.get(nodeName ?? '') ?? this.#lastZones.get(name) ?? '';
+    this.#lastZones.set(name, zone);
+    return zone;
   }
 
   /** Whether all pods are there and ready. */
