@@ -13,6 +13,7 @@ import { type KeyAndCertificate, selfSigned } from '#embedded-cluster/self-signe
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Transport } from '#kubernetes/transport.ts';
+import { AwsServer } from '#testing/aws-server.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
 import { zoneDisruptionBudgetDefinition } from '#zone-disruption-budget/definition.ts';
 import { OperatorProcess } from '../integration/operator-program.ts';
@@ -29,7 +30,8 @@ const isExisting = (process.env['TEST_KUBECONFIG'] ?? '') !== '';
 const ops = 'zone-aware-controllers-system';
 const account = 'zone-aware-controllers-service-account';
 const images = { old: 'web:1', new: 'web:2' };
-const replicas = 9;
+const replicas = 25;
+const alarm = 'PauseDeployment.Test';
 
 describe('zone-aware controllers on a real control plane', {
   skip: isExisting ? NO_INSTALLING : false,
@@ -41,6 +43,8 @@ describe('zone-aware controllers on a real control plane', {
   let programs: Programs;
   let identity: KeyAndCertificate;
   let port: number;
+  const aws = new AwsServer();
+  let awsUrl: string;
   const started: OperatorProcess[] = [];
 
   before(async () => {
@@ -51,6 +55,8 @@ describe('zone-aware controllers on a real control plane', {
     identity = await selfSigned(lane.plane.clock.now());
     [port = 0] = await freePorts(1);
     env = await lane.env({ zones: ['a'], replicas: 1 });
+    awsUrl = await aws.listen();
+    aws.alarms.push({ name: alarm, kind: 'composite', state: 'ALARM' });
     const objects = [
       zoneAwareUpdateDefinition,
       zoneDisruptionBudgetDefinition,
@@ -65,6 +71,7 @@ describe('zone-aware controllers on a real control plane', {
 
   after(async () => {
     for (const each of started) each.kill('SIGKILL');
+    await aws.close();
     await env?.close();
     await programs?.close();
     await transport?.close();
@@ -92,7 +99,13 @@ describe('zone-aware controllers on a real control plane', {
         `--kubeconfig=${kubeconfig}`,
         `--server-tls.port=${port}`,
       ],
-      { TMPDIR: programs.folder },
+      {
+        TMPDIR: programs.folder,
+        AWS_REGION: 'eu-west-1',
+        AWS_ENDPOINT_URL_CLOUDWATCH: awsUrl,
+        AWS_ACCESS_KEY_ID: aws.keys.id,
+        AWS_SECRET_ACCESS_KEY: aws.keys.secret,
+      },
     );
     started.push(operator);
     await operator.line(/msg="webhooks served"/);
@@ -182,7 +195,7 @@ describe('zone-aware controllers on a real control plane', {
     return most;
   }
 
-  test('allow one eviction of one zone at a time, and update zone by zone in growing steps, under the Role of the peer', {
+  test('allow evictions of one zone at a time, and update 25 pods by 10 % zone by zone in growing steps, once no alarm rings, under the Role of the peer', {
     timeout: 240_000,
   }, async () => {
     const { namespace } = env;
@@ -196,14 +209,14 @@ describe('zone-aware controllers on a real control plane', {
       apiVersion,
       kind: 'ZoneDisruptionBudget',
       metadata: { name: 'zdb' },
-      spec: { selector, maxUnavailable: 1 },
+      spec: { selector, maxUnavailable: '10%' },
     };
     await admin.create(resourceTypes.zoneDisruptionBudgets, { namespace }, { body: budget });
     const stored = (): JsonObject | undefined =>
       env.stored('zonedisruptionbudgets.zonecontrol.k8s.aws', 'zdb');
     await env.until('the budget tells what it allows', () => {
       const allowed = Object.values(objectAt(stored(), 'status', 'disruptionsAllowed'));
-      return allowed.length === 3 && allowed.every((count) => count === 1);
+      return allowed.length === 3 && allowed.every((count) => count === 3);
     });
     const since = env.history().length;
     const [first = '', ...others] = [...new Set(names.map(nodeOf))].map(
@@ -218,13 +231,7 @@ describe('zone-aware controllers on a real control plane', {
     await env.until('one was evicted', () => !isWhole());
     await env.until('the pods are ready again', isWhole);
 
-    // A step takes no more than the budget gives.
-    await admin.patch(
-      resourceTypes.zoneDisruptionBudgets,
-      { namespace, name: 'zdb' },
-      { body: { kind: 'merge', document: { spec: { maxUnavailable: 2 } } } },
-    );
-    const spec = { statefulset: 'web', maxUnavailable: 4 };
+    const spec = { statefulset: 'web', maxUnavailable: '10%', pauseRolloutAlarm: alarm };
     const update = { apiVersion, kind: 'ZoneAwareUpdate', metadata: { name: 'zau' }, spec };
     await admin.create(resourceTypes.zoneAwareUpdates, { namespace }, { body: update });
     const document = { spec: { template: { spec: podSpec(images.new) } } };
@@ -233,6 +240,11 @@ describe('zone-aware controllers on a real control plane', {
       { namespace, name: 'web' },
       { body: { kind: 'merge', document } },
     );
+    const told = (): JsonObject =>
+      objectAt(env.stored('zoneawareupdates.zonecontrol.k8s.aws', 'zau'), 'status');
+    await env.until('it is paused', () => told()['pausedRollout'] === true);
+    assert.ok(names.every((name) => imageOf(name) === images.old));
+    aws.alarms[0] = { name: alarm, kind: 'composite', state: 'OK' };
     const isNew = (): boolean => names.every((name) => imageOf(name) === images.new);
     await env.until('some are new', () => names.some((name) => imageOf(name) === images.new));
     // Another takes over where this one ends in good order.
@@ -244,9 +256,9 @@ describe('zone-aware controllers on a real control plane', {
       () => isNew() && isWhole() && isPromoted(),
       seconds(120),
     );
-    assert.deepEqual(mostAway(since), { zones: 1, pods: 2 });
+    assert.deepEqual(mostAway(since), { zones: 1, pods: 3 });
     await env.until('the status says so', () => {
-      const status = objectAt(env.stored('zoneawareupdates.zonecontrol.k8s.aws', 'zau'), 'status');
+      const status = told();
       const [condition] = objectsAt(status, 'conditions');
       return (
         textAt(condition, 'reason') === 'Updated' && (numberAt(status, 'updateStep') ?? 0) === 0
