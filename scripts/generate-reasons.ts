@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { type ReasonEntry, reasonCatalogue } from '../src/control/reasons.ts';
 import { phasedReasons } from '../src/phased-rollout/phased-reasons.ts';
 import { updateReasons } from '../src/zone-aware-update/update-reasons.ts';
+import { zoneBudgetReasons } from '../src/zone-disruption-budget/problem-reasons.ts';
 
 /** The text of docs/reasons.md. */
 export function reasonsPage(): string {
@@ -24,7 +25,7 @@ export function reasonsPage(): string {
     '| Reason | Kind | True when | What to do | Shown as |',
     '|---|---|---|---|---|',
   ];
-  return `${[...head, ...rows, ...phasedSection(), ...updateSection()].join('\n')}\n`;
+  return `${[...head, ...rows, ...phasedSection(), ...updateSection(), ...zoneBudgetSection()].join('\n')}\n`;
 }
 
 function phasedSection(): readonly string[] {
@@ -38,6 +39,13 @@ function updateSection(): readonly string[] {
   return section('ZoneAwareUpdates', updateReasons, [
     'What holds a ZoneAwareUpdate is an Event on it, its condition `Progressing`, and a line of the log with `zoneawareupdate`, told again every 10 minutes while it',
     'lasts. Of what is done an Event tells each step and the end.',
+  ]);
+}
+
+function zoneBudgetSection(): readonly string[] {
+  return section('ZoneDisruptionBudgets', zoneBudgetReasons, [
+    'What keeps a ZoneDisruptionBudget from its work is an Event on it, and a line of the log with `zonedisruptionbudget`, told again every 10 minutes while it lasts. Why',
+    'an eviction is denied stands in the answer to it.',
   ]);
 }
 

@@ -8,6 +8,7 @@ import type { Logger } from '#base/logger.ts';
 import type { GroupBudgets } from '#control/group-budgets.ts';
 import type { PredecessorWait } from '#control/predecessor-wait.ts';
 import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Change } from '#kubernetes/informer.ts';
 import { openZoneCaches, type ZoneCaches } from '#operator-zone-caches.ts';
 import type { ZoneBudgetView } from '#zone-disruption-budget/zone-budget-view.ts';
@@ -34,6 +35,8 @@ export interface ZoneBudgetSettings {
 export interface ZoneBudgetTerm {
   readonly term: string;
   readonly predecessor: Pick<PredecessorWait, 'overAt' | 'ownOverAt'>;
+  /** Where what is wrong with budgets is told, besides the log. */
+  readonly events: EventRecorder;
 }
 
 /** The ZoneDisruptionBudgets of one process, whether it leads or not. */
@@ -107,13 +110,15 @@ async function leading<T>(
     authority,
     areKept,
   }: { readonly authority: ZoneDisruptionBudgets; readonly areKept: Promise<boolean> },
-  { term, predecessor: { overAt, ownOverAt } }: ZoneBudgetTerm,
+  { term, predecessor: { overAt, ownOverAt }, events }: ZoneBudgetTerm,
   work: () => Promise<T>,
 ): Promise<T> {
   authority.lead({ term, predecessorsOverAt: overAt, mayBeginAt: ownOverAt });
   const ending = new AbortController();
   const failed = Promise.withResolvers<never>();
-  const statuses = areKept.then((is) => (is ? authority.keepStatuses(ending.signal) : undefined));
+  const statuses = areKept.then((is) =>
+    is ? authority.keepStatuses(events, ending.signal) : undefined,
+  );
   statuses.catch(failed.reject);
   try {
     return await Promise.race([work(), failed.promise]);

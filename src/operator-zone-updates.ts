@@ -8,7 +8,6 @@ import type { Config } from '#config/config.ts';
 import { ConsistentReads } from '#control/consistent-reads.ts';
 import { jointBudgets } from '#control/joint-budgets.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
-import { askPermissions } from '#control/optional-permissions.ts';
 import { groupOwners, OwnersOfSets } from '#control/owners-of-sets.ts';
 import { PodDeletions } from '#control/pod-deletions.ts';
 import { PredecessorWait } from '#control/predecessor-wait.ts';
@@ -18,7 +17,6 @@ import { WriteAttempts } from '#control/write-attempts.ts';
 import { type BudgetView, budgetView } from '#disruption-budget/budget-view.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
-import { createEventRecorder, silentRecorder } from '#kubernetes/events.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -59,9 +57,15 @@ interface UpdateCaches {
   readonly budgets: Informer<BudgetView>;
 }
 
+/** What one term is given, and what the Role permits in it. */
+export interface ZoneTerm extends LedTerm {
+  readonly events: EventRecorder;
+  readonly canListBudgets: boolean;
+}
+
 /** What one term works in. */
 interface TermParts {
-  readonly term: LedTerm;
+  readonly term: ZoneTerm;
   readonly caches: UpdateCaches;
   /** Aborted when the Role does not permit to list budgets: they are no part of the view then (D-51). */
   readonly unreadable: AbortController;
@@ -72,8 +76,6 @@ const name = 'zone-aware-updates';
 const longestBackoff = seconds(30);
 /** How long the start waits to learn of budgets that may not be readable at all (KW-20). */
 const budgetPatience = seconds(2);
-/** How long the end waits for Events that are not written yet. */
-const flushPatience = seconds(2);
 
 /**
  * Reconciles ZoneAwareUpdates of all namespaces for one term, until `signal` aborts.
@@ -83,7 +85,7 @@ const flushPatience = seconds(2);
  */
 export async function reconcileZoneAwareUpdates(
   settings: ZoneUpdateSettings,
-  term: LedTerm,
+  term: ZoneTerm,
   signal: AbortSignal,
 ): Promise<boolean> {
   const caches = createCaches(settings, term.client);
@@ -133,8 +135,9 @@ async function work(
   parts: TermParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { clock, log, identity } = settings;
+  const { log, identity } = settings;
   const { updates } = parts.caches;
+  const { events } = parts.term;
   const { statefulSets, pods, nodes } = settings.zoneBudgets.caches;
   log.info('caches synced', {
     pods: pods.lister.size,
@@ -142,24 +145,23 @@ async function work(
     nodes: nodes.lister.size,
     zoneawareupdates: updates.lister.size,
   });
-  const { events, budgets } = await openOptional(settings, parts, signal);
-  const ports = portsOf(settings, parts, { events, budgets });
+  const budgets = await openOptional(settings, parts, signal);
+  const ports = portsOf(settings, parts, budgets);
   const led = { term: ports.term ?? identity, predecessor: ports.predecessor, events };
   try {
     const { isSettled } = await budgets.lead(led, () => runZoneAwareUpdates(ports, signal));
     return isSettled;
   } finally {
     budgets.authority.close();
-    await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
   }
 }
 
 function portsOf(
   { config, clock, log, alarms, zoneBudgets }: ZoneUpdateSettings,
   { term, caches }: TermParts,
-  { events, budgets }: { readonly events: EventRecorder; readonly budgets: RunningBudgets },
+  budgets: RunningBudgets,
 ): UpdateControllerPorts {
-  const { client, election, leading } = term;
+  const { client, election, leading, events } = term;
   const { updates } = caches;
   const { statefulSets, pods, nodes, zones, watched } = zoneBudgets.caches;
   const queue = createWorkQueue({ clock, name: 'zoneawareupdate', maxDelay: longestBackoff });
@@ -217,39 +219,27 @@ function allBudgets(
   };
 }
 
-/** Opens what the Role may lack the rights for (D-1). */
+/** Opens budgets of groups, which the Role may not permit to list (D-1). */
 async function openOptional(
-  { clock, log, metrics, budgetMetrics, identity, zoneBudgets }: ZoneUpdateSettings,
+  { clock, log, budgetMetrics, zoneBudgets }: ZoneUpdateSettings,
   { term, caches, unreadable }: TermParts,
   signal: AbortSignal,
-): Promise<{ readonly events: EventRecorder; readonly budgets: RunningBudgets }> {
-  const { client } = term;
-  const proven = Promise.resolve();
-  const permitted = await askPermissions({ client, log, metrics, namespace: '', proven }, signal);
-  const events = permitted.canCreateEvents
-    ? createEventRecorder({
-        client,
-        clock,
-        logger: log,
-        instance: identity,
-        onRefused: (namespaces) => metrics.setPermissionRefused('create', 'events', namespaces > 0),
-      })
-    : silentRecorder;
+): Promise<RunningBudgets> {
   const budgets = openBudgets({
-    client,
+    client: term.client,
     namespace: '',
     caches: { ...zoneBudgets.caches, ...caches },
     clock,
     log,
     metrics: budgetMetrics,
   });
-  if (permitted.canListBudgets) {
+  if (term.canListBudgets) {
     await atMost(budgetPatience, caches.budgets.synced, { clock, signal });
   } else {
     unreadable.abort();
     budgets.deny();
   }
-  return { events, budgets };
+  return budgets;
 }
 
 function createCaches({ clock, log }: ZoneUpdateSettings, client: Client): UpdateCaches {

@@ -3,20 +3,25 @@ import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { after, type Instant, instant, seconds } from '#base/units.ts';
 import { ViewNotReadError } from '#control/basis.ts';
+import { PlanReporter } from '#control/report-plan.ts';
 import { type PassResult, runController } from '#control/run-controller.ts';
 import { isGivenUp } from '#control/unless-sent.ts';
 import { heldIn } from '#disruption/decide.ts';
 import { ApiError, isConflict, isNotFound, isRequestFailure } from '#kubernetes/api-error.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { NodeView } from '#statefulset/parse-node.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { type ProblemSight, zoneBudgetProblems } from './plan-problems.ts';
 import { planStatus } from './plan-status.ts';
+import { ofZoneDisruptionBudgets } from './problem-reasons.ts';
 import type { Shown } from './project-status.ts';
 import type { ZoneBudgetView } from './zone-budget-view.ts';
 import type { ZoneBudgetsInView } from './zone-budgets-in-view.ts';
 import type { ZoneLedgers } from './zone-ledgers.ts';
+import type { ZoneStandings } from './zone-standings.ts';
 import type { ZoneStatusWrites } from './zone-status-writes.ts';
 
 /** What statuses are kept up to date with. */
@@ -30,6 +35,8 @@ export interface ZoneStatusPorts {
   readonly nodes: Pick<Informer<NodeView>, 'onChange'>;
   readonly inView: Pick<ZoneBudgetsInView, 'get' | 'onChange'>;
   readonly ledgers: Pick<ZoneLedgers, 'of'>;
+  readonly standings: Pick<ZoneStandings, 'strangers'>;
+  readonly events: EventRecorder;
   readonly writes: ZoneStatusWrites;
   /** Calls `wake` when this process has given something away, or gives it free. */
   onGiven(wake: (budget: ZoneBudgetView) => void): void;
@@ -47,14 +54,15 @@ const lookAgainAfter = seconds(30);
  * @throws when the view cannot be trusted any more (D-6)
  */
 export async function runZoneStatuses(ports: ZoneStatusPorts, signal: AbortSignal): Promise<void> {
-  const { queue, clock, log } = ports;
+  const { queue, clock, log, events } = ports;
+  const reporter = new PlanReporter({ clock, log, events, about: ofZoneDisruptionBudgets });
   wakeByChanges(ports);
   await runController(
     {
       queue,
       clock,
       workers,
-      reconcile: (key, passSignal) => reconcile(key, ports, passSignal),
+      reconcile: (key, passSignal) => reconcile(key, { ...ports, reporter }, passSignal),
       report: (key, error) =>
         log.error('reconcile ended with a fault of this program', { key, err: errorOf(error) }),
       isFatal: (error) => error instanceof RevisionWentBackError,
@@ -63,13 +71,14 @@ export async function runZoneStatuses(ports: ZoneStatusPorts, signal: AbortSigna
   );
 }
 
-async function reconcile(
-  key: string,
-  ports: ZoneStatusPorts,
-  signal: AbortSignal,
-): Promise<PassResult> {
+type PassPorts = ZoneStatusPorts & { readonly reporter: PlanReporter };
+
+async function reconcile(key: string, ports: PassPorts, signal: AbortSignal): Promise<PassResult> {
   const budget = budgetOf(key, ports);
-  if (budget === undefined) return awaitChange;
+  if (budget === undefined) {
+    ports.reporter.forget(key);
+    return awaitChange;
+  }
   try {
     return await pass(budget, ports, signal);
   } catch (error) {
@@ -88,34 +97,55 @@ async function reconcile(
 
 async function pass(
   budget: ZoneBudgetView,
-  ports: ZoneStatusPorts,
+  ports: PassPorts,
   signal: AbortSignal,
 ): Promise<PassResult> {
   const { clock, inView, writes } = ports;
   const known = inView.get(budget.uid);
   // A list of ours may be ahead of the cache, which is to show what is written over.
   if (known?.generation !== budget.generation || writes.isAwaited(budget)) return awaitChange;
-  const shown = await shownOf(known, ports, signal);
-  const { write, lookAgainAt } = planStatus(budget.status, shown);
+  const seen = await seenOf(known, ports, signal);
+  report(known, seen, ports);
+  const { write, lookAgainAt } = planStatus(budget.status, seen.shown);
   if (write !== undefined) await writes.store(budget, write, signal);
   const latest = after(clock.now(), lookAgainAfter);
   return { kind: 'ended', requeue: { kind: 'at', at: sooner(lookAgainAt, latest) } };
 }
 
-/** What the status of `budget` shows; undefined while nobody can tell. */
-async function shownOf(
+/** A budget as one moment shows it. */
+interface Seen {
+  /** What its status shows; undefined while nobody can tell. */
+  readonly shown: Shown | undefined;
+  readonly sight: ProblemSight;
+}
+
+async function seenOf(
   budget: ZoneBudgetView,
-  { clock, ledgers }: ZoneStatusPorts,
+  { clock, ledgers, standings }: ZoneStatusPorts,
   signal: AbortSignal,
-): Promise<Shown | undefined> {
+): Promise<Seen> {
   const { parsed, generation } = budget;
-  if (parsed.kind === 'invalid') return undefined;
+  if (parsed.kind === 'invalid') return { shown: undefined, sight: { parsed } };
   const ledger = ledgers.of(budget, parsed.spec);
   await ledger.look(signal);
   const now = clock.now();
   const { standing, ledger: known, release } = ledger.moment(now);
-  if (known.kind !== 'known') return undefined;
-  return { standing, held: heldIn(known.ledger, standing, release), moment: release, generation };
+  const strangers = standings.strangers(budget, parsed.spec);
+  const sight = { parsed, ledger: known, standing, strangers };
+  if (known.kind !== 'known') return { shown: undefined, sight };
+  const held = heldIn(known.ledger, standing, release);
+  return { shown: { standing, held, moment: release, generation }, sight };
+}
+
+/** Tells people what keeps the budget from its work; what lasts is told again by the looks every 30 s. */
+function report(budget: ZoneBudgetView, { sight }: Seen, { reporter }: PassPorts): void {
+  const { namespace, name, uid } = budget;
+  const set = { namespace, name, uid };
+  const problems = zoneBudgetProblems(sight);
+  reporter.report(
+    keyOf(budget),
+    problems.map((because) => ({ kind: 'hold', set, because })),
+  );
 }
 
 /** Wakes whatever a change concerns, and everything once. */

@@ -8,6 +8,7 @@ import { UnseenWrites } from '#control/unseen-writes.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
 import type { Leader } from '#disruption/release.ts';
 import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import type { NodeView } from '#statefulset/parse-node.ts';
@@ -61,6 +62,7 @@ export class ZoneDisruptionBudgets {
   readonly #clock: Clock;
   readonly #inView: ZoneBudgetsInView;
   readonly #views: NamespaceViews;
+  readonly #standings: ZoneStandings;
   readonly #ledgers: ZoneLedgers;
   readonly #created: CreatedLedgers;
   readonly #ports: ZoneDisruptionBudgetPorts;
@@ -77,6 +79,7 @@ export class ZoneDisruptionBudgets {
     const standings = new ZoneStandings({ clock, views, zones, nodes, watched });
     this.#inView = inView;
     this.#views = views;
+    this.#standings = standings;
     this.#ledgers = new ZoneLedgers({
       ...ports,
       inView,
@@ -131,8 +134,12 @@ export class ZoneDisruptionBudgets {
     this.#inView.onChange(wake);
   }
 
-  /** Keeps the statuses up to date while this process leads, until `signal` aborts. @throws as {@link runZoneStatuses} */
-  async keepStatuses(signal: AbortSignal): Promise<void> {
+  /**
+   * Keeps the statuses up to date while this process leads, and tells what is wrong with budgets, until `signal` aborts.
+   *
+   * @throws as {@link runZoneStatuses}
+   */
+  async keepStatuses(events: EventRecorder, signal: AbortSignal): Promise<void> {
     const { client, clock, budgets } = this.#ports;
     const queue = createWorkQueue({
       clock,
@@ -146,6 +153,8 @@ export class ZoneDisruptionBudgets {
         queue,
         inView: this.#inView,
         ledgers: this.#ledgers,
+        standings: this.#standings,
+        events,
         writes: new ZoneStatusWrites({ client, unseen }),
         onGiven: (wake) => {
           this.#onGiven = wake;

@@ -60,6 +60,12 @@ export class ZoneStandings {
     return { standing, provenAt };
   }
 
+  /** Pods that `budget`, which says `spec`, selects, and that no StatefulSet controls which is seen; by name. */
+  strangers(budget: ZoneBudgetView, spec: ZoneBudgetSpec): readonly string[] {
+    const { view } = this.#ports.views.of(budget.namespace);
+    return governedPods(spec.selector, view).strangers;
+  }
+
   #standing(
     budget: ZoneBudgetView,
     { spec, view }: { readonly spec: ZoneBudgetSpec; readonly view: NamespaceView },

@@ -5,6 +5,7 @@ import { aborted } from '#base/aborted.ts';
 import type { JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, millis, minutes, seconds } from '#base/units.ts';
 import { objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { silentRecorder } from '#kubernetes/events.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { openZoneBudgets } from '#operator-zone-budgets.ts';
@@ -54,7 +55,11 @@ export class ZoneBudgetReplica {
   /** Leads from now on, until it dies; nobody did before. */
   lead(): void {
     const now = this.#env.clock.monotonic();
-    const term = { term: this.#user, predecessor: { overAt: now, ownOverAt: now } };
+    const term = {
+      term: this.#user,
+      predecessor: { overAt: now, ownOverAt: now },
+      events: silentRecorder,
+    };
     void this.#budgets.lead(term, () => aborted(this.#end.signal));
   }
 

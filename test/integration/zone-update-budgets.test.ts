@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
+import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Call } from '#embedded-cluster/event-log.ts';
 import {
   budgetedUpdate,
@@ -35,6 +36,15 @@ function served(stage: ZoneUpdateStage): Parameters<typeof evict>[0] {
   const [first] = stage.running;
   assert.ok(first);
   return { env: stage.env, webhook: first.webhook };
+}
+
+/** Reasons of the Events about objects of `kind`, each once. */
+function eventsOf({ env }: ZoneUpdateStage, kind: string): readonly string[] {
+  const events = env.cluster.eventLog.commits
+    .filter(({ resource }) => resource.startsWith('events'))
+    .map(({ after }) => after)
+    .filter((event) => JSON.stringify(event).includes(`"kind":"${kind}"`));
+  return [...new Set(events.map((event) => textAt(event, 'reason')))];
 }
 
 /** The first pod of a zone that is not on `image`. */
@@ -188,6 +198,7 @@ test('a budget that cannot be read holds the update, names itself and the field,
   );
   await stage.pass(seconds(300));
   assert.deepEqual(stage.steps(), []);
+  assert.deepEqual(eventsOf(stage, 'ZoneDisruptionBudget'), ['InvalidSpec']);
   await editBudget(stage, { maxUnavailable: 4 });
   await stage.completed('db:2');
   await stage.close();
