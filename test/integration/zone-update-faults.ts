@@ -93,24 +93,30 @@ function isGoing(pod: JsonObject | undefined): boolean {
 }
 
 function worldAt(commits: readonly Commit[], revision: number): World {
+  const past = commits.filter((commit) => commit.revision <= revision);
+  const set = past.findLast(
+    ({ resource, name }) => resource === 'statefulsets.apps' && name === 'db',
+  );
+  const replicas = numberAt(set?.after, 'spec', 'replicas') ?? 0;
   const zones = new Map<string, string>();
   const places = new Map<string, Place>();
-  let set: JsonObject | undefined;
-  for (const commit of commits) {
-    if (commit.revision > revision) break;
-    const { resource, name, namespace, after } = commit;
-    if (resource === 'nodes') {
-      zones.set(name, textAt(after, 'metadata', 'labels', 'topology.kubernetes.io/zone'));
-    }
-    if (namespace !== 'demo') continue;
-    if (resource === 'statefulsets.apps' && name === 'db') set = after;
-    if (resource === 'pods' && name.startsWith('db-')) see(places, commit, zones);
+  for (const commit of past) {
+    if (commit.resource === 'nodes') seeNode(zones, commit);
+    else if (isPodBelow(replicas, commit)) see(places, commit, zones);
   }
-  return {
-    places,
-    updateRevision: textAt(set, 'status', 'updateRevision'),
-    replicas: numberAt(set, 'spec', 'replicas') ?? 0,
-  };
+  return { places, updateRevision: textAt(set?.after, 'status', 'updateRevision'), replicas };
+}
+
+/** A node that loses its label stands where it stood. */
+function seeNode(zones: Map<string, string>, { name, after }: Commit): void {
+  const zone = textAt(after, 'metadata', 'labels', 'topology.kubernetes.io/zone');
+  if (zone !== '') zones.set(name, zone);
+}
+
+/** Whether a commit is of a pod of the set; what a scale-down takes is not away. */
+function isPodBelow(replicas: number, { resource, namespace, name }: Commit): boolean {
+  if (resource !== 'pods' || namespace !== 'demo' || !name.startsWith('db-')) return false;
+  return Number(name.slice('db-'.length)) < replicas;
 }
 
 /** A pod that is gone leaves its slot not ready, in the zone where it was. */
