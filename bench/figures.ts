@@ -153,6 +153,12 @@ export const bounds = {
     from: zoneAware,
     isSpeed: false,
   },
+  'RSS of zone-aware controllers with 1,000 pods': {
+    unit: 'MiB',
+    atMost: 110,
+    from: zoneAware,
+    isSpeed: true,
+  },
   'zones or pods away beyond a step': { unit: '', atMost: 0, from: safety, isSpeed: false },
   'RSS with 10,000 governed pods': { unit: 'MiB', atMost: 140, from: evictions, isSpeed: true },
 } as const satisfies Readonly<Record<string, Bound>>;

@@ -4,11 +4,19 @@
  */
 import { runCommand } from '#command/run.ts';
 import { staticCredentials } from '#kubernetes/bearer-token.ts';
+import type { ConnectionSettings } from '#kubernetes/connection.ts';
 
-process.exitCode = await runCommand(process.argv.slice(2), () =>
+const connection = (): Promise<ConnectionSettings> =>
   Promise.resolve({
     server: new URL(process.env['BENCH_API_URL'] ?? ''),
     tls: () => ({}),
     credentials: staticCredentials(`Bearer ${process.env['BENCH_API_TOKEN'] ?? ''}`),
-  }),
-);
+  });
+
+const [command, ...rest] = process.argv.slice(2);
+if (command === 'zone-aware-controllers') {
+  const { zoneAwareControllersCommand } = await import('#command/zone-aware-controllers.ts');
+  process.exitCode = await zoneAwareControllersCommand(rest, connection);
+} else {
+  process.exitCode = await runCommand(process.argv.slice(2), connection);
+}

@@ -20,6 +20,7 @@ import { scaling } from './scaling.ts';
 import { server } from './server.ts';
 import { start } from './start.ts';
 import { zoneEvictions } from './zone-evictions.ts';
+import { zoneMemory } from './zone-memory.ts';
 import { zoneUpdates } from './zone-updates.ts';
 
 const benches: Readonly<Record<string, Bench>> = {
@@ -37,6 +38,7 @@ const benches: Readonly<Record<string, Bench>> = {
   'phased-rollouts': phasedRollouts,
   'zone-updates': zoneUpdates,
   'zone-evictions': zoneEvictions,
+  'zone-memory': zoneMemory,
 };
 
 interface Choice {

@@ -30,9 +30,13 @@ type Accepted = Extract<ZoneAwareOutcome, { readonly kind: 'run' }>;
  * Runs as the zone-aware-controllers-for-k8s do, with their flags, variables and ports (D-65), until SIGINT or SIGTERM.
  *
  * @param args the arguments after the program, or after the command
+ * @param settingsFor finds the API server. @default that of the kubeconfig, or of the pod
  * @returns the exit code: 0 after a signal, 1 when it cannot start or cannot go on, 2 for bad flags
  */
-export async function zoneAwareControllersCommand(args: readonly string[]): Promise<number> {
+export async function zoneAwareControllersCommand(
+  args: readonly string[],
+  settingsFor: typeof settingsOf = settingsOf,
+): Promise<number> {
   const { CONTROLLERS, KUBECONFIG, TMPDIR } = process.env;
   const outcome = readZoneAwareConfig(args, { CONTROLLERS, KUBECONFIG, TMPDIR });
   if (outcome.kind === 'exit') {
@@ -40,7 +44,7 @@ export async function zoneAwareControllersCommand(args: readonly string[]): Prom
     return outcome.code;
   }
   try {
-    await serve(outcome);
+    await serve(outcome, settingsFor);
     return 0;
   } catch (error) {
     process.stderr.write(`${errorOf(error).message}\n`);
@@ -48,7 +52,10 @@ export async function zoneAwareControllersCommand(args: readonly string[]): Prom
   }
 }
 
-async function serve({ config: door, ignored }: Accepted): Promise<void> {
+async function serve(
+  { config: door, ignored }: Accepted,
+  settingsFor: typeof settingsOf,
+): Promise<void> {
   const clock = systemClock();
   const sink = standardErrorSink();
   const log = createLogger({ ...door.log, clock, sink });
@@ -67,7 +74,7 @@ async function serve({ config: door, ignored }: Accepted): Promise<void> {
   try {
     const probes = await startProbes(door, { ...shared, isReady: () => readiness.isReady() });
     if (probes !== undefined) opened.push(probes);
-    const settings = await settingsOf(door, clock);
+    const settings = await settingsFor(door, clock);
     const config = sharedZoneAwareConfig(door, namespaceOf(door, settings));
     const transport = await connect(settings, { clock, env: process.env });
     opened.push(transport);
