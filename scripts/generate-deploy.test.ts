@@ -145,10 +145,10 @@ describe('zoneAwareFiles()', () => {
   const stored = join(folder, 'zone-aware-controllers');
   const objectsIn = (file: string): readonly NamedObject[] =>
     parseAllDocuments(files[file] ?? '').map((document) => document.toJS() as NamedObject);
-  const only = <T>(kind: string): T & NamedObject => {
+  const only = (kind: string): unknown => {
     const found = objectsIn('operator.yaml').filter((each) => each.kind === kind);
     assert.equal(found.length, 1);
-    return found[0] as T & NamedObject;
+    return found[0];
   };
 
   test('is what deploy/zone-aware-controllers holds; else npm run manifests', () => {
@@ -183,7 +183,7 @@ describe('zoneAwareFiles()', () => {
   });
 
   test('starts the program by arguments that it reads, on the ports that are told', () => {
-    const { spec } = only<StartedDeployment>('Deployment');
+    const { spec } = only('Deployment') as StartedDeployment;
     const [{ command, args, ports }] = spec.template.spec.containers;
     assert.deepEqual(command, ['/zone-aware-controllers']);
     const outcome = readZoneAwareConfig(args, {});
@@ -197,17 +197,17 @@ describe('zoneAwareFiles()', () => {
       [config.webhooks?.port, config.metrics?.port],
     );
     const { tls } = sharedZoneAwareConfig(config, 'zone-aware-controllers-system');
-    assert.equal(tls.selfSigned.secretName, only('Secret').metadata.name);
-    const service = only<{ spec: { ports: { targetPort: number }[]; selector: object } }>(
-      'Service',
-    );
+    assert.equal(tls.selfSigned.secretName, (only('Secret') as NamedObject).metadata.name);
+    const service = only('Service') as NamedObject & {
+      spec: { ports: { targetPort: number }[]; selector: object };
+    };
     assert.equal(
       tls.selfSigned.dnsName,
       `${service.metadata.name}.zone-aware-controllers-system.svc`,
     );
     assert.equal(service.spec.ports[0]?.targetPort, config.webhooks?.port);
     assert.deepEqual(service.spec.selector, spec.template.metadata.labels);
-    const budget = only<{ spec: { selector: object } }>('PodDisruptionBudget');
+    const budget = only('PodDisruptionBudget') as { spec: { selector: object } };
     assert.deepEqual(budget.spec.selector, spec.selector);
   });
 
