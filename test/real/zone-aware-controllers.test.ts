@@ -16,6 +16,7 @@ import type { Transport } from '#kubernetes/transport.ts';
 import { AwsServer } from '#testing/aws-server.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
 import { zoneDisruptionBudgetDefinition } from '#zone-disruption-budget/definition.ts';
+import { zoneAwareObjects } from '../../scripts/install/zone-aware-files.ts';
 import { OperatorProcess } from '../integration/operator-program.ts';
 import { accountOf } from '../real-cluster/operator-account.ts';
 import { freePorts, Programs } from '../real-cluster/programs.ts';
@@ -272,6 +273,11 @@ describe('zone-aware controllers on a real control plane', {
         [],
       );
     }
+  });
+
+  test('have their install accepted by the API server, field by field', async () => {
+    const shipped = Object.values(zoneAwareObjects('operator:1')).flat() as readonly JsonObject[];
+    assert.deepEqual(await applyStrictly(transport, shipped, ops), []);
   });
 
   function isPromoted(): boolean {
