@@ -210,7 +210,8 @@ class ExponentialPlay {
   }
 
   async #roll(): Promise<void> {
-    this.#followed.say(`the template gets ${newImage}`);
+    const legend = '● runs it, ○ is not ready, · is from before';
+    this.#followed.say(`the template gets ${newImage}: ${legend}`);
     const containers = [{ name: 'ingester', image: newImage }];
     const document = { spec: { template: { spec: { containers } } } };
     await this.#ports.cluster.client.patch(
