@@ -66,7 +66,8 @@ export function zoneWebhookConfiguration({
             resources: ['pods/eviction'],
           },
         ],
-        sideEffects: 'None',
+        // What is allowed is stored, unless the request is a dry run.
+        sideEffects: 'NoneOnDryRun',
         timeoutSeconds: 10,
       },
     ],
