@@ -6,6 +6,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readAllConfig } from '#config/all-config.ts';
 import { readPhasedRolloutConfig } from '#config/phased-config.ts';
 import { readConfig } from '#config/read-config.ts';
+import { readZoneAwareConfig, sharedZoneAwareConfig } from '#config/zone-aware-config.ts';
 import { usualNames } from '#operator-permissions.ts';
 import {
   allFiles,
@@ -13,6 +14,7 @@ import {
   operatorWithWebhooks,
   phasedRolloutFiles,
   programVersion,
+  zoneAwareFiles,
 } from './generate-deploy.ts';
 import { builtImage } from './install/deployment.ts';
 
@@ -52,6 +54,45 @@ interface Rule {
   readonly resources: readonly string[];
   readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
+}
+
+interface NamedObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
+/** What the tests read of what starts the zone-aware controllers. */
+interface StartedDeployment {
+  readonly spec: {
+    readonly selector: object;
+    readonly template: {
+      readonly metadata: { readonly labels: object };
+      readonly spec: {
+        readonly containers: readonly [
+          {
+            readonly command: readonly string[];
+            readonly args: readonly string[];
+            readonly ports: readonly { readonly containerPort: number }[];
+          },
+        ];
+      };
+    };
+  };
+}
+
+/** What the tests read of a configuration for evictions. */
+interface EvictionConfiguration extends NamedObject {
+  readonly webhooks: readonly [
+    {
+      readonly name: string;
+      readonly failurePolicy: string;
+      readonly admissionReviewVersions: readonly string[];
+      readonly clientConfig: { readonly service: object };
+      readonly namespaceSelector: {
+        readonly matchExpressions: readonly [{ readonly values: readonly string[] }];
+      };
+    },
+  ];
 }
 
 const root = join(import.meta.dirname, '..');
@@ -96,6 +137,131 @@ describe('phasedRolloutFiles()', () => {
         },
       })),
     );
+  });
+});
+
+describe('zoneAwareFiles()', () => {
+  const files = zoneAwareFiles(builtImage(programVersion(root)));
+  const stored = join(folder, 'zone-aware-controllers');
+  const objectsIn = (file: string): readonly NamedObject[] =>
+    parseAllDocuments(files[file] ?? '').map((document) => document.toJS() as NamedObject);
+  const only = (kind: string): unknown => {
+    const found = objectsIn('operator.yaml').filter((each) => each.kind === kind);
+    assert.equal(found.length, 1);
+    return found[0];
+  };
+
+  test('is what deploy/zone-aware-controllers holds; else npm run manifests', () => {
+    const texts = readdirSync(stored).map((file) => [
+      file,
+      readFileSync(join(stored, file), 'utf8'),
+    ]);
+    assert.deepEqual(Object.fromEntries(texts), files);
+  });
+
+  test('has the names of the peer, and what its install lacks', () => {
+    const prefix = 'zone-aware-controllers-';
+    assert.deepEqual(
+      objectsIn('operator.yaml').map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+      [
+        'Namespace zone-aware-controllers-system',
+        `ServiceAccount ${prefix}service-account`,
+        `Role ${prefix}leader-election-role`,
+        `RoleBinding ${prefix}leader-election-rolebinding`,
+        `ClusterRole ${prefix}manager-role`,
+        `ClusterRoleBinding ${prefix}manager-rolebinding`,
+        `Secret ${prefix}self-signed-certificate`,
+        `Service ${prefix}webhook-service`,
+        `PodDisruptionBudget ${prefix}controller-manager`,
+        `Deployment ${prefix}controller-manager`,
+      ],
+    );
+    assert.deepEqual(
+      objectsIn('definitions.yaml').map(({ metadata }) => metadata.name),
+      ['zoneawareupdates.zonecontrol.k8s.aws', 'zonedisruptionbudgets.zonecontrol.k8s.aws'],
+    );
+  });
+
+  test('starts the program by arguments that it reads, on the ports that are told', () => {
+    const { spec } = only('Deployment') as StartedDeployment;
+    const [{ command, args, ports }] = spec.template.spec.containers;
+    assert.deepEqual(command, ['/zone-aware-controllers']);
+    const outcome = readZoneAwareConfig(args, {});
+    assert.ok(outcome.kind === 'run');
+    assert.deepEqual(outcome.ignored, []);
+    const { config } = outcome;
+    assert.equal(config.isElected, true);
+    assert.equal(config.hasUpdates, true);
+    assert.deepEqual(
+      ports.map(({ containerPort }) => containerPort),
+      [config.webhooks?.port, config.metrics?.port],
+    );
+    const { tls } = sharedZoneAwareConfig(config, 'zone-aware-controllers-system');
+    assert.equal(tls.selfSigned.secretName, (only('Secret') as NamedObject).metadata.name);
+    const service = only('Service') as NamedObject & {
+      spec: { ports: { targetPort: number }[]; selector: object };
+    };
+    assert.equal(
+      tls.selfSigned.dnsName,
+      `${service.metadata.name}.zone-aware-controllers-system.svc`,
+    );
+    assert.equal(service.spec.ports[0]?.targetPort, config.webhooks?.port);
+    assert.deepEqual(service.spec.selector, spec.template.metadata.labels);
+    const budget = only('PodDisruptionBudget') as { spec: { selector: object } };
+    assert.deepEqual(budget.spec.selector, spec.selector);
+  });
+
+  test('has evictions reviewed by the Service, but those of the operator and of kube-system', () => {
+    for (const [file, metadata] of Object.entries({
+      'webhook-configuration.yaml': {
+        labels: {
+          'grafana.com/inject-rollout-operator-ca': 'true',
+          'grafana.com/namespace': 'zone-aware-controllers-system',
+        },
+      },
+      'webhook-configuration-cert-manager.yaml': {
+        annotations: {
+          'cert-manager.io/inject-ca-from':
+            'zone-aware-controllers-system/zone-aware-controllers-serving-cert',
+        },
+      },
+    })) {
+      const [body] = objectsIn(file) as unknown as readonly EvictionConfiguration[];
+      const name = 'zone-aware-controllers-mutating-webhook-configuration';
+      assert.deepEqual(body?.metadata, { name, ...metadata });
+      const [webhook] = body.webhooks;
+      assert.equal(webhook.name, 'eviction.zone-aware-controllers.svc');
+      assert.deepEqual(webhook.clientConfig.service, {
+        name: 'zone-aware-controllers-webhook-service',
+        namespace: 'zone-aware-controllers-system',
+        path: '/pod-eviction-v1',
+      });
+      assert.equal(webhook.failurePolicy, 'Fail');
+      assert.deepEqual(webhook.admissionReviewVersions, ['v1', 'v1beta1']);
+      const [expression] = webhook.namespaceSelector.matchExpressions;
+      assert.deepEqual(expression.values, ['kube-system', 'zone-aware-controllers-system']);
+    }
+  });
+
+  test('permits to patch its own configuration alone, and of Secrets only its certificate', () => {
+    const rules = objectsIn('operator.yaml').flatMap(
+      ({ rules: some = [] }: NamedObject & { readonly rules?: readonly Rule[] }) => some,
+    );
+    const about = (resource: RegExp, verb: string): readonly Rule[] =>
+      rules.filter(
+        ({ resources, verbs }) => resource.test(resources.join()) && verbs.includes(verb),
+      );
+    assert.deepEqual(
+      about(/webhookconfigurations/, 'patch').map(({ resourceNames }) => resourceNames),
+      [['zone-aware-controllers-mutating-webhook-configuration']],
+    );
+    for (const verb of ['get', 'update']) {
+      assert.deepEqual(
+        about(/^secrets$/, verb).map(({ resourceNames }) => resourceNames),
+        [['zone-aware-controllers-self-signed-certificate']],
+      );
+    }
+    assert.doesNotMatch(JSON.stringify(rules), /"\*"/);
   });
 });
 

@@ -35,6 +35,7 @@ import {
   withWebhooks,
 } from './install/deployment.ts';
 import { phasedRolloutObjects, phasedRolloutReasons } from './install/phased-rollout-files.ts';
+import { zoneAwareObjects, zoneAwareReasons } from './install/zone-aware-files.ts';
 
 /** Begins each generated manifest. */
 export const header =
@@ -83,9 +84,21 @@ export function deployFiles(
 
 /** Returns the manifests of deploy/phased-rollout by file name. */
 export function phasedRolloutFiles(image: string): Readonly<Record<string, string>> {
-  const because = reasons(phasedRolloutReasons);
+  return managerFiles(phasedRolloutObjects(image), phasedRolloutReasons);
+}
+
+/** Returns the manifests of deploy/zone-aware-controllers by file name. */
+export function zoneAwareFiles(image: string): Readonly<Record<string, string>> {
+  return managerFiles(zoneAwareObjects(image), zoneAwareReasons);
+}
+
+function managerFiles(
+  files: Readonly<Record<string, readonly object[]>>,
+  permissions: readonly Permission[],
+): Readonly<Record<string, string>> {
+  const because = reasons(permissions);
   return Object.fromEntries(
-    Object.entries(phasedRolloutObjects(image)).map(([file, objects]) => [
+    Object.entries(files).map(([file, objects]) => [
       file,
       `${header}${file === 'operator.yaml' ? because : ''}${documents(objects)}`,
     ]),
@@ -300,6 +313,7 @@ if (import.meta.main) {
   if (namespace === undefined) {
     writeFiles('deploy', deployFiles(image));
     writeFiles('deploy/phased-rollout', phasedRolloutFiles(image));
+    writeFiles('deploy/zone-aware-controllers', zoneAwareFiles(image));
     writeFiles('deploy/all', allFiles(image));
   } else {
     try {

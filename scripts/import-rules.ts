@@ -29,7 +29,7 @@ export const rows: readonly (readonly string[])[] = [
   ],
   ['operator-caches', 'operator-certificate', 'operator-missing-rules', 'operator-zone-caches'],
   ['operator-all-permissions'],
-  ['operator-permissions', 'operator-phased-permissions'],
+  ['operator-permissions', 'operator-phased-permissions', 'operator-zone-permissions'],
   ['embedded-cluster'],
   ['dashboard', 'admission'],
   [

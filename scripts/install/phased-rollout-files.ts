@@ -5,10 +5,16 @@ import {
 } from '#admission/phased-webhook-configurations.ts';
 import { secretName } from '#config/phased-config.ts';
 import type { Permission } from '#kubernetes/permission.ts';
-import { roleRules } from '#operator-permissions.ts';
 import { phasedFrontPermissions } from '#operator-phased-permissions.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
 import { containerSecurity, heapPercentage, memoryLimit } from './deployment.ts';
+import {
+  httpsService,
+  type ManagerPlace,
+  managerSecurity,
+  placedAs,
+  roleObjects,
+} from './manager-objects.ts';
 
 /** Where the manifests of the peer put it (O4). */
 const namespace = 'sts-phased-rollout-operator-system';
@@ -17,8 +23,13 @@ const labels = {
   'control-plane': 'controller-manager',
 };
 const [metricsPort, webhookPort, probePort] = [8_443, 9_443, 8_081];
-const user = 65_532;
-const rbac = 'rbac.authorization.k8s.io';
+const place: ManagerPlace = {
+  namespace,
+  prefix: phasedRolloutPrefix,
+  labels,
+  podLabels: labels,
+  account: `${phasedRolloutPrefix}controller-manager`,
+};
 
 /** Returns the objects of each file. */
 export function phasedRolloutObjects(image: string): Readonly<Record<string, readonly object[]>> {
@@ -26,13 +37,25 @@ export function phasedRolloutObjects(image: string): Readonly<Record<string, rea
     'definition.yaml': [phasedRolloutDefinition],
     'operator.yaml': [
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: placed('controller-manager') },
-      ...roleObjects('Role', 'leader-election', phasedFrontPermissions.own),
-      ...roleObjects('ClusterRole', 'manager', phasedFrontPermissions.cluster),
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: placedAs(place.account, place) },
+      ...roleObjects(
+        'Role',
+        { what: 'leader-election', permissions: phasedFrontPermissions.own },
+        place,
+      ),
+      ...roleObjects(
+        'ClusterRole',
+        { what: 'manager', permissions: phasedFrontPermissions.cluster },
+        place,
+      ),
       // Made empty, as no rule for one name can permit to create it.
-      { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata: placedAs(secretName) },
-      service('controller-manager-metrics-service', { port: metricsPort, targetPort: metricsPort }),
-      service('webhook-service', { port: 443, targetPort: webhookPort }),
+      { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata: placedAs(secretName, place) },
+      httpsService(
+        'controller-manager-metrics-service',
+        { port: metricsPort, targetPort: metricsPort },
+        place,
+      ),
+      httpsService('webhook-service', { port: 443, targetPort: webhookPort }, place),
       deployment(image),
     ],
     'webhook-configurations.yaml': phasedWebhookConfigurations({ namespace, injector: 'self' }),
@@ -48,51 +71,6 @@ export const phasedRolloutReasons: readonly Permission[] = [
   ...phasedFrontPermissions.own,
   ...phasedFrontPermissions.cluster,
 ];
-
-function placed(name: string): object {
-  return placedAs(`${phasedRolloutPrefix}${name}`);
-}
-
-function placedAs(name: string): object {
-  return { name, namespace, labels };
-}
-
-function roleObjects(
-  kind: 'Role' | 'ClusterRole',
-  what: string,
-  permissions: readonly Permission[],
-): readonly object[] {
-  const isOfCluster = kind === 'ClusterRole';
-  const metadataOf = (suffix: string): object => {
-    const name = `${phasedRolloutPrefix}${what}-${suffix}`;
-    return isOfCluster ? { name, labels } : placedAs(name);
-  };
-  const apiVersion = `${rbac}/v1`;
-  const name = `${phasedRolloutPrefix}controller-manager`;
-  return [
-    { apiVersion, kind, metadata: metadataOf('role'), rules: roleRules(permissions) },
-    {
-      apiVersion,
-      kind: `${kind}Binding`,
-      metadata: metadataOf('rolebinding'),
-      roleRef: { apiGroup: rbac, kind, name: `${phasedRolloutPrefix}${what}-role` },
-      subjects: [{ kind: 'ServiceAccount', name, namespace }],
-    },
-  ];
-}
-
-function service(
-  name: string,
-  { port, targetPort }: { readonly port: number; readonly targetPort: number },
-): object {
-  const ports = [{ name: 'https', port, protocol: 'TCP', targetPort }];
-  return {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: placed(name),
-    spec: { ports, selector: labels },
-  };
-}
 
 /** As the peer's, but for the command, the certificate, which is our own, and the memory that Node takes. */
 function deployment(image: string): object {
@@ -120,21 +98,16 @@ function deployment(image: string): object {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: placed('controller-manager'),
+    metadata: placedAs(place.account, place),
     spec: {
       replicas: 2,
       selector: { matchLabels: labels },
       template: {
         metadata: { labels },
         spec: {
-          serviceAccountName: `${phasedRolloutPrefix}controller-manager`,
+          serviceAccountName: place.account,
           terminationGracePeriodSeconds: 30,
-          securityContext: {
-            runAsNonRoot: true,
-            runAsUser: user,
-            runAsGroup: user,
-            seccompProfile: { type: 'RuntimeDefault' },
-          },
+          securityContext: managerSecurity,
           containers: [container],
         },
       },

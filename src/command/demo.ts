@@ -4,11 +4,17 @@ import type { Logger } from '#base/logger.ts';
 import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { demoNamespace } from './demo/demo-namespace.ts';
-import { type DemoOptions, parseDemoArguments, type Scenario } from './demo/demo-options.ts';
+import {
+  type DemoOptions,
+  type LinesDemoOptions,
+  parseDemoArguments,
+  type Scenario,
+} from './demo/demo-options.ts';
 import { type Display, LineDisplay, PictureDisplay } from './demo/display.ts';
+import { playExponential } from './demo/exponential-demo.ts';
 import { type Interruption, listenForInterruption } from './demo/interruption.ts';
 import { type Key, Keyboard } from './demo/keyboard.ts';
-import { type PhasedDemoOptions, playPhased } from './demo/phased-demo.ts';
+import { playPhased } from './demo/phased-demo.ts';
 import { keysOf, openShow, type Show, scenarioAfter } from './demo/show.ts';
 
 /**
@@ -27,8 +33,8 @@ export async function demoCommand(args: readonly string[]): Promise<number> {
   const interruption = listenForInterruption();
   try {
     const { options } = parsed;
-    return options.scenario === 'phased'
-      ? await phasedDemo(options, interruption)
+    return options.scenario === 'phased' || options.scenario === 'exponential'
+      ? await inLines(options, interruption)
       : await new Demo(options, interruption).run();
   } finally {
     interruption.release();
@@ -36,13 +42,17 @@ export async function demoCommand(args: readonly string[]): Promise<number> {
 }
 
 /** Plays it in lines: there is one set, and nothing to compare. */
-async function phasedDemo(options: PhasedDemoOptions, interruption: Interruption): Promise<number> {
+async function inLines(options: LinesDemoOptions, interruption: Interruption): Promise<number> {
   const clock = systemClock();
   const sink = unbuffered((line) => process.stderr.write(line));
   const log = createLogger({ format: 'logfmt', level: 'error', clock, sink });
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   try {
-    return await playPhased(options, { clock, log, say }, interruption.signal);
+    const ports = { clock, log, say };
+    const { signal } = interruption;
+    return options.scenario === 'phased'
+      ? await playPhased(options, ports, signal)
+      : await playExponential(options, ports, signal);
   } catch (error) {
     if (interruption.signal.aborted) return interruption.code ?? 1;
     process.stderr.write(`${errorOf(error).message}\n`);

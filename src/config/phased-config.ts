@@ -108,17 +108,20 @@ export function logOf({
   };
 }
 
-/** Returns where the files of controller-runtime's webhooks are, below the folder for temporary ones (O1). */
-export function certificateFiles(
-  TMPDIR: string | undefined,
-): Pick<WebhookFiles, 'certFile' | 'keyFile'> {
+/** Where the files of controller-runtime's webhooks are, below the folder for temporary ones (O1). */
+function certificateFiles(TMPDIR: string | undefined): Pick<WebhookFiles, 'certFile' | 'keyFile'> {
   const folder = `${TMPDIR || '/tmp'}/${certificateFolder}`;
   return { certFile: `${folder}/tls.crt`, keyFile: `${folder}/tls.key` };
 }
 
-function webhooksOf(
-  { webhookPort, isSelfSigned, dnsName }: PhasedRolloutFlags,
-  { TMPDIR }: PhasedRolloutEnvironment,
+/** Returns where webhooks listen, and with what, as `flags` say. */
+export function webhooksOf(
+  {
+    webhookPort,
+    isSelfSigned,
+    dnsName,
+  }: Pick<PhasedRolloutFlags, 'webhookPort' | 'isSelfSigned' | 'dnsName'>,
+  { TMPDIR }: Pick<PhasedRolloutEnvironment, 'TMPDIR'>,
 ): WebhookFiles {
   return {
     port: webhookPort.value,
@@ -167,22 +170,32 @@ export function sharedConfigOf(config: PhasedRolloutConfig, namespace: string): 
     `-leader-election.enabled=${isElected}`,
     `-leader-election.resource-name=${leaseName}`,
     `-rollout.predecessor-horizon=${predecessorHorizon}ms`,
-    ...(webhooks === undefined ? [] : tlsFlags(webhooks, namespace)),
+    ...(webhooks === undefined
+      ? []
+      : tlsFlags(webhooks, { namespace, secretName, serviceName: webhookServiceName })),
   ]);
   if (outcome.kind === 'run') return outcome.config;
   throw new Error(outcome.stderr.trim());
 }
 
+/** What the objects of a program's own certificate are called. */
+export interface OwnCertificate {
+  /** The operator's own, as a certificate is for one Service there. */
+  readonly namespace: string;
+  readonly secretName: string;
+  readonly serviceName: string;
+}
+
 /** Returns the flags of the operator that serve webhooks with `files`. */
 export function tlsFlags(
   { port, certFile, keyFile, selfSigned }: WebhookFiles,
-  namespace: string,
+  own: OwnCertificate,
 ): readonly string[] {
   const served = ['-server-tls.enabled=true', `-server-tls.port=${port}`];
   const prefix = '-server-tls.self-signed-cert';
   if (selfSigned !== undefined) {
-    const dnsName = selfSigned.dnsName || `${webhookServiceName}.${namespace}.svc`;
-    return [...served, `${prefix}.secret-name=${secretName}`, `${prefix}.dns-name=${dnsName}`];
+    const dnsName = selfSigned.dnsName || `${own.serviceName}.${own.namespace}.svc`;
+    return [...served, `${prefix}.secret-name=${own.secretName}`, `${prefix}.dns-name=${dnsName}`];
   }
   // The files are somebody else's, such as cert-manager's, who also tells the API server of their CA.
   return [

@@ -58,7 +58,12 @@ export function phasedRolloutFlags(): PhasedRolloutFlags {
     probes: { host: undefined, port: 8081 },
     isElected: false,
   });
-  return { set, ...own, ...webhookFlags(set), predecessorHorizon: horizonFlag(set) };
+  return {
+    set,
+    ...own,
+    ...webhookFlags(set, webhookServiceName),
+    predecessorHorizon: horizonFlag(set),
+  };
 }
 
 /** Adds to `set` the flags whose names no other peer of ours has. */
@@ -66,8 +71,10 @@ export function ownPhasedFlags(set: FlagSet, defaults: OwnPhasedDefaults): OwnPh
   return { ...serverFlags(set, defaults), ...clusterFlags(set, defaults), ...logFlags(set) };
 }
 
-function webhookFlags(
+/** Adds the flags of webhooks that the API server calls by the Service `service`. */
+export function webhookFlags(
   set: FlagSet,
+  service: string,
 ): Pick<PhasedRolloutFlags, 'webhookPort' | 'isSelfSigned' | 'dnsName'> {
   return {
     webhookPort: set.add('server-tls.port', intKind, {
@@ -82,7 +89,7 @@ function webhookFlags(
     }),
     dnsName: set.add('server-tls.self-signed-cert.dns-name', stringKind, {
       default: '',
-      help: `DNS name in that certificate. When empty: ${webhookServiceName}.<namespace>.svc.`,
+      help: `DNS name in that certificate. When empty: ${service}.<namespace>.svc.`,
     }),
   };
 }

@@ -90,4 +90,14 @@ describe('readZoneAwareConfig()', () => {
     const { tls } = sharedZoneAwareConfig(config, 'system');
     assert.equal(tls.port, 9_443);
   });
+
+  test('serves a certificate of its own where a flag says so, for the Service of the peer', () => {
+    const config = configOf(['--server-tls.self-signed-cert.enabled'], {});
+    assert.deepEqual(config.webhooks?.selfSigned, { dnsName: '' });
+    const { tls } = sharedZoneAwareConfig(config, 'system');
+    assert.equal(tls.selfSigned.isEnabled, true);
+    assert.equal(tls.selfSigned.secretName, 'zone-aware-controllers-self-signed-certificate');
+    assert.equal(tls.selfSigned.dnsName, 'zone-aware-controllers-webhook-service.system.svc');
+    assert.equal(tls.updatesCaBundle, true);
+  });
 });

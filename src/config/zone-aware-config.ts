@@ -2,18 +2,23 @@ import type { Millis } from '#base/units.ts';
 import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { intKind } from './flag-kind.ts';
 import type { Flag } from './go-flags.ts';
 import { FlagSet } from './go-flags.ts';
 import {
-  certificateFiles,
   type FlagWithoutEffect,
   logOf,
   tlsFlags,
   type WebhookFiles,
+  webhooksOf,
   withoutEffect,
 } from './phased-config.ts';
-import { horizonFlag, type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
+import {
+  horizonFlag,
+  type OwnPhasedFlags,
+  ownPhasedFlags,
+  type PhasedRolloutFlags,
+  webhookFlags,
+} from './phased-flags.ts';
 import { readConfig } from './read-config.ts';
 
 /** The variables that the zone-aware-controllers-for-k8s read, but for those of AWS. */
@@ -52,13 +57,21 @@ export type ZoneAwareOutcome =
     }
   | { readonly kind: 'exit'; readonly code: 0 | 1 | 2; readonly stderr: string };
 
-interface ZoneAwareFlags extends OwnPhasedFlags {
+interface ZoneAwareFlags
+  extends OwnPhasedFlags,
+    Pick<PhasedRolloutFlags, 'webhookPort' | 'isSelfSigned' | 'dnsName'> {
   readonly predecessorHorizon: Flag<Millis>;
-  readonly webhookPort: Flag<number>;
 }
 
-/** Name of the Lease, which replicas of the peer take as well (OPS-8). */
-const leaseName = 'cebbe7b1.amp.aws';
+/** What the objects are called that the program itself names. */
+export const zoneAwareNames = Object.freeze({
+  /** Of the Lease, which replicas of the peer take as well (OPS-8). */
+  lease: 'cebbe7b1.amp.aws',
+  /** Of our own certificate. */
+  secret: 'zone-aware-controllers-self-signed-certificate',
+  /** Of the Service that the manifests of the peer have the API server call (OPS-9). */
+  service: 'zone-aware-controllers-webhook-service',
+});
 
 /** Reads the command line of the zone-aware-controllers-for-k8s, by Go's rules (OPS-6, P-2). */
 export function readZoneAwareConfig(
@@ -73,11 +86,8 @@ export function readZoneAwareConfig(
   });
   const flags = {
     ...own,
+    ...webhookFlags(set, zoneAwareNames.service),
     predecessorHorizon: horizonFlag(set),
-    webhookPort: set.add('server-tls.port', intKind, {
-      default: webhookPort,
-      help: 'Port of the webhook for evictions.',
-    }),
   };
   const outcome = set.parse(args);
   if (outcome.kind === 'help') return { kind: 'exit', code: 0, stderr: set.usage() };
@@ -90,8 +100,6 @@ export function readZoneAwareConfig(
 }
 
 const both = 'zdb,zau';
-/** Of the webhook, which the peer fixes (OPS-6). */
-const webhookPort = 9_443;
 
 /** The peer looks for `zdb` and `zau` in the text, wherever they stand, and runs both where nothing is said. */
 function controllersProblem({ CONTROLLERS = both }: ZoneAwareEnvironment): string | undefined {
@@ -101,8 +109,7 @@ function controllersProblem({ CONTROLLERS = both }: ZoneAwareEnvironment): strin
 
 function configOf(flags: ZoneAwareFlags, env: ZoneAwareEnvironment): ZoneAwareConfig {
   const address = flags.metricsAddress.value;
-  const { CONTROLLERS = both, TMPDIR } = env;
-  const files = { ...certificateFiles(TMPDIR), selfSigned: undefined };
+  const { CONTROLLERS = both } = env;
   return {
     log: logOf(flags),
     kubeconfig: flags.kubeconfig.value || env.KUBECONFIG || undefined,
@@ -112,7 +119,7 @@ function configOf(flags: ZoneAwareFlags, env: ZoneAwareEnvironment): ZoneAwareCo
     isElected: flags.isElected.value,
     predecessorHorizon: flags.predecessorHorizon.value,
     hasUpdates: CONTROLLERS.includes('zau'),
-    webhooks: CONTROLLERS.includes('zdb') ? { port: flags.webhookPort.value, ...files } : undefined,
+    webhooks: CONTROLLERS.includes('zdb') ? webhooksOf(flags, env) : undefined,
     withoutEffect: withoutEffect(flags),
   };
 }
@@ -125,14 +132,15 @@ function configOf(flags: ZoneAwareFlags, env: ZoneAwareEnvironment): ZoneAwareCo
  */
 export function sharedZoneAwareConfig(config: ZoneAwareConfig, namespace: string): Config {
   const { isElected, log, predecessorHorizon, webhooks } = config;
+  const { lease, secret: secretName, service: serviceName } = zoneAwareNames;
   const outcome = readConfig([
     `-kubernetes.namespace=${namespace}`,
     `-log.format=${log.format}`,
     `-log.level=${log.level}`,
     `-leader-election.enabled=${isElected}`,
-    `-leader-election.resource-name=${leaseName}`,
+    `-leader-election.resource-name=${lease}`,
     `-rollout.predecessor-horizon=${predecessorHorizon}ms`,
-    ...(webhooks === undefined ? [] : tlsFlags(webhooks, namespace)),
+    ...(webhooks === undefined ? [] : tlsFlags(webhooks, { namespace, secretName, serviceName })),
   ]);
   if (outcome.kind === 'run') return outcome.config;
   throw new Error(outcome.stderr.trim());

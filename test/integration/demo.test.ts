@@ -240,6 +240,37 @@ describe('the demo as a process', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
+  test('demo shows an update in ever larger steps, one zone after the other, that an alarm pauses once', async () => {
+    const scenario = ['--scenario=exponential', '--speed=10', '--pods=4', '--max-unavailable=3'];
+    const demo = new Program(['demo', '--once', ...scenario], folder);
+    const output = (): string => demo.lines.join('\n');
+    assert.equal(await demo.exitCode(), 0, output());
+    assert.deepEqual(demo.lines.slice(-4), [
+      neverTwo,
+      'most pods unavailable at once: 3 of 3 allowed',
+      'no pod went while the alarm rang',
+      'the steps took 1, 2, 1, 3, 1, 3, 1 pods',
+    ]);
+    const said = (pattern: RegExp): number => demo.lines.findIndex((line) => pattern.test(line));
+    const told = [
+      /Step 2 takes 2 pods of zone zone-a$/,
+      /zone-a ●○○· {2}zone-b ···· {2}zone-c ····$/,
+      /waits: 2 pods are away: ingester-\d+, ingester-\d+ \(AwaitingPods\)$/,
+      /waits: alarm "PauseDeployment\.Ingesters" is in state ALARM: too many errors \(AlarmRings\)$/,
+      /the alarm is OK again/,
+      /Step 4 takes 3 pods of zone zone-b$/,
+      /Step 6 takes 3 pods of zone zone-c$/,
+      /zone-a ●●●● {2}zone-b ●●●● {2}zone-c ●●●●$/,
+    ].map(said);
+    assert.ok(!told.includes(-1), output());
+    assert.deepEqual(
+      told,
+      told.toSorted((one, other) => one - other),
+      output(),
+    );
+    assert.deepEqual(await readdir(folder), []);
+  });
+
   test('demo shows three drainers and a rollout that wait for one another, and nothing beyond the budget', async () => {
     const scenario = ['--scenario=drain', '--speed=10'];
     const demo = new Program(['demo', '--once', ...scenario], folder);

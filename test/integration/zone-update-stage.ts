@@ -5,6 +5,7 @@ import type { JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { Alarm, AlarmSource, AlarmsRead } from '#check/alarm.ts';
 import { Alarms } from '#check/alarms.ts';
+import type { Config } from '#config/config.ts';
 import { readConfig } from '#config/read-config.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { createClient } from '#kubernetes/http-client.ts';
@@ -99,11 +100,9 @@ export class ZoneUpdateStage {
   }
 
   /** Starts the program. */
-  start(): ZoneUpdateRun {
+  start(config: Config = usualConfig()): ZoneUpdateRun {
     const { cluster, clock } = this.env;
     this.#runs += 1;
-    const outcome = readConfig([`-kubernetes.namespace=${namespace}`]);
-    assert.ok(outcome.kind === 'run');
     const registry = createMetricsRegistry();
     const [ending, killing] = [new AbortController(), new AbortController()];
     const log = new KeptLog();
@@ -121,7 +120,7 @@ export class ZoneUpdateStage {
     });
     const settings = {
       zoneBudgets,
-      config: outcome.config,
+      config,
       clock,
       log,
       metrics: createOperatorMetrics(registry),
@@ -286,6 +285,12 @@ export class ZoneUpdateStage {
     await this.env.clock.advance(millis(1));
     await this.env.close();
   }
+}
+
+function usualConfig(): Config {
+  const outcome = readConfig([`-kubernetes.namespace=${namespace}`]);
+  assert.ok(outcome.kind === 'run');
+  return outcome.config;
 }
 
 async function closing(working: Promise<void>, alarms: Alarms): Promise<void> {

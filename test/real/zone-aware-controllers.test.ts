@@ -16,6 +16,7 @@ import type { Transport } from '#kubernetes/transport.ts';
 import { AwsServer } from '#testing/aws-server.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
 import { zoneDisruptionBudgetDefinition } from '#zone-disruption-budget/definition.ts';
+import { zoneAwareObjects } from '../../scripts/install/zone-aware-files.ts';
 import { OperatorProcess } from '../integration/operator-program.ts';
 import { accountOf } from '../real-cluster/operator-account.ts';
 import { freePorts, Programs } from '../real-cluster/programs.ts';
@@ -274,6 +275,12 @@ describe('zone-aware controllers on a real control plane', {
     }
   });
 
+  test('are installed over the peer, whose names and selectors they keep, field by field', async () => {
+    const shipped = Object.values(zoneAwareObjects('operator:1')).flat() as readonly JsonObject[];
+    assert.deepEqual(await applyStrictly(transport, peerInstall(), ops), []);
+    assert.deepEqual(await applyStrictly(transport, shipped, ops), []);
+  });
+
   function isPromoted(): boolean {
     const status = objectAt(set(), 'status');
     return textAt(status, 'currentRevision') === textAt(status, 'updateRevision');
@@ -289,4 +296,51 @@ function isReady(pod: JsonObject | undefined): boolean {
 
 function podSpec(image: string): JsonObject {
   return { terminationGracePeriodSeconds: 1, containers: [{ name: 'main', image }] };
+}
+
+/** What the peer installs that cannot be changed in place: selectors, and what bindings bind (OPS-9). */
+function peerInstall(): readonly JsonObject[] {
+  const prefix = 'zone-aware-controllers-';
+  const rbac = 'rbac.authorization.k8s.io';
+  const labels = { 'control-plane': 'controller-manager' };
+  const binding = (kind: string, what: string): JsonObject => ({
+    apiVersion: `${rbac}/v1`,
+    kind: `${kind}Binding`,
+    metadata: { name: `${prefix}${what}-rolebinding` },
+    roleRef: { apiGroup: rbac, kind, name: `${prefix}${what}-role` },
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace: ops }],
+  });
+  const container = {
+    name: 'manager',
+    image: 'controller:latest',
+    command: ['/zone-aware-controllers'],
+    args: ['--leader-elect'],
+    volumeMounts: [
+      { name: 'cert', mountPath: '/tmp/k8s-webhook-server/serving-certs', readOnly: true },
+    ],
+  };
+  const volumes = [{ name: 'cert', secret: { secretName: 'aws-prometheus-certs' } }];
+  return [
+    binding('ClusterRole', 'manager'),
+    binding('Role', 'leader-election'),
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: `${prefix}webhook-service` },
+      spec: { ports: [{ port: 443, protocol: 'TCP', targetPort: 9443 }], selector: labels },
+    },
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: `${prefix}controller-manager`, labels },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { serviceAccountName: account, containers: [container], volumes },
+        },
+      },
+    },
+  ];
 }

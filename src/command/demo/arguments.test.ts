@@ -29,6 +29,10 @@ const demoCases: Record<string, { args: readonly string[]; want: object }> = {
     args: ['--scenario=drain', '--pods=4', '--max-unavailable=3'],
     want: { ...usual, scenario: 'drain', pods: 4, maxUnavailable: 3 },
   },
+  'updates as many pods of each zone in steps': {
+    args: ['--scenario=exponential', '--pods=4', '--max-unavailable=3', '--speed=10'],
+    want: { scenario: 'exponential', speed: 10, pods: 4, maxUnavailable: 3 },
+  },
   'lets the last of two win': { args: ['--pods=1', '--pods=2'], want: { ...usual, pods: 2 } },
 };
 
@@ -55,7 +59,7 @@ const refusals: Record<string, { args: readonly string[]; text: string }> = {
   'an option without its value': { args: ['--pods'], text: '--pods needs a value\n' },
   'an unknown scenario': {
     args: ['--scenario=fire'],
-    text: '--scenario must be rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale, drain or phased: got "fire"\n',
+    text: '--scenario must be rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale, drain, phased or exponential: got "fire"\n',
   },
   'a limit where no pod is replaced': {
     args: ['--scenario=delayed-downscale', '--max-unavailable=2'],

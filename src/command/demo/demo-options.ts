@@ -1,4 +1,5 @@
 import { type GivenOptions, numberOption, parseArguments } from './arguments.ts';
+import type { ExponentialDemoOptions } from './exponential-demo.ts';
 import type { PhasedDemoOptions } from './phased-demo.ts';
 
 /** What is played. */
@@ -34,9 +35,12 @@ export interface DemoOptions {
   readonly maxUnavailable: number | undefined;
 }
 
+/** Plays that are told in lines, on a terminal, too. */
+export type LinesDemoOptions = PhasedDemoOptions | ExponentialDemoOptions;
+
 /** The options, or what to print instead of starting, and the exit code. */
 export type DemoArguments =
-  | { readonly kind: 'run'; readonly options: DemoOptions | PhasedDemoOptions }
+  | { readonly kind: 'run'; readonly options: DemoOptions | LinesDemoOptions }
   | { readonly kind: 'exit'; readonly code: number; readonly text: string };
 
 /** What `--help` prints. */
@@ -60,12 +64,14 @@ beside them, changes the pod template and shows how the zones roll: one after th
                          drain: three drainers empty nodes in the middle of a rollout of
                          examples/ingester-disruption-budget/: who waits for whom, and until when;
                          phased: the set of examples/phased-rollout/ goes pod by pod, each only while a
-                         query finds what it should; Prometheus is a real one where it is installed
+                         query finds what it should; Prometheus is a real one where it is installed;
+                         exponential: the set of examples/zone-aware-update/ goes zone by zone in ever
+                         larger steps, and an alarm of CloudWatch, a stand-in, rings in the middle
   --speed N              divide all delays by N, from 0.1 to 100 (default 1)
-  --pods N               pods of each zone, from 1 to 500 (default 6, 3 in drain and phased);
-                         at least 2 where some of them go
-  --max-unavailable N    pods of one zone that may be unavailable at once, from 1 to 500 (default 2);
-                         not where zones are scaled, which replaces no pod
+  --pods N               pods of each zone, from 1 to 500 (default 6, 3 in drain and phased,
+                         12 in exponential); at least 2 where some of them go
+  --max-unavailable N    pods of one zone that may be unavailable at once, from 1 to 500 (default 2,
+                         8 in exponential); not where zones are scaled, which replaces no pod
   --help                 this text
 `;
 
@@ -86,10 +92,11 @@ export function parseDemoArguments(args: readonly string[]): DemoArguments {
   if (options.has('help')) return { kind: 'exit', code: 0, text: demoHelp };
   const scenario = options.get('scenario') ?? 'rollout';
   if (scenario === 'phased') return phased(options);
+  if (scenario === 'exponential') return exponential(options);
   const known = scenarios.find((name) => name === scenario);
   if (known === undefined) {
     const wanted =
-      'rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale, drain or phased';
+      'rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale, drain, phased or exponential';
     return refused(`--scenario must be ${wanted}: got "${scenario}"`);
   }
   if (isScaling(known) && options.has('max-unavailable')) {
@@ -112,12 +119,23 @@ function phased(options: GivenOptions): DemoArguments {
   return { kind: 'run', options: { scenario: 'phased', speed, pods } };
 }
 
+function exponential(options: GivenOptions): DemoArguments {
+  const numbers = withNumbers(options, 'rollout');
+  if (numbers.kind === 'exit') return numbers;
+  const { speed, pods, maxUnavailable } = numbers.options;
+  return { kind: 'run', options: { scenario: 'exponential', speed, pods, maxUnavailable } };
+}
+
 /** Whether zones are scaled rather than rolled. */
 function isScaling(scenario: Scenario): boolean {
   return scenario === 'delayed-downscale' || scenario === 'no-downscale';
 }
 
-function withNumbers(options: GivenOptions, scenario: Scenario): DemoArguments {
+type WithNumbers =
+  | { readonly kind: 'run'; readonly options: DemoOptions }
+  | Extract<DemoArguments, { readonly kind: 'exit' }>;
+
+function withNumbers(options: GivenOptions, scenario: Scenario): WithNumbers {
   const speed = numberOption(options, 'speed', { min: 0.1, max: 100, isInteger: false });
   if (typeof speed === 'string') return refused(speed);
   // One pod stays, and one goes.
@@ -131,6 +149,6 @@ function withNumbers(options: GivenOptions, scenario: Scenario): DemoArguments {
   return { kind: 'run', options: { scenario, isOnce, speed: speed ?? 1, pods, maxUnavailable } };
 }
 
-function refused(sentence: string): DemoArguments {
+function refused(sentence: string): Extract<DemoArguments, { readonly kind: 'exit' }> {
   return { kind: 'exit', code: 2, text: `${sentence}\n` };
 }

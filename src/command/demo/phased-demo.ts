@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import { type Millis, millis, seconds } from '#base/units.ts';
 import { createPrometheus } from '#check/prometheus.ts';
 import { readPhasedRolloutConfig, sharedConfigOf } from '#config/phased-config.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
@@ -18,6 +17,7 @@ import { createReadiness } from '#telemetry/readiness.ts';
 import { createAll, readManifests } from './apply-manifests.ts';
 import { demoNamespace } from './demo-namespace.ts';
 import { type DemoMetric, startDemoPrometheus } from './demo-prometheus.ts';
+import { FollowedCluster } from './followed-cluster.ts';
 import { type LocalCluster, startLocalCluster } from './local-cluster.ts';
 import { PhasedNarrator } from './phased-narrator.ts';
 
@@ -117,21 +117,14 @@ interface PlayPorts extends PhasedDemoPorts {
 class PhasedPlay {
   readonly #ports: PlayPorts;
   readonly #narrator: PhasedNarrator;
-  readonly #begun: Monotonic;
-  readonly #stored = new Map<string, JsonObject>();
-  readonly #wakers = new Set<() => void>();
+  readonly #followed: FollowedCluster;
 
   constructor(ports: PlayPorts) {
     this.#ports = ports;
     this.#narrator = new PhasedNarrator(set, checkAt(ports.speed).initialDelaySeconds);
-    this.#begun = ports.clock.monotonic();
-    ports.cluster.eventLog.onCommit((commit) => {
-      if (commit.after !== undefined) {
-        this.#stored.set(`${commit.resource} ${commit.name}`, commit.after);
-      }
-      for (const line of this.#narrator.tell(commit, ports.clock.now())) this.#say(line);
-      for (const wake of this.#wakers) wake();
-    });
+    this.#followed = new FollowedCluster(ports, (commit) =>
+      this.#narrator.tell(commit, ports.clock.now()),
+    );
   }
 
   async run(objects: readonly JsonObject[], signal: AbortSignal): Promise<number> {
@@ -139,24 +132,27 @@ class PhasedPlay {
     const { client } = cluster;
     const body = phasedRolloutDefinition;
     await client.create(resourceTypes.customResourceDefinitions, {}, { body });
-    await this.#until(() => this.#isServed(), signal);
-    this.#say('installing examples/phased-rollout');
+    await this.#followed.until(() => this.#isServed(), signal);
+    this.#followed.say('installing examples/phased-rollout');
     await createAll(client, objects);
     const ending = new AbortController();
     const operator = this.#operate(AbortSignal.any([signal, ending.signal]));
     try {
-      await this.#until(() => this.#phase === 'Updated' && this.#areReady(), signal);
+      await this.#followed.until(() => this.#phase === 'Updated' && this.#areReady(), signal);
       await this.#roll();
-      await this.#until(() => this.#narrator.partitions.at(-1) === this.#replicas - 1, signal);
+      await this.#followed.until(
+        () => this.#narrator.partitions.at(-1) === this.#replicas - 1,
+        signal,
+      );
       metric.value = 9;
-      this.#say('now each pod has 9 errors: the query finds nothing, and no pod may go');
-      await this.#until(() => this.#failures > 0, signal);
+      this.#followed.say('now each pod has 9 errors: the query finds nothing, and no pod may go');
+      await this.#followed.until(() => this.#failures > 0, signal);
       const held = this.#narrator.partitions.length;
       await clock.sleep(millis(badFor / speed), { signal });
       const isKept = this.#narrator.partitions.length === held;
       metric.value = 1;
-      this.#say('back to 1 error');
-      await this.#until(() => this.#isDone(), signal);
+      this.#followed.say('back to 1 error');
+      await this.#followed.until(() => this.#isDone(), signal);
       return this.#judge(isKept);
     } finally {
       ending.abort();
@@ -186,15 +182,15 @@ class PhasedPlay {
   }
 
   get #replicas(): number {
-    return numberAt(this.#stored.get(`statefulsets.apps ${set}`), 'spec', 'replicas') ?? 0;
+    return numberAt(this.#followed.stored('statefulsets.apps', set), 'spec', 'replicas') ?? 0;
   }
 
   get #rollout(): JsonObject | undefined {
-    return this.#stored.get(`phasedrollouts.sts.plus ${set}`);
+    return this.#followed.stored('phasedrollouts.sts.plus', set);
   }
 
   #areReady(): boolean {
-    const stored = this.#stored.get(`statefulsets.apps ${set}`);
+    const stored = this.#followed.stored('statefulsets.apps', set);
     return numberAt(stored, 'status', 'readyReplicas') === this.#replicas;
   }
 
@@ -204,14 +200,14 @@ class PhasedPlay {
 
   #isServed(): boolean {
     const name = 'phasedrollouts.sts.plus';
-    const stored = this.#stored.get(`customresourcedefinitions.apiextensions.k8s.io ${name}`);
+    const stored = this.#followed.stored('customresourcedefinitions.apiextensions.k8s.io', name);
     return objectsAt(stored, 'status', 'conditions').some(
       (each) => textAt(each, 'type') === 'Established',
     );
   }
 
   async #roll(): Promise<void> {
-    this.#say(`the template gets ${newImage}`);
+    this.#followed.say(`the template gets ${newImage}`);
     const containers = [{ name: 'store-gateway', image: newImage }];
     const document = { spec: { template: { spec: { containers } } } };
     await this.#ports.cluster.client.patch(
@@ -248,24 +244,5 @@ class PhasedPlay {
     } finally {
       await Promise.all([prometheus.close(), transport.close()]);
     }
-  }
-
-  /** @throws the reason of `signal` when that aborts first */
-  async #until(holds: () => boolean, signal: AbortSignal): Promise<void> {
-    if (holds()) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const wake = (): void => {
-      if (holds()) resolve();
-    };
-    this.#wakers.add(wake);
-    await Promise.race([promise, aborted(signal)]);
-    this.#wakers.delete(wake);
-    signal.throwIfAborted();
-  }
-
-  #say(line: string): void {
-    const { clock, say } = this.#ports;
-    const passed = (clock.monotonic() - this.#begun) / 1_000;
-    say(`${passed.toFixed(1).padStart(6)} s  ${line}`);
   }
 }
