@@ -142,10 +142,11 @@ class ExponentialPlay {
     try {
       await this.#until(operator, () => this.#isUpdated() && this.#proof.isWhole, signal);
       await this.#roll();
-      await this.#until(operator, () => this.#proof.isFirstZoneTaken, signal);
+      const isTaken = (): boolean => this.#proof.isFirstZoneTaken && this.#isStepStored();
+      await this.#until(operator, isTaken, signal);
       this.#proof.forbid(true);
       cloudWatch.turn('ALARM', 'too many errors');
-      this.#followed.say(`the alarm ${alarm} rings: no further pod may go`);
+      this.#followed.say(`the alarm ${alarm} rings: no further step may begin`);
       await this.#until(operator, () => this.#isPaused(), signal);
       await clock.sleep(millis(ringsFor / speed), { signal });
       this.#proof.forbid(false);
@@ -194,6 +195,11 @@ class ExponentialPlay {
   #isUpdated(): boolean {
     const [condition] = objectsAt(this.#update, 'status', 'conditions');
     return textAt(condition, 'reason') === 'Updated';
+  }
+
+  /** Whether the status counts the last step, so that it was told. */
+  #isStepStored(): boolean {
+    return numberAt(this.#update, 'status', 'updateStep') === this.#proof.steps.length;
   }
 
   #isPaused(): boolean {
