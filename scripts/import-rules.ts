@@ -23,7 +23,7 @@ export const rows: readonly (readonly string[])[] = [
     'operator-client',
     'operator-election',
     'operator-phased-ports',
-    'operator-phased-servers',
+    'operator-manager-servers',
     'operator-role',
     'operator-zone-budgets',
   ],

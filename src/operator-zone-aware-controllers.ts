@@ -10,7 +10,7 @@ import type { Change } from '#kubernetes/informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { runLedTerms } from '#operator-led-terms.ts';
-import { openWebhooks, startScrapes } from '#operator-phased-servers.ts';
+import { openWebhooks, startScrapes } from '#operator-manager-servers.ts';
 import { openZoneBudgets, type RunningZoneBudgets } from '#operator-zone-budgets.ts';
 import { zoneTermOf } from '#operator-zone-term.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';

@@ -1,8 +1,8 @@
 import { createPrometheus } from '#check/prometheus.ts';
 import { type AllFront, readAllConfig } from '#config/all-config.ts';
 import { decoratedClient } from '#operator-client.ts';
+import { startProbes, startScrapes } from '#operator-manager-servers.ts';
 import { phasedCapability } from '#operator-phased-capability.ts';
-import { startProbes, startScrapes } from '#operator-phased-servers.ts';
 import type { ResourceCapability } from '#operator-resources.ts';
 import { type OpenParts, runConfigured } from './run.ts';
 

@@ -7,8 +7,8 @@ import {
   sharedConfigOf,
 } from '#config/phased-config.ts';
 import { connect } from '#kubernetes/connection.ts';
+import { startProbes } from '#operator-manager-servers.ts';
 import { runPhasedRollout } from '#operator-phased-rollout.ts';
-import { startProbes } from '#operator-phased-servers.ts';
 import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createLogger } from '#telemetry/line-logger.ts';

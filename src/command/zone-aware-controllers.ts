@@ -8,7 +8,7 @@ import {
   type ZoneAwareOutcome,
 } from '#config/zone-aware-config.ts';
 import { connect } from '#kubernetes/connection.ts';
-import { startProbes } from '#operator-phased-servers.ts';
+import { startProbes } from '#operator-manager-servers.ts';
 import { runZoneAwareControllers } from '#operator-zone-aware-controllers.ts';
 import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';

@@ -23,8 +23,8 @@ import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import { probeApp } from '#telemetry/probe-app.ts';
 import { scrapeApp } from '#telemetry/scrape-app.ts';
 
-/** What the servers of this program share under the peer's name. */
-export interface PhasedServerOptions {
+/** What the servers of this program share under the names of managers of controller-runtime. */
+export interface ManagerServerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: MetricsRegistry;
@@ -47,7 +47,7 @@ const clusterValidation = Object.freeze({
 /** Serves the probes; undefined where none are wanted. @throws {Error} one sentence, when the port cannot be listened on */
 export async function startProbes(
   { probes }: Pick<PhasedRolloutConfig, 'probes'>,
-  options: PhasedServerOptions,
+  options: ManagerServerOptions,
 ): Promise<HttpServer | undefined> {
   if (probes === undefined) return undefined;
   const { clock, httpMetrics: metrics } = options;
@@ -64,7 +64,7 @@ export async function startProbes(
  */
 export async function startScrapes(
   { metrics: address }: Pick<PhasedRolloutConfig, 'metrics'>,
-  options: PhasedServerOptions & { readonly client: Client },
+  options: ManagerServerOptions & { readonly client: Client },
 ): Promise<HttpServer | undefined> {
   if (address === undefined) return undefined;
   const { clock, client, log } = options;
@@ -115,7 +115,7 @@ async function refusalOf(
 }
 
 function plainOptions(
-  { clock, log, registry, httpMetrics, isReady }: PhasedServerOptions,
+  { clock, log, registry, httpMetrics, isReady }: ManagerServerOptions,
   { host, port }: { readonly host: string | undefined; readonly port: number },
 ): Parameters<typeof startHttpServer>[0] {
   const answering = { clock, logger: log, registry, metrics: httpMetrics, isReady };
@@ -135,7 +135,7 @@ export interface ServedWebhooks {
 /** @throws {Error} one sentence, when the certificate or the port cannot be used (O1) */
 export async function openWebhooks(
   config: Config,
-  options: PhasedServerOptions & {
+  options: ManagerServerOptions & {
     readonly client: Client;
     readonly webhooks: readonly Webhook[];
   },
@@ -175,7 +175,7 @@ function serveReviews(
     registry,
     httpMetrics: metrics,
     webhooks,
-  }: PhasedServerOptions & { readonly webhooks: readonly Webhook[] },
+  }: ManagerServerOptions & { readonly webhooks: readonly Webhook[] },
 ): Promise<AdmissionServer> {
   const routes = webhooks.map(({ path }) => routeLabel(path));
   const countReview = reviewCounter(registry, routes);
