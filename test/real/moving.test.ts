@@ -57,7 +57,7 @@ describe('a move from the peer to this program and back', { concurrency: 2 }, ()
     return undefined;
   }
 
-  for (const [how, { horizon, late }] of Object.entries(waits)) {
+  for (const [how, { horizon, late: lateBy }] of Object.entries(waits)) {
     test(`in the middle of a rollout renews 18 of 18 pods, never two zones at once, ${how}`, {
       timeout: 280_000,
     }, async (context) => {
@@ -68,7 +68,7 @@ describe('a move from the peer to this program and back', { concurrency: 2 }, ()
       const since = env.history().length;
       await setImage(env, images.new);
 
-      await peer.startAndDie({ atDeletion: 5, late });
+      await peer.startAndDie({ atDeletion: 5, late: lateBy });
       // What it sent for zone a arrives at the worst moment of its time, should anybody offer it one.
       const stop = env.onCommit(({ verb, resource, name }) => {
         if (verb === 'delete' && resource === 'pods' && !name.includes('-zone-a-')) peer.release();
@@ -94,9 +94,11 @@ describe('a move from the peer to this program and back', { concurrency: 2 }, ()
         `${byPeer} pods deleted by the peer, ${byUs} by this program; at most ${most} of ${zones} zone down`,
       );
       assert.deepEqual({ zones, most, removed }, { zones: 1, most: 3, removed: 18 });
-      assert.deepEqual(peer.late, [
-        `DELETE /api/v1/namespaces/${env.namespace}/pods/ingester-zone-a-4`,
-      ]);
+      // Which pod of the zone comes fifth is the peer's to choose: one that was refused is sent again later.
+      const [late = '', ...more] = peer.late;
+      const path = `DELETE /api/v1/namespaces/${env.namespace}/pods/ingester-zone-a-`;
+      assert.ok(late.startsWith(path), late);
+      assert.deepEqual(more, []);
       assert.ok(byPeer > 5 && byUs > 0, `${byPeer} by the peer, ${byUs} by this program`);
       const judgement = await env.judge();
       assert.equal(judgement.violations.length, 0, judgement.report());
