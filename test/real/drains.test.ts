@@ -14,10 +14,10 @@ import { type KubectlEnv, kubectlMissing, pointKubectl } from '../scenarios/kube
 import { installBudgets } from '../scenarios/rollouts.ts';
 import { disruption } from './disruption.ts';
 import { leaderPoints } from './leader-points.ts';
-import { type LeaderEnd, StruckReplicas } from './struck-replicas.ts';
+import { type LeaderEnd, longestStandstill, StruckReplicas } from './struck-replicas.ts';
 import { told, WebhookStage } from './webhook-stage.ts';
 
-const limit = seconds(100);
+const limit = longestStandstill;
 const budget = 'ingester';
 
 /** What becomes of the leaders, by turns. */

@@ -1,13 +1,20 @@
 /** Replicas of the operator behind one Service, whose leader is struck at points that are named. */
 import assert from 'node:assert/strict';
-import { type Millis, seconds } from '#base/units.ts';
+import { type Millis, millis, seconds } from '#base/units.ts';
+import { evictionLife } from '#disruption/release.ts';
 import type { OnOperatorWrite, RealOperator } from '../real-cluster/operator-runs.ts';
 import { freePorts } from '../real-cluster/programs.ts';
 import type { RealEnv } from '../real-cluster/real-env.ts';
 import type { TcpBalancer } from '../real-cluster/tcp-balancer.ts';
 import type { LeaderPoint, Sight } from './leader-points.ts';
 
-const limit: Millis = seconds(100);
+/**
+ * How long work may stand still: an eviction that was let go, and whose answer was lost with its replica, holds its place for
+ * two minutes (D-50) where nobody asks again, as a drain does not that waits for its other pods; and then a rollout goes on.
+ */
+export const longestStandstill: Millis = millis(evictionLife + seconds(60));
+
+const limit = longestStandstill;
 
 /** A Lease that is lost sooner than by default. */
 const briefLease = [
