@@ -1,7 +1,8 @@
+import { freePort } from '#testing/free-ports.ts';
 import { bundledEnvironment } from './bundle.ts';
 import { Cluster } from './cluster.ts';
 import type { Access, RestartOptions } from './cluster-commands.ts';
-import { freePort, Operator } from './operator.ts';
+import { Operator } from './operator.ts';
 import { PostConnection, type ReviewServer } from './post-connection.ts';
 import { connectTo } from './review-servers.ts';
 import { type GroupsOptions, setNames } from './workload.ts';

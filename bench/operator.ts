@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '#testing/free-ports.ts';
 import type { Access } from './cluster-commands.ts';
 import { shippedNodeFlags } from './node-flags.ts';
 import { type Usage, usageOf } from './process-usage.ts';
@@ -230,17 +230,6 @@ function isReady({ port, path }: Probe, agent: Agent): Promise<boolean> {
     // It does not listen yet.
     request.on('error', () => resolve(false));
   });
-}
-
-/** A port of 127.0.0.1 where nobody listens now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('Cannot find a free port');
-  return address.port;
 }
 
 /** Options of Node for the operator, for profiles: `BENCH_OPERATOR_OPTIONS=--cpu-prof npm run bench …`. */

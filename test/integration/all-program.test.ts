@@ -10,12 +10,13 @@ import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
+import { freePort } from '#testing/free-ports.ts';
 import { allFiles, deployFiles, programVersion } from '../../scripts/generate-deploy.ts';
 import { builtImage } from '../../scripts/install/deployment.ts';
 import { ask } from '../scenarios/ask.ts';
 import { type Ask, reviewPhasedRollouts } from '../scenarios/phased-rollout-reviews.ts';
 import { bundled } from './webhook-bundles.ts';
-import { freePort, type ServingOperator, WebhookStage } from './webhook-stage.ts';
+import { type ServingOperator, WebhookStage } from './webhook-stage.ts';
 
 const namespace = 'test';
 const user = { name: 'rollout-operator', groups: ['system:authenticated'] };

@@ -20,11 +20,11 @@ import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
+import { freePort } from '#testing/free-ports.ts';
 import { ask } from '../scenarios/ask.ts';
 import { type Ask, reviewPhasedRollouts } from '../scenarios/phased-rollout-reviews.ts';
 import { OperatorProcess } from './operator-program.ts';
 import { bundled } from './webhook-bundles.ts';
-import { freePort } from './webhook-stage.ts';
 
 const namespace = 'ops';
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));

@@ -1,6 +1,5 @@
 /** A cluster in this process whose API server calls the webhooks of operators that are processes of their own. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { webhookConfigurations } from '#admission/webhook-configurations.ts';
@@ -16,6 +15,7 @@ import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { setObject } from '#testing/admission-requests.ts';
+import { freePort } from '#testing/free-ports.ts';
 import { OperatorProcess } from './operator-program.ts';
 import { bundled } from './webhook-bundles.ts';
 
@@ -177,17 +177,4 @@ export class WebhookStage {
     await this.cluster.close();
     await rm(this.#folder, { recursive: true });
   }
-}
-
-/** A port where nobody listens now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve());
-  });
-  const address = server.address();
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -17,13 +17,13 @@ import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
+import { freePort } from '#testing/free-ports.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
 import { zoneDisruptionBudgetDefinition } from '#zone-disruption-budget/definition.ts';
 import { zoneAwareObjects } from '../../scripts/install/zone-aware-files.ts';
 import { ask } from '../scenarios/ask.ts';
 import { OperatorProcess } from './operator-program.ts';
 import { bundled } from './webhook-bundles.ts';
-import { freePort } from './webhook-stage.ts';
 
 describe('the program as the zone-aware-controllers-for-k8s', () => {
   let cluster: EmbeddedCluster;

@@ -9,6 +9,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { prepared, reviewDocument } from '#testing/admission-requests.ts';
 import { budgetOver } from '#testing/budgets.ts';
+import { freePorts } from '#testing/free-ports.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import {
@@ -19,7 +20,6 @@ import {
 import { WebhookClient } from '#testing/webhook-client.ts';
 import { OperatorProcess } from '../integration/operator-program.ts';
 import { WebhookStage } from '../integration/webhook-stage.ts';
-import { freePorts } from '../real-cluster/programs.ts';
 
 const namespace = 'test';
 /** Where processes work that are not to lead in place of the one that all happens to. */

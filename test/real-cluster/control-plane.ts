@@ -13,9 +13,10 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { createUndiciTransport } from '#kubernetes/undici-transport.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
+import { freePorts } from '#testing/free-ports.ts';
 import type { Binaries } from './binaries.ts';
 import { PlaneLayout } from './plane-layout.ts';
-import { freePorts, type Program, Programs } from './programs.ts';
+import { type Program, Programs } from './programs.ts';
 
 /** A control plane that serves, whoever started it. */
 export interface ControlPlane {

@@ -4,8 +4,8 @@ import { millis } from '#base/units.ts';
 import { webhookTypes } from '#certificate/webhook-configuration.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { freePorts } from '#testing/free-ports.ts';
 import type { OperatorHandle } from '../scenarios/env.ts';
-import { freePorts } from './programs.ts';
 import type { RealEnv } from './real-env.ts';
 
 /**

@@ -1,14 +1,15 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the assertion */
 /** The webhooks of the real program, called by a real API server over verified TLS in their shipped form (D-31). */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { millis } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { budgetOver } from '#testing/budgets.ts';
+import { freePorts } from '#testing/free-ports.ts';
 import { PodFleet } from '#testing/pod-fleet.ts';
 import { PodFleetServer } from '#testing/pod-fleet-server.ts';
 import type { RoleName } from '../real-cluster/operator-account.ts';
-import { freePorts } from '../real-cluster/programs.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { reviewBudgets } from '../scenarios/budget-reviews.ts';
 import type { Answer } from '../scenarios/env.ts';

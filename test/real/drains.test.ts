@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { budgetOver } from '#testing/budgets.ts';
-import { freePorts } from '../real-cluster/programs.ts';
+import { freePorts } from '#testing/free-ports.ts';
 import type { RealEnv } from '../real-cluster/real-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { TcpBalancer } from '../real-cluster/tcp-balancer.ts';

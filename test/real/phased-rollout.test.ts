@@ -2,6 +2,7 @@
  * A PhasedRollout as users of the sts-phased-rollout-operator have it: its definition, its Role, the arguments of its
  * Deployment, a real control plane, and a real Prometheus that scrapes what the pods are said to serve.
  */
+
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -15,9 +16,10 @@ import { type KeyAndCertificate, selfSigned } from '#embedded-cluster/self-signe
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Transport } from '#kubernetes/transport.ts';
+import { freePorts } from '#testing/free-ports.ts';
 import { OperatorProcess } from '../integration/operator-program.ts';
 import { accountOf } from '../real-cluster/operator-account.ts';
-import { freePorts, Programs } from '../real-cluster/programs.ts';
+import { Programs } from '../real-cluster/programs.ts';
 import type { RealEnv } from '../real-cluster/real-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { applyStrictly } from '../real-cluster/rendered.ts';

@@ -7,7 +7,8 @@ import { judgeReading } from '#check/plan-reading.ts';
 import { createPrometheus, type Prometheus, type PrometheusQuestion } from '#check/prometheus.ts';
 import { type KeyAndCertificate, selfSigned } from '#embedded-cluster/self-signed.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { freePorts, Programs } from '../real-cluster/programs.ts';
+import { freePorts } from '#testing/free-ports.ts';
+import { Programs } from '../real-cluster/programs.ts';
 import { NO_PROMETHEUS } from '../real-cluster/skip-reasons.ts';
 import { isPrometheusMissing, password, startPrometheus } from './real-prometheus.ts';
 

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KeyAndCertificate } from '#embedded-cluster/self-signed.ts';
-import { freePorts, type Programs } from '../real-cluster/programs.ts';
+import { freePorts } from '#testing/free-ports.ts';
+import { type Programs } from '../real-cluster/programs.ts';
 
 /** Whether no Prometheus is installed. */
 export const isPrometheusMissing = spawnSync('prometheus', ['--version']).error !== undefined;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { evictionLife } from '#disruption/release.ts';
+import { freePorts } from '#testing/free-ports.ts';
 import type { OnOperatorWrite, RealOperator } from '../real-cluster/operator-runs.ts';
-import { freePorts } from '../real-cluster/programs.ts';
 import type { RealEnv } from '../real-cluster/real-env.ts';
 import type { TcpBalancer } from '../real-cluster/tcp-balancer.ts';
 import type { LeaderPoint, Sight } from './leader-points.ts';

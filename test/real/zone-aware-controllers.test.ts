@@ -2,6 +2,7 @@
  * The zone-aware-controllers-for-k8s as their users have them: definitions, Roles, arguments and webhook, on a real control
  * plane whose nodes tell their zones.
  */
+
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,12 +15,13 @@ import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { AwsServer } from '#testing/aws-server.ts';
+import { freePorts } from '#testing/free-ports.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
 import { zoneDisruptionBudgetDefinition } from '#zone-disruption-budget/definition.ts';
 import { zoneAwareObjects } from '../../scripts/install/zone-aware-files.ts';
 import { OperatorProcess } from '../integration/operator-program.ts';
 import { accountOf } from '../real-cluster/operator-account.ts';
-import { freePorts, Programs } from '../real-cluster/programs.ts';
+import { Programs } from '../real-cluster/programs.ts';
 import type { RealEnv } from '../real-cluster/real-env.ts';
 import { type RealLane, startRealLane } from '../real-cluster/real-lane.ts';
 import { applyStrictly } from '../real-cluster/rendered.ts';
