@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
+import { Credentials } from '#check/credentials.ts';
 import { OpenQuestions } from '#check/open-questions.ts';
 import type { Prometheus } from '#check/prometheus.ts';
 import { SeenStates } from '#check/seen-states.ts';
@@ -14,7 +15,6 @@ import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import { Credentials } from '#phased-rollout/credentials.ts';
 import { LetGoPods } from '#phased-rollout/let-go.ts';
 import { LiftedGates } from '#phased-rollout/lifted-gates.ts';
 import type { RolloutView } from '#phased-rollout/parse-resource.ts';

@@ -1,25 +1,10 @@
 import type { JsonObject } from '#base/json.ts';
 import { type Parsed, type Problem, valid } from '#base/parsed.ts';
+import { SpecFields } from '#base/spec-fields.ts';
 import { type Millis, seconds } from '#base/units.ts';
-import type { Bounds } from '#check/plan-reading.ts';
+import { type GateQuerySpec, querySpecOf } from '#check/query-spec.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
-import { additionalQueriesOf, queryOf } from './parse-queries.ts';
-import { SpecFields } from './spec-fields.ts';
-
-/** What the gate asks of Prometheus. */
-export interface GateQuerySpec {
-  /** PromQL, as it is written. */
-  readonly expr: string;
-  /** As it is written; see `readPrometheusUrl`. */
-  readonly url: string;
-  readonly insecureSkipVerify: boolean;
-  /** Name of the Secret with credentials; undefined for none. */
-  readonly secretRef: string | undefined;
-  /** What every value must be within, both ends in; absent: any data passes. Ours. */
-  readonly bounds?: Bounds;
-  /** Whether a query that finds nothing passes. Ours. @default false */
-  readonly isNoDataGood?: boolean;
-}
+import { additionalQueriesOf } from './parse-queries.ts';
 
 /** One of the queries that must pass beside the first. Ours. */
 export interface AdditionalQuerySpec extends GateQuerySpec {
@@ -112,7 +97,7 @@ function readSpec(object: JsonObject): {
   const check = objectAt(spec, 'check');
   const fields = new SpecFields();
   const targetRef = fields.text(spec, 'spec.targetRef') ?? '';
-  const query = queryOf(objectAt(check, 'query'), 'spec.check.query', fields);
+  const query = querySpecOf(objectAt(check, 'query'), 'spec.check.query', fields);
   const read: PhasedRolloutSpec = {
     targetRef,
     standardRollingUpdate: fields.flag(spec, 'spec.standardRollingUpdate'),

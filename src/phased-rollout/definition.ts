@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import { querySchema } from '#check/query-schema.ts';
 import { conditionSchema } from '#kubernetes/condition-schema.ts';
 import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -11,41 +12,11 @@ function int32(minimum: number, description: string): JsonObject {
 
 const time = { type: 'string', format: 'date-time' } as const;
 
-/** Fields of every query. */
-const asked: JsonObject = {
-  expr: { type: 'string', minLength: 1, description: 'A PromQL expression.' },
-  url: {
-    type: 'string',
-    minLength: 1,
-    description: 'Base URL of the Prometheus server, without /api/v1/query.',
-  },
-  thresholdRange: {
-    type: 'object',
-    description:
-      'What every value of the answer must be within, both ends in. Without it an answer with data is a success, whatever its values. Unknown to the peer.',
-    properties: { min: { type: 'number' }, max: { type: 'number' } },
-  },
-  onNoData: {
-    type: 'string',
-    description:
-      'What an answer without data is: Fail, as where nothing is written, or Pass. Unknown to the peer.',
-    enum: ['Fail', 'Pass'],
-  },
-  insecureSkipVerify: {
-    type: 'boolean',
-    description: 'Whether any certificate of the server is accepted.',
-  },
-  secretRef: {
-    type: 'string',
-    description: 'Secret with token, or username and password.',
-  },
-};
-
 const query: JsonObject = {
   type: 'object',
   description: 'What is asked of Prometheus. An answer with data is a success.',
   required: ['expr', 'url'],
-  properties: asked,
+  properties: querySchema,
 };
 
 const additionalQueries: JsonObject = {
@@ -58,7 +29,7 @@ const additionalQueries: JsonObject = {
     required: ['name', 'expr'],
     properties: {
       name: { type: 'string', minLength: 1, description: 'Names it in messages.' },
-      ...asked,
+      ...querySchema,
     },
   },
 };

@@ -1,13 +1,8 @@
-import { type GateQuery, questionId } from '#check/ask-queries.ts';
-import type { Rule } from '#check/plan-reading.ts';
+import { questionId } from '#check/ask-queries.ts';
 import { readPrometheusUrl } from '#check/prometheus-url.ts';
-import type { GateQuerySpec, PhasedRolloutSpec } from './api.ts';
-
-/** One query of a gate, and by which Secret it is asked. */
-export interface SecuredQuery extends GateQuery {
-  /** Name of the Secret with credentials; undefined for none. */
-  readonly secretRef: string | undefined;
-}
+import type { GateQuerySpec } from '#check/query-spec.ts';
+import { type SecuredQuery, securedQuery } from '#check/secured-query.ts';
+import type { PhasedRolloutSpec } from './api.ts';
 
 /** What the gate of one spec asks. */
 export interface GateQueries {
@@ -53,21 +48,11 @@ function placedIn({ query, additionalQueries = [] }: PhasedRolloutSpec): readonl
 
 function madeOf(spec: PhasedRolloutSpec): GateQueries {
   const placed = placedIn(spec);
-  const queries = placed.map(queryOf);
+  const queries = placed.map(({ name, query }) => securedQuery(name, query));
   const secrets = queries.flatMap(({ secretRef }) => secretRef ?? []);
   const [urlProblem] = placed.flatMap(({ path, query: { url } }) => {
     const reading = readPrometheusUrl(url);
     return reading.kind === 'malformed' ? [`${path}.url is no URL: ${reading.why}`] : [];
   });
   return { queries, id: questionId(queries), secrets: [...new Set(secrets)], urlProblem };
-}
-
-function queryOf({ name, query }: Placed): SecuredQuery {
-  const { url, expr, insecureSkipVerify, secretRef, bounds, isNoDataGood } = query;
-  const candidate = { url, expr, ...(insecureSkipVerify && { isInsecure: true }) };
-  const rule: Rule = {
-    ...(bounds !== undefined && { bounds }),
-    ...(isNoDataGood === true && { onNoData: 'passes' }),
-  };
-  return { name, candidate, rule, secretRef };
 }

@@ -1,22 +1,12 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { objectAt } from '#statefulset/parse-fields.ts';
-import type { AdditionalQuerySpec, GateQuerySpec } from './api.ts';
-import type { SpecFields } from './spec-fields.ts';
+import type { SpecFields } from '#base/spec-fields.ts';
+import { type GateQuerySpec, judgementIn, trustIn } from '#check/query-spec.ts';
+import type { AdditionalQuerySpec } from './api.ts';
 
 /** More would be asked at the same moment than one step has any use for. */
 export const mostAdditionalQueries = 16;
 
 const listPath = 'spec.check.additionalQueries';
-
-/** Returns the query that `written` is, which stands at `path`. */
-export function queryOf(written: JsonObject, path: string, fields: SpecFields): GateQuerySpec {
-  return {
-    expr: fields.text(written, `${path}.expr`) ?? '',
-    url: fields.text(written, `${path}.url`) ?? '',
-    ...judgedBy(written, path, fields),
-    ...trustOf(written, path, fields),
-  };
-}
 
 /**
  * Returns the queries of `check` beside its `first`. One without a URL is asked where the first is, with what that has of
@@ -62,7 +52,7 @@ function additionalQueryOf(
   }: { readonly path: string; readonly first: GateQuerySpec; readonly fields: SpecFields },
 ): AdditionalQuerySpec {
   const url = fields.text(written, `${path}.url`, '') || undefined;
-  const trust = trustOf(written, path, fields);
+  const trust = trustIn(written, path, fields);
   if (url === undefined && (trust.secretRef !== undefined || trust.insecureSkipVerify)) {
     const wanted = 'must stand where secretRef or insecureSkipVerify does';
     fields.refuse(`${path}.url`, wanted, undefined);
@@ -74,48 +64,6 @@ function additionalQueryOf(
     url: url ?? first.url,
     insecureSkipVerify,
     secretRef,
-    ...judgedBy(written, path, fields),
+    ...judgementIn(written, path, fields),
   };
-}
-
-function trustOf(
-  written: JsonObject,
-  path: string,
-  fields: SpecFields,
-): Pick<GateQuerySpec, 'insecureSkipVerify' | 'secretRef'> {
-  return {
-    insecureSkipVerify: fields.flag(written, `${path}.insecureSkipVerify`),
-    // An empty name is none (P7).
-    secretRef: fields.text(written, `${path}.secretRef`, '') || undefined,
-  };
-}
-
-function judgedBy(
-  written: JsonObject,
-  path: string,
-  fields: SpecFields,
-): Pick<GateQuerySpec, 'bounds' | 'isNoDataGood'> {
-  const onNoData = fields.word(written, `${path}.onNoData`, ['Fail', 'Pass']);
-  return {
-    ...boundsOf(written, `${path}.thresholdRange`, fields),
-    ...(onNoData === 'Pass' && { isNoDataGood: true }),
-  };
-}
-
-function boundsOf(
-  query: JsonObject,
-  path: string,
-  fields: SpecFields,
-): Pick<GateQuerySpec, 'bounds'> {
-  const written = query['thresholdRange'] ?? undefined;
-  if (written === undefined) return {};
-  const range = objectAt(query, 'thresholdRange');
-  const [min, max] = [fields.number(range, `${path}.min`), fields.number(range, `${path}.max`)];
-  if (min === undefined && max === undefined) {
-    fields.refuse(path, 'must have a number as min, or as max, or both', written);
-  }
-  if (min !== undefined && max !== undefined && min > max) {
-    fields.refuse(`${path}.min`, `must not be above max, which is ${max}`, min);
-  }
-  return { bounds: { ...(min !== undefined && { min }), ...(max !== undefined && { max }) } };
 }

@@ -4,6 +4,7 @@ import type { Logger } from '#base/logger.ts';
 import { after, type Monotonic, millis, seconds } from '#base/units.ts';
 import { askQueries } from '#check/ask-queries.ts';
 import type { Prometheus } from '#check/prometheus.ts';
+import { authorized } from '#check/secured-query.ts';
 import type { DeletePod, Requeue } from '#control/decision.ts';
 import { sooner } from '#control/group-plan.ts';
 import type { EndedDeletion, PodDeletions } from '#control/pod-deletions.ts';
@@ -214,18 +215,9 @@ export class PhasedPass {
     const { questions, prometheus, credentials, log } = this.#ports;
     const { spec } = snapshot.resource;
     if (spec.kind === 'invalid') return;
-    const authorizationBy = (secretRef: string | undefined): string | undefined => {
-      const known =
-        secretRef === undefined ? undefined : credentials.of(rollout.namespace, secretRef);
-      return known?.kind === 'valid' ? known.value : undefined;
-    };
-    const asked = gateQueries(spec.value).queries.map(({ secretRef, candidate, ...query }) => {
-      const authorization = authorizationBy(secretRef);
-      return {
-        ...query,
-        candidate: { ...candidate, ...(authorization !== undefined && { authorization }) },
-      };
-    });
+    const asked = gateQueries(spec.value).queries.map((query) =>
+      authorized(query, rollout.namespace, credentials),
+    );
     questions.ask(this.#key, question, async (signal, sent) => {
       const finding = await askQueries(prometheus, asked, { signal, sent });
       const { verdict, value, because } = finding;

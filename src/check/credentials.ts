@@ -1,11 +1,11 @@
 import type { Clock } from '#base/clock.ts';
 import type { Parsed } from '#base/parsed.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
-import { parseCredentials } from '#check/parse-credentials.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { SharedRequest } from '#kubernetes/shared-request.ts';
+import { parseCredentials } from './parse-credentials.ts';
 
 /** What stood in a Secret, and when that was asked for. */
 interface Known {
