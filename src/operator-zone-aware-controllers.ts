@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
 import type { Alarms } from '#check/alarms.ts';
+import type { Prometheus } from '#check/prometheus.ts';
 import type { Config } from '#config/config.ts';
 import type { ZoneAwareConfig } from '#config/zone-aware-config.ts';
 import { boundedClient } from '#kubernetes/bounded-client.ts';
@@ -42,6 +43,7 @@ export interface ZoneAwareOptions {
   readonly identity: string;
   /** Whoever made them ends them. */
   readonly alarms: Pick<Alarms, 'ask'>;
+  readonly prometheus: Pick<Prometheus, 'read'>;
 }
 
 /** Longest time that a call takes once the limiter let it go (D-53). */

@@ -3,7 +3,9 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
 import type { Alarms } from '#check/alarms.ts';
+import { Credentials } from '#check/credentials.ts';
 import { OpenQuestions } from '#check/open-questions.ts';
+import type { Prometheus } from '#check/prometheus.ts';
 import type { Config } from '#config/config.ts';
 import { ConsistentReads } from '#control/consistent-reads.ts';
 import { jointBudgets } from '#control/joint-budgets.ts';
@@ -21,6 +23,7 @@ import type { Informer } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { openBudgets, type RunningBudgets } from '#operator-budgets.ts';
 import type { LedTerm } from '#operator-led-terms.ts';
 import type { RunningZoneBudgets } from '#operator-zone-budgets.ts';
@@ -48,6 +51,7 @@ export interface ZoneUpdateSettings {
   readonly identity: string;
   /** Whoever made them ends them. */
   readonly alarms: Pick<Alarms, 'ask'>;
+  readonly prometheus: Pick<Prometheus, 'read'>;
   /** Which run, and lead, as long as a term lasts. */
   readonly zoneBudgets: RunningZoneBudgets;
 }
@@ -157,7 +161,7 @@ async function work(
 }
 
 function portsOf(
-  { config, clock, log, alarms, zoneBudgets }: ZoneUpdateSettings,
+  { config, clock, log, alarms, prometheus, zoneBudgets }: ZoneUpdateSettings,
   { term, caches }: TermParts,
   budgets: RunningBudgets,
 ): UpdateControllerPorts {
@@ -181,13 +185,13 @@ function portsOf(
     nodes,
     open,
     alarms,
+    prometheus,
     unseenUpdates,
     unseenSets: new UnseenWrites(clock, statefulSets.freshness),
     zones,
     reads: new ConsistentReads({ client, clock, ...freshness }),
     refusals: new Refusals(),
     watched,
-    questions: new OpenQuestions({ clock, onAnswer: (key) => queue.add(key) }),
     writes: new UpdateWrites({ client, clock, unseenUpdates }),
     promotions: new WriteAttempts(),
     deletions: new PodDeletions({ client, clock, log, pods: pods.freshness, open }),
@@ -199,9 +203,23 @@ function portsOf(
       startedAt: clock.monotonic(),
     }),
     owners: owners.besides(updateKind),
+    ...gateParts(client, clock, queue),
     ...allBudgets(budgets, zoneBudgets),
     leads: () => election.leads(clock.monotonic()),
     ...(leading.kind === 'leading' && { term: leading.term }),
+  };
+}
+
+/** What alarms and Prometheus are asked by. */
+function gateParts(
+  client: Client,
+  clock: Clock,
+  queue: WorkQueue,
+): Pick<UpdateControllerPorts, 'questions' | 'credentials'> {
+  const asking = { clock, onAnswer: (key: string) => queue.add(key) };
+  return {
+    questions: { alarm: new OpenQuestions(asking), query: new OpenQuestions(asking) },
+    credentials: new Credentials(client, clock),
   };
 }
 

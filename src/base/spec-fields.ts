@@ -62,7 +62,7 @@ export class SpecFields {
 function shown(value: JsonValue | undefined): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return value === undefined ? 'nothing' : 'what is no such value';
+  return value === undefined || value === null ? 'nothing' : 'what is no such value';
 }
 
 function nameIn(path: string): string {

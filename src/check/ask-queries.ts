@@ -42,7 +42,7 @@ function sorted(value: unknown): unknown {
 
 /** Asks all of `queries` at once, and returns what they come to together; never rejects. */
 export async function askQueries(
-  prometheus: Prometheus,
+  prometheus: Pick<Prometheus, 'read'>,
   queries: readonly GateQuery<PrometheusQuestion>[],
   asking: Asking,
 ): Promise<Finding> {

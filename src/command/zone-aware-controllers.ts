@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { errorOf } from '#base/error-of.ts';
+import type { Logger } from '#base/logger.ts';
 import { Alarms } from '#check/alarms.ts';
 import { openCloudWatch } from '#check/cloud-watch.ts';
+import { createPrometheus } from '#check/prometheus.ts';
 import {
   readZoneAwareConfig,
   sharedZoneAwareConfig,
@@ -59,12 +61,7 @@ async function serve(
   const clock = systemClock();
   const sink = standardErrorSink();
   const log = createLogger({ ...door.log, clock, sink });
-  const [first] = ignored;
-  if (first !== undefined) {
-    const after = ignored.slice(1).join(' ');
-    const text = 'nothing is read from the first argument on that is no flag';
-    log.error(text, { argument: first, after });
-  }
+  warnOfIgnored(ignored, log);
   const registry = createProcessRegistry();
   const httpMetrics = createHttpServerMetrics(registry);
   const readiness = createReadiness();
@@ -80,6 +77,8 @@ async function serve(
     opened.push(transport);
     const alarms = new Alarms({ clock, source: openCloudWatch({ clock, log, env: process.env }) });
     opened.push(alarms);
+    const prometheus = createPrometheus({ clock, env: process.env });
+    opened.push(prometheus);
     const given = {
       ...shared,
       door,
@@ -87,6 +86,7 @@ async function serve(
       readiness,
       transport,
       alarms,
+      prometheus,
       metrics: createOperatorMetrics(registry),
       budgetMetrics: new BudgetMetrics(registry),
       updateMetrics: new UpdateMetrics(registry),
@@ -99,4 +99,10 @@ async function serve(
     stop.release();
     sink.flush();
   }
+}
+
+function warnOfIgnored([first, ...others]: Accepted['ignored'], log: Logger): void {
+  if (first === undefined) return;
+  const text = 'nothing is read from the first argument on that is no flag';
+  log.error(text, { argument: first, after: others.join(' ') });
 }

@@ -7,7 +7,7 @@ import type { PodView } from '#statefulset/view.ts';
 import type { ZoneAwareUpdateSpec } from '#zone-aware-update/api.ts';
 import { planZoneAwareUpdate } from '#zone-aware-update/plan.ts';
 import type { UpdateDecision, UpdatePlan } from '#zone-aware-update/plan-decision.ts';
-import type { UpdateSnapshot } from '#zone-aware-update/snapshot.ts';
+import type { GateKind, GateSight, UpdateSnapshot } from '#zone-aware-update/snapshot.ts';
 import {
   formatUpdateStatus,
   parseUpdateStatus,
@@ -31,6 +31,7 @@ const usualUpdateSpec: ZoneAwareUpdateSpec = {
   maxUnavailable: valid({ kind: 'count', count: 2 }),
   exponentialFactor: valid(2),
   alarm: undefined,
+  query: undefined,
   isDryRun: false,
 };
 
@@ -55,8 +56,8 @@ export class UpdatePlay {
   /** What was sent of a step that is being sent, by name. */
   begun = new Map<string, PodView>();
   refusals = new Map<string, SetHold>();
-  asked: QuestionKey | undefined;
-  answer: Answer | undefined;
+  readonly asked = new Map<GateKind, QuestionKey>();
+  readonly answers = new Map<GateKind, Answer>();
   /** All deletions, one step each, in words. */
   readonly steps: string[] = [];
   promotions = 0;
@@ -88,12 +89,7 @@ export class UpdatePlay {
       conflicts: this.conflicts,
       holds: this.holds,
       refusals: this.refusals,
-      alarm: {
-        steady,
-        questionId: 'alarm',
-        ...(this.asked !== undefined && { asked: this.asked }),
-        ...(this.answer !== undefined && { answer: this.answer }),
-      },
+      gates: { alarm: this.#sightOf('alarm'), query: this.#sightOf('query') },
       leaving: new Set(),
       begun: this.begun,
       stuckAfter: undefined,
@@ -138,17 +134,18 @@ export class UpdatePlay {
     throw new Error(`It never ends: ${this.steps.join('; ')}`);
   }
 
-  /** Says what the alarm does, of what is asked or was. */
-  ring(verdict: Verdict): this {
-    if (this.asked === undefined) throw new Error('Nothing is asked');
-    this.answer = {
+  /** Says what the alarm, or the query, does, of what is asked. */
+  ring(verdict: Verdict, gate: GateKind = 'alarm'): this {
+    const question = this.asked.get(gate);
+    if (question === undefined) throw new Error(`Nothing is asked of the ${gate}`);
+    this.answers.set(gate, {
       verdict,
       warnings: [],
-      because: { reason: 'AsWanted', message: `the alarm ${verdict}` },
-      question: this.asked,
+      because: { reason: 'AsWanted', message: `the ${gate} ${verdict}` },
+      question,
       askedAt: monotonic(this.time),
-    };
-    this.asked = undefined;
+    });
+    this.asked.delete(gate);
     return this;
   }
 
@@ -164,10 +161,20 @@ export class UpdatePlay {
   }
 
   #carryOut(decision: UpdateDecision): void {
-    if (decision.kind === 'ask') this.asked = decision.question;
+    if (decision.kind === 'ask') this.asked.set(decision.gate, decision.question);
     if (decision.kind !== 'set-current-revision') return;
     this.current = decision.to;
     this.promotions += 1;
+  }
+
+  #sightOf(gate: GateKind): GateSight {
+    const [asked, answer] = [this.asked.get(gate), this.answers.get(gate)];
+    return {
+      steady: monotonic(this.time),
+      questionId: gate,
+      ...(asked !== undefined && { asked }),
+      ...(answer !== undefined && { answer }),
+    };
   }
 
   #target(): UpdateSnapshot['target'] {
@@ -219,7 +226,7 @@ function said(decision: UpdateDecision): string {
     case 'set-current-revision':
       return `promote ${decision.from} to ${decision.to}`;
     case 'ask':
-      return 'ask';
+      return decision.gate === 'alarm' ? 'ask' : 'ask Prometheus';
     case 'hold':
       return `hold ${decision.because.reason}`;
     default:

@@ -1,6 +1,9 @@
-import type { JsonObject, JsonValue } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { quoted } from '#base/quoted.ts';
+import { SpecFields } from '#base/spec-fields.ts';
+import { querySpecOf } from '#check/query-spec.ts';
+import { type SecuredQuery, securedQuery } from '#check/secured-query.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
 import { parseGoFloat } from './go-float.ts';
 import { type MostUnavailable, parseMostUnavailable } from './step-limit.ts';
@@ -15,6 +18,8 @@ export interface ZoneAwareUpdateSpec {
   readonly exponentialFactor: Parsed<number>;
   /** Name of the alarm that pauses the rollout; undefined for none, or where it is to be ignored. */
   readonly alarm: string | undefined;
+  /** The query of Prometheus that pauses the rollout while it does not pass; undefined as above. Ours. */
+  readonly query: SecuredQuery | undefined;
   /** Whether all is planned, and no pod deleted. */
   readonly isDryRun: boolean;
 }
@@ -37,6 +42,9 @@ export function parseZoneAwareUpdate(object: JsonObject): Parsed<ZoneAwareUpdate
     return typeof value === 'string' ? value : fallback;
   };
   const alarm = textAt('pauseRolloutAlarm');
+  const isIgnored = spec['ignoreAlarm'] === true;
+  const query = isIgnored ? noQuery : parsePauseQuery(spec);
+  if (query.kind === 'invalid') return query;
   return valid({
     statefulSet: textAt('statefulset'),
     maxUnavailable: parseMostUnavailable(
@@ -44,9 +52,31 @@ export function parseZoneAwareUpdate(object: JsonObject): Parsed<ZoneAwareUpdate
       'spec.maxUnavailable',
     ),
     exponentialFactor: factorOf(textAt('exponentialFactor', defaultFactor)),
-    alarm: alarm === '' || spec['ignoreAlarm'] === true ? undefined : alarm,
+    alarm: alarm === '' || isIgnored ? undefined : alarm,
+    query: query.value,
     isDryRun: spec['dryRun'] === true,
   });
+}
+
+const noQuery: Parsed<undefined> = valid(undefined);
+
+/** What its values must be within has to be said: "pause" could mean that the query finds something, or that it does not. */
+function parsePauseQuery(spec: JsonObject): Parsed<SecuredQuery | undefined> {
+  const written = spec['pauseRolloutQuery'] ?? undefined;
+  if (written === undefined) return noQuery;
+  const path = 'spec.pauseRolloutQuery';
+  if (!isJsonObject(written))
+    return refused(path, 'a query with url, expr and thresholdRange', written);
+  const fields = new SpecFields();
+  const query = querySpecOf(written, path, fields);
+  const [problem] = fields.problems;
+  if (problem !== undefined) return { kind: 'invalid', problem };
+  if (query.bounds === undefined) {
+    const wanted =
+      'must have a number as min, or as max: the rollout goes on while every value is within';
+    return invalid(`${path}.thresholdRange`, `${wanted}: got nothing`);
+  }
+  return valid(securedQuery('query', query));
 }
 
 function factorOf(text: string): Parsed<number> {

@@ -56,6 +56,7 @@ describe('zoneAwareUpdateDefinition', () => {
         maxUnavailable: { kind: 'valid', value: { kind: 'count', count: 2 } },
         exponentialFactor: { kind: 'valid', value: 2 },
         alarm: 'PauseDeployment.Ingesters',
+        query: undefined,
         isDryRun: false,
       },
     });

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import { querySchema } from '#check/query-schema.ts';
 import { conditionSchema } from '#kubernetes/condition-schema.ts';
 import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -24,7 +25,25 @@ const spec: JsonObject = {
       type: 'string',
       description: 'Name of the CloudWatch alarm that pauses the rollout while it rings.',
     },
-    ignoreAlarm: { type: 'boolean', description: 'Whether that alarm is not looked at.' },
+    pauseRolloutQuery: {
+      type: 'object',
+      description:
+        'A query of Prometheus that pauses the rollout unless every value that it finds is within thresholdRange. Beside the alarm, or alone. Unknown to the peer.',
+      required: ['url', 'expr', 'thresholdRange'],
+      properties: {
+        ...querySchema,
+        thresholdRange: {
+          type: 'object',
+          description:
+            'What every value must be within for the rollout to go on, both ends in; min, max or both.',
+          properties: { min: { type: 'number' }, max: { type: 'number' } },
+        },
+      },
+    },
+    ignoreAlarm: {
+      type: 'boolean',
+      description: 'Whether alarm and query are not looked at.',
+    },
     dryRun: { type: 'boolean', description: 'Whether all is planned, and no pod deleted.' },
   },
 };

@@ -2,6 +2,7 @@ import type { Because } from '#base/because.ts';
 import type { QuestionKey } from '#check/answer.ts';
 import type { PodRef, Requeue, SetRef } from '#control/decision.ts';
 import type { SetHeldReason } from '#control/set-holds.ts';
+import type { GateKind } from './snapshot.ts';
 import type { UpdateStatus } from './status.ts';
 
 /** Why a plan does something, or does not. */
@@ -23,6 +24,10 @@ export type UpdateReason =
   | 'AwaitingAlarm'
   | 'AlarmRings'
   | 'AlarmUnknown'
+  | 'QueryDue'
+  | 'AwaitingQuery'
+  | 'QueryFails'
+  | 'QueryUnknown'
   | 'DryRun'
   | 'PodOutdated'
   | 'StuckPodReplaced'
@@ -51,7 +56,12 @@ export type UpdateDecision =
       readonly to: string;
       readonly because: BecauseUpdate;
     }
-  | { readonly kind: 'ask'; readonly question: QuestionKey; readonly because: BecauseUpdate }
+  | {
+      readonly kind: 'ask';
+      readonly gate: GateKind;
+      readonly question: QuestionKey;
+      readonly because: BecauseUpdate;
+    }
   | { readonly kind: 'hold'; readonly because: BecauseUpdate };
 
 /** What the planner returns. */

@@ -25,9 +25,16 @@ export function held(reason: UpdateReason, message: string, until?: Instant): Ou
   };
 }
 
+const waits: ReadonlySet<UpdateReason> = new Set<UpdateReason>([
+  'AwaitingPods',
+  'AwaitingAlarm',
+  'AwaitingQuery',
+  'RevisionUnknown',
+]);
+
 /** Waits that are part of any rollout. */
 function isGoingOn(reason: UpdateReason): boolean {
-  return reason === 'AwaitingPods' || reason === 'AwaitingAlarm' || reason === 'RevisionUnknown';
+  return waits.has(reason);
 }
 
 /** Something is done, and the next change awaited. */

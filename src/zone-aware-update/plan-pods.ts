@@ -4,7 +4,7 @@ import { setRef } from '#control/refs.ts';
 import { type Slot, settledAt, slotsOf } from '#statefulset/slot.ts';
 import { stuckness } from '#statefulset/stuck.ts';
 import type { PodView } from '#statefulset/view.ts';
-import { planAlarm } from './plan-alarm.ts';
+import { planGates } from './plan-gates.ts';
 import { acts, held, type Outcome, type Pass, refreshed } from './plan-outcome.ts';
 import { type Candidates, planStep } from './plan-step.ts';
 import { mergedCounts } from './status.ts';
@@ -145,7 +145,7 @@ function planReady(pass: Pass, old: readonly OldSlot[]): Outcome {
   if (zone === undefined) return zoneUnknown(pass, old);
   const pods = old.filter((slot) => slot.zone === zone).map(podOf);
   const candidates: Candidates = { zone, pods, counts, areStuck: false };
-  return planAlarm(pass, candidates) ?? planStep(pass, candidates);
+  return planGates(pass, candidates) ?? planStep(pass, candidates);
 }
 
 function zoneUnknown({ target }: Pass, slots: readonly OldSlot[]): Outcome {

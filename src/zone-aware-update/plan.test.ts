@@ -157,7 +157,7 @@ describe('planZoneAwareUpdate() takes a step', () => {
     const play = new UpdatePlay().put(0, { state: 'crashing' });
     play.spec = { ...play.spec, alarm: 'Pause' };
     assert.deepEqual(play.look(), ['delete web-0']);
-    assert.equal(play.asked, undefined);
+    assert.equal(play.asked.size, 0);
   });
 
   test('[zau 39] goes by ordinals as numbers, and by zones as bytes', () => {

@@ -50,7 +50,7 @@ export async function runZoneAwareUpdates(
       signal,
     );
   } finally {
-    await Promise.all([questions.close(), reconciler.idle()]);
+    await Promise.all([questions.alarm.close(), questions.query.close(), reconciler.idle()]);
   }
   const keys = [...updates.lister.list()].map(nameOf);
   return { isSettled: !reconciler.hasUnanswered() && !predecessor.isPending(keys) };

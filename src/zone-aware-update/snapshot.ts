@@ -19,7 +19,7 @@ export interface UpdateSnapshot {
   readonly holds: readonly SetHold[];
   /** Why single pods may not go now, by uid. */
   readonly refusals: ReadonlyMap<string, SetHold>;
-  readonly alarm: AlarmSight;
+  readonly gates: Readonly<Record<GateKind, GateSight>>;
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
   /** What was sent of a step that is being sent: these pods count as they were when it was decided. */
@@ -49,11 +49,14 @@ export interface UpdatedSet {
   readonly zones: ReadonlyMap<string, string>;
 }
 
-/** How far this process has come with asking about the alarm. */
-export interface AlarmSight {
+/** What outside may hold the next step: an alarm of CloudWatch, and a query of Prometheus. */
+export type GateKind = 'alarm' | 'query';
+
+/** How far this process has come with asking at one of them. */
+export interface GateSight {
   /** The moment of the snapshot on the clock that does not step. */
   readonly steady: Monotonic;
-  /** Names what is asked now, and where. */
+  /** Names what is asked now, and where; empty for nothing. */
   readonly questionId: string;
   /** What has been asked, and is not answered. */
   readonly asked?: QuestionKey;

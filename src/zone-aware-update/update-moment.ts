@@ -1,5 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Millis } from '#base/units.ts';
+import { questionId } from '#check/ask-queries.ts';
+import type { Credentials } from '#check/credentials.ts';
 import type { OpenQuestions } from '#check/open-questions.ts';
 import { alarmQuestionId } from '#check/plan-alarm.ts';
 import type { ConsistentReads } from '#control/consistent-reads.ts';
@@ -23,7 +25,7 @@ import { rivalOf } from './owners.ts';
 import type { UpdateView } from './parse-resource.ts';
 import { planZoneAwareUpdate } from './plan.ts';
 import type { UpdatePlan } from './plan-decision.ts';
-import type { AlarmSight, BegunStep, UpdatedSet, UpdateSnapshot } from './snapshot.ts';
+import type { BegunStep, GateKind, GateSight, UpdatedSet, UpdateSnapshot } from './snapshot.ts';
 
 /** What moments are made of. */
 export interface UpdateMomentPorts extends HoldPorts {
@@ -36,7 +38,8 @@ export interface UpdateMomentPorts extends HoldPorts {
   readonly open: OpenDisruptions;
   readonly watched: WatchedPods;
   readonly budgets: GroupBudgets;
-  readonly questions: OpenQuestions;
+  readonly questions: Readonly<Record<GateKind, OpenQuestions>>;
+  readonly credentials: Credentials;
   readonly stuckAfter: Millis | undefined;
 }
 
@@ -91,7 +94,7 @@ export function updateMomentOf(
     conflicts: target === undefined ? [] : ports.owners.conflicts(target.set),
     holds: holdsOn(at, ports, () => isInMotion(update, target)),
     refusals: new Map(),
-    alarm: alarmOf(update, at, ports.questions),
+    gates: gatesOf(update, at, ports.questions),
     leaving: leavingAt(at.monotonic, ports),
     begun,
     stuckAfter: ports.stuckAfter,
@@ -136,18 +139,29 @@ function isInMotion({ status }: UpdateView, target: UpdatedSet | undefined): boo
   return status.updateStep > 0 || target.pods.some(({ revision }) => revision !== updateRevision);
 }
 
-function alarmOf(
+function gatesOf(
   { spec }: UpdateView,
+  at: LookedAt,
+  questions: UpdateMomentPorts['questions'],
+): UpdateSnapshot['gates'] {
+  const { alarm, query } =
+    spec.kind === 'valid' ? spec.value : { alarm: undefined, query: undefined };
+  return {
+    alarm: sightOf(alarm === undefined ? '' : alarmQuestionId(alarm), at, questions.alarm),
+    query: sightOf(query === undefined ? '' : questionId([query]), at, questions.query),
+  };
+}
+
+function sightOf(
+  id: string,
   { key, monotonic: steady }: LookedAt,
   questions: OpenQuestions,
-): AlarmSight {
-  const alarm = spec.kind === 'valid' ? spec.value.alarm : undefined;
-  if (alarm === undefined) return { steady, questionId: '' };
+): GateSight {
   const asked = questions.askedFor(key);
   const answer = questions.answerFor(key);
   return {
     steady,
-    questionId: alarmQuestionId(alarm),
+    questionId: id,
     ...(asked !== undefined && { asked }),
     ...(answer !== undefined && { answer }),
   };

@@ -14,6 +14,7 @@ export class UpdateNeeds {
   readonly #ports: UpdateMomentPorts;
   #reads = 0;
   #asks = 0;
+  #hasCredentials = false;
 
   constructor(key: string, ports: UpdateMomentPorts) {
     this.#key = key;
@@ -30,8 +31,22 @@ export class UpdateNeeds {
   of(moment: UpdateMoment): Need | undefined {
     const { plan, proof, monotonic } = moment;
     this.#ports.budgets.wants(this.#key, new Set(permittedIn(moment)));
+    const secret = this.#secretOf(moment);
+    if (secret !== undefined) return secret;
     if (!plan.decisions.some(({ kind }) => kind === 'delete-pod')) return undefined;
     return isProven(proof, monotonic) ? this.#reservations(moment) : this.#proof(moment);
+  }
+
+  /** The Secret of the query is read just before that is asked. */
+  #secretOf({ update, snapshot, plan }: UpdateMoment): Need | undefined {
+    const { spec } = snapshot.resource;
+    const name = spec.kind === 'valid' ? spec.value.query?.secretRef : undefined;
+    const isAsked = plan.decisions.some((each) => each.kind === 'ask' && each.gate === 'query');
+    if (this.#hasCredentials || name === undefined || !isAsked) return undefined;
+    this.#hasCredentials = true;
+    const { credentials } = this.#ports;
+    if (credentials.isFresh(update.namespace, name)) return undefined;
+    return (signal) => credentials.read(update.namespace, name, signal);
   }
 
   #proof({ update, snapshot: { target } }: UpdateMoment): Need {

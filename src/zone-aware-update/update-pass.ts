@@ -1,7 +1,5 @@
 import type { Because } from '#base/because.ts';
-import type { Logger } from '#base/logger.ts';
 import { after, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
-import type { Alarms } from '#check/alarms.ts';
 import { applyCurrentRevision } from '#control/apply-current-revision.ts';
 import type { DeletePod, Requeue } from '#control/decision.ts';
 import { sooner } from '#control/group-plan.ts';
@@ -10,21 +8,18 @@ import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { WriteAttempts } from '#control/write-attempts.ts';
 import { isConflict } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import { askGate, type GatePorts } from './ask-gate.ts';
 import { progressOf, type UpdateView } from './parse-resource.ts';
-import type { UpdateDecision } from './plan-decision.ts';
+import type { UpdateDecision, UpdateReason } from './plan-decision.ts';
 import { deleteStep, type StepPorts } from './step-deletions.ts';
 import { type UpdateMoment, updateMomentOf } from './update-moment.ts';
 import { UpdateNeeds } from './update-needs.ts';
-import { ofZoneAwareUpdates } from './update-reasons.ts';
+import { tellUpdate } from './update-reasons.ts';
 import type { UpdateWrites } from './update-writes.ts';
 
 /** What passes go through. */
-export interface UpdatePassPorts extends StepPorts {
+export interface UpdatePassPorts extends StepPorts, GatePorts {
   readonly client: Client;
-  readonly log: Logger;
-  readonly events: EventRecorder;
-  readonly alarms: Pick<Alarms, 'ask'>;
   readonly writes: UpdateWrites;
   /** Of the current revision, by uid of the set. */
   readonly promotions: WriteAttempts<string, 'RevisionContested'>;
@@ -45,6 +40,14 @@ export type UpdatePassEnd =
     };
 
 type Of<K extends UpdateDecision['kind']> = Extract<UpdateDecision, { kind: K }>;
+
+/** What an answer says that holds a step. */
+const closedReasons: readonly UpdateReason[] = [
+  'AlarmRings',
+  'AlarmUnknown',
+  'QueryFails',
+  'QueryUnknown',
+];
 
 /** How long a write, of ours or of somebody else, may be missing in its cache before that is looked into. */
 const patience = seconds(10);
@@ -96,7 +99,7 @@ export class UpdatePass {
   async #carryOut(moment: UpdateMoment, signal: AbortSignal): Promise<UpdatePassEnd> {
     const { update, plan } = moment;
     const { decisions } = plan;
-    for (const each of decisions) if (each.kind === 'ask') this.#ask(each, moment);
+    for (const each of decisions) if (each.kind === 'ask') askGate(each, moment, this.#ports);
     const step = decisions.filter((each) => each.kind === 'delete-pod');
     const ended = await this.#deleteStep(step, moment, signal);
     const holds = decisions.flatMap((each) => (each.kind === 'hold' ? [each.because] : []));
@@ -123,23 +126,6 @@ export class UpdatePass {
     return { left: millis(pause.until - monotonic), because: pause.because };
   }
 
-  #ask({ question }: Of<'ask'>, { snapshot, update }: UpdateMoment): void {
-    const { questions, alarms, log } = this.#ports;
-    const { spec } = snapshot.resource;
-    const alarm = spec.kind === 'valid' ? spec.value.alarm : undefined;
-    if (alarm === undefined) return;
-    questions.ask(this.#key, question, async (signal, sent) => {
-      const finding = await alarms.ask(alarm, { signal, sent });
-      const { verdict, value, because } = finding;
-      const { reason, message } = because;
-      const fields = { zoneawareupdate: update.name, verdict, value, reason, because: message };
-      log.info('alarm answered', fields);
-      if (reason === 'InsufficientData')
-        this.#tell(update, { reason: 'AlarmWithoutData', message });
-      return finding;
-    });
-  }
-
   async #deleteStep(
     step: readonly Of<'delete-pod'>[],
     { update, plan }: UpdateMoment,
@@ -151,7 +137,7 @@ export class UpdatePass {
     log.info('step', { zoneawareupdate: update.name, reason, because: message });
     const parts = { key: this.#key, ports: this.#ports };
     const ended = await deleteStep(step.map(deletionOf), parts, signal);
-    if (countOf(ended) > 0) this.#tell(update, { reason, message });
+    if (countOf(ended) > 0) tellUpdate(update, { reason, message }, this.#ports.events);
     return ended;
   }
 
@@ -205,15 +191,16 @@ export class UpdatePass {
     }
     const { because } = plan.progressing;
     const isEnd = because.reason === 'Updated' && update.status.updateStep > 0;
-    if (isEnd) this.#tell(update, because);
+    if (isEnd) tellUpdate(update, because, this.#ports.events);
     return plan.requeue;
   }
 
-  /** While the alarm is asked anew, what its last answer came to is still so. */
+  /** While alarm and query are asked anew, what their last answers came to is still so. */
   #isPassing({ update, plan }: UpdateMoment): boolean {
-    if (plan.progressing.because.reason !== 'AwaitingAlarm') return false;
+    const { reason } = plan.progressing.because;
+    if (reason !== 'AwaitingAlarm' && reason !== 'AwaitingQuery') return false;
     const written = progressOf(update)?.['reason'];
-    return written === 'AlarmRings' || written === 'AlarmUnknown';
+    return closedReasons.some((each) => each === written);
   }
 
   #requeueOf({ now, monotonic, snapshot }: UpdateMoment, requeue: Requeue): Requeue {
@@ -221,15 +208,6 @@ export class UpdatePass {
     const horizon: Monotonic | undefined = this.#ports.open.nextHorizon((pod) => uids.has(pod.uid));
     if (horizon === undefined) return requeue;
     return sooner(requeue, { kind: 'at', at: after(now, millis(horizon - monotonic)) });
-  }
-
-  #tell(
-    { namespace, name, uid }: UpdateView,
-    because: { readonly reason: string; readonly message: string },
-  ): void {
-    const { apiVersion, kind } = ofZoneAwareUpdates;
-    const about = { apiVersion, kind, namespace, name, uid };
-    this.#ports.events.record({ about, type: 'Normal', ...because });
   }
 }
 

@@ -1,6 +1,8 @@
 import type { ReasonEntry } from '#control/reasons.ts';
 import type { ReportSubject } from '#control/report-plan.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import type { UpdateView } from './parse-resource.ts';
 import type { UpdateReason } from './plan-decision.ts';
 
 function act(isTrueWhen: string): ReasonEntry {
@@ -79,6 +81,16 @@ export const updateReasons: Readonly<
     'The state of the alarm could not be found out; it is asked again after 10 s.',
     'Look at the message: credentials, region, name of the alarm, or the network.',
   ),
+  QueryDue: act('All pods are available, and Prometheus is to be asked before the next step.'),
+  AwaitingQuery: hold('Prometheus is being asked.', 'Wait a few seconds.'),
+  QueryFails: hold(
+    'A value of spec.pauseRolloutQuery is outside of its thresholdRange, or the query found nothing.',
+    'Look at the value that the message names; spec.ignoreAlarm goes on without it.',
+  ),
+  QueryUnknown: hold(
+    'Prometheus gave no answer that can be judged; it is asked again after 10 s.',
+    'Look at the message: URL, credentials, certificates, the query, or the network.',
+  ),
   DryRun: {
     ...hold(
       'spec.dryRun is true: the message says what would be done otherwise.',
@@ -123,6 +135,7 @@ export const updateReasons: Readonly<
 const usual: ReadonlySet<string> = new Set<UpdateReason>([
   'AwaitingPods',
   'AwaitingAlarm',
+  'AwaitingQuery',
   'RevisionUnknown',
   'AwaitingPredecessor',
   'BudgetRefused',
@@ -137,3 +150,14 @@ export const ofZoneAwareUpdates: ReportSubject = {
   isWished: (reason) => reason === 'DryRun',
   isAlarming: (reason) => !usual.has(reason),
 };
+
+/** Records an Event about `update`. */
+export function tellUpdate(
+  { namespace, name, uid }: Pick<UpdateView, 'namespace' | 'name' | 'uid'>,
+  because: { readonly reason: string; readonly message: string },
+  events: EventRecorder,
+): void {
+  const { apiVersion, kind } = ofZoneAwareUpdates;
+  const about = { apiVersion, kind, namespace, name, uid };
+  events.record({ about, type: 'Normal', ...because });
+}

@@ -138,7 +138,8 @@ export class UpdateReconciler {
 
   #forget(key: string): PassResult {
     const { questions, refusals, budgets, writes } = this.#ports;
-    questions.forget(key);
+    questions.alarm.forget(key);
+    questions.query.forget(key);
     refusals.forget(key);
     budgets.wants(key, new Set());
     const uid = this.#uids.get(key);

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Webhook } from '#admission/review.ts';
 import type { JsonObject } from '#base/json.ts';
-import { type Instant, type Millis, millis, minutes, seconds } from '#base/units.ts';
-import type { Alarm, AlarmSource, AlarmsRead } from '#check/alarm.ts';
+import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import { Alarms } from '#check/alarms.ts';
 import type { Config } from '#config/config.ts';
 import { readConfig } from '#config/read-config.ts';
@@ -18,41 +17,15 @@ import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { UpdateMetrics } from '#telemetry/update-metrics.ts';
+import { FakePrometheus } from '#testing/fake-prometheus.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
+import { FakeAlarmSource } from './fake-alarm-source.ts';
 import { type Environment, startEnvironment, templateOf } from './virtual-environment.ts';
 import { zoneFaults } from './zone-update-judge.ts';
 
 const namespace = 'demo';
 const patience = minutes(30);
-
-/** CloudWatch on the clock of a test: every alarm is in one state. */
-export class FakeAlarmSource implements AlarmSource {
-  /** The names of each call. */
-  readonly calls: (readonly string[])[] = [];
-  /** What was answered, and when. */
-  readonly answers: { readonly at: Instant; readonly state: string }[] = [];
-  state = 'OK';
-  /** What is answered in place of a state. */
-  failure: Extract<AlarmsRead, { kind: 'error' }> | undefined;
-  readonly #now: () => Instant;
-
-  constructor(now: () => Instant) {
-    this.#now = now;
-  }
-
-  describe(names: readonly string[]): Promise<AlarmsRead> {
-    this.calls.push(names);
-    const { state } = this;
-    this.answers.push({ at: this.#now(), state });
-    const alarms = names.map((name): Alarm => ({ name, state }));
-    return Promise.resolve(this.failure ?? { kind: 'alarms', region: 'eu-west-1', alarms });
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
-}
 
 /** A run of the program. */
 export interface ZoneUpdateRun {
@@ -69,6 +42,7 @@ export interface ZoneUpdateRun {
 export class ZoneUpdateStage {
   readonly env: Environment;
   readonly source: FakeAlarmSource;
+  readonly prometheus: FakePrometheus;
   readonly running: ZoneUpdateRun[] = [];
   /** Whether the judge is to be silent, as the test itself takes pods away. */
   isDisturbed = false;
@@ -78,6 +52,7 @@ export class ZoneUpdateStage {
 
   private constructor(env: Environment) {
     this.env = env;
+    this.prometheus = new FakePrometheus(env.clock);
     this.source = new FakeAlarmSource(() => env.clock.now());
   }
 
@@ -129,6 +104,7 @@ export class ZoneUpdateStage {
       transport,
       identity,
       alarms,
+      prometheus: this.prometheus,
     };
     const end = AbortSignal.any([ending.signal, killing.signal]);
     const working = runLedTerms(settings, zoneTermOf(settings, true), end);

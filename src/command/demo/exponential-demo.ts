@@ -5,6 +5,7 @@ import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { Alarms } from '#check/alarms.ts';
 import { openCloudWatch } from '#check/cloud-watch.ts';
+import { createPrometheus } from '#check/prometheus.ts';
 import { readZoneAwareConfig, sharedZoneAwareConfig } from '#config/zone-aware-config.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
@@ -235,6 +236,7 @@ class ExponentialPlay {
     const registry = createMetricsRegistry();
     const transport = cluster.connect();
     const alarms = this.#alarms();
+    const prometheus = createPrometheus({ clock, env: {} });
     try {
       await runZoneAwareControllers(
         {
@@ -245,6 +247,7 @@ class ExponentialPlay {
           registry,
           transport,
           alarms: { ask: (name, asking) => alarms.ask(name, { ...asking, ...sinceNow(clock) }) },
+          prometheus,
           metrics: createOperatorMetrics(registry),
           budgetMetrics: new BudgetMetrics(registry),
           updateMetrics: new UpdateMetrics(registry),
@@ -256,7 +259,7 @@ class ExponentialPlay {
         signal,
       );
     } finally {
-      await Promise.all([alarms.close(), transport.close()]);
+      await Promise.all([alarms.close(), prometheus.close(), transport.close()]);
     }
   }
 
