@@ -279,8 +279,9 @@ export function operatorWithWebhooks(image: string, namespace: string): string {
 export function operatorOfAll(image: string, namespace: string): string {
   const common = webhookFiles(image, namespace).slice(0, -1);
   const { 'deployment.yaml': last = '', ...others } = allFiles(image, namespace);
-  const definition = phasedRolloutFiles(image)['definition.yaml'] ?? '';
-  return joined([...common, definition, ...Object.values(others), last]);
+  const phased = phasedRolloutFiles(image)['definition.yaml'] ?? '';
+  const zones = zoneAwareFiles(image)['definitions.yaml'] ?? '';
+  return joined([...common, phased, zones, ...Object.values(others), last]);
 }
 
 function joined(texts: readonly string[]): string {

@@ -49,10 +49,13 @@ describe('operatorOfAll()', () => {
     );
   });
 
-  test('has the definition and the webhooks of PhasedRollouts beside all others', () => {
-    assert.ok(namesOf(/^CustomResourceDefinition$/).includes('phasedrollouts.sts.plus'));
+  test('has the definitions and the webhooks of the other peers beside all others', () => {
+    const definitions = namesOf(/^CustomResourceDefinition$/);
+    assert.ok(definitions.includes('phasedrollouts.sts.plus'));
+    assert.ok(definitions.includes('zoneawareupdates.zonecontrol.k8s.aws'));
+    assert.ok(definitions.includes('zonedisruptionbudgets.zonecontrol.k8s.aws'));
     const hooks = namesOf(/WebhookConfiguration$/);
-    assert.equal(hooks.length, 6);
+    assert.equal(hooks.length, 7);
     assert.ok(hooks.every((name) => name.endsWith('-cells')));
   });
 });

@@ -1,8 +1,11 @@
 import { sharedPhasedNames } from '#admission/phased-webhook-configurations.ts';
+import { sharedZoneName } from '#admission/zone-webhook-configuration.ts';
 import { certificatePermissions } from '#certificate/permissions.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import { usualNames } from '#operator-permissions.ts';
 import { phasedRolloutPermissions } from '#phased-rollout/permissions.ts';
+import { zoneAwareUpdatePermissions } from '#zone-aware-update/permissions.ts';
+import { zoneBudgetPermissions } from '#zone-disruption-budget/permissions.ts';
 
 /** What running everything takes beyond what the rollout-operator with its webhooks does. */
 export interface AllPermissions {
@@ -10,6 +13,8 @@ export interface AllPermissions {
   readonly own: readonly Permission[];
   /** In a ClusterRole: the webhooks carry the CA that the others carry. */
   readonly cluster: readonly Permission[];
+  /** Of zone-aware controllers, which few need. */
+  readonly zones: Readonly<Record<'own' | 'cluster', readonly Permission[]>>;
 }
 
 /** All that the shipped set-up takes for an operator in `namespace`. */
@@ -18,6 +23,24 @@ export function allPermissions(namespace: string): AllPermissions {
   const certificate = certificatePermissions({ secret: usualNames.secret, configurations });
   return {
     own: phasedRolloutPermissions,
-    cluster: certificate.filter(({ isClusterScoped = false }) => isClusterScoped),
+    cluster: certificate.filter(isForCluster),
+    zones: zonesIn(namespace),
   };
+}
+
+function zonesIn(namespace: string): AllPermissions['zones'] {
+  const configurations = { mutating: [sharedZoneName(namespace)], validating: [] };
+  const certificate = certificatePermissions({ secret: usualNames.secret, configurations });
+  // A rule without names would be for all configurations: there is none of that kind.
+  const named = certificate.filter(({ resourceNames }) => resourceNames?.length !== 0);
+  const { everywhere, own } = zoneBudgetPermissions;
+  const all = [...everywhere, ...own, ...zoneAwareUpdatePermissions];
+  return {
+    own: all.filter((each) => !isForCluster(each)),
+    cluster: [...all, ...named].filter(isForCluster),
+  };
+}
+
+function isForCluster({ isClusterScoped = false }: Permission): boolean {
+  return isClusterScoped;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
+import type { GroupBudgets } from '#control/group-budgets.ts';
 import type { PredecessorWait } from '#control/predecessor-wait.ts';
 import { WatchedPods } from '#control/watched-pods.ts';
 import { watchBudgets } from '#disruption-budget/budget-watch.ts';
@@ -27,6 +28,8 @@ export interface BudgetSettings {
 /** The disruption budgets of one run of the operator. */
 export interface RunningBudgets {
   readonly authority: DisruptionBudgets;
+  /** The budgets as the capability `name` of this process asks them before it takes pods. */
+  of(name: string): GroupBudgets;
   /** The Role does not permit to list budgets: they are no part of the view (D-51). */
   deny(): void;
   /** Whether any is in view. */
@@ -79,6 +82,7 @@ export function openBudgets({
   });
   return {
     authority,
+    of: (name) => authority.of(name),
     deny: () => {
       state.isPermitted = false;
     },

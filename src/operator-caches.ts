@@ -7,17 +7,23 @@ import type { Config } from '#config/config.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import { type BudgetView, budgetView } from '#disruption-budget/budget-view.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { Informer, InformerProblem, InformerReason } from '#kubernetes/informer.ts';
+import type { Cached, Informer, InformerProblem, InformerReason } from '#kubernetes/informer.ts';
 import { PermittedInformer } from '#kubernetes/permitted-informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
+import { type ZoneCaches, zoneCachesOf, zoneInformers } from '#operator-zone-caches.ts';
 import { parseRollout, type RolloutView } from '#phased-rollout/parse-resource.ts';
 import { phasedSetIndexers, rolloutIndexers } from '#phased-rollout/phased-indexes.ts';
 import { referenceIndexers } from '#replica-coordination/references.ts';
+import type { NodeView } from '#statefulset/parse-node.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { updateIndexers } from '#zone-aware-update/owners.ts';
+import { parseUpdate, type UpdateView } from '#zone-aware-update/parse-resource.ts';
+import { zonePodIndexers } from '#zone-disruption-budget/namespace-views.ts';
+import type { ZoneBudgetView } from '#zone-disruption-budget/zone-budget-view.ts';
 
 /** What the operator sees of the cluster. */
 export interface Caches {
@@ -26,6 +32,18 @@ export interface Caches {
   readonly budgets: Informer<BudgetView>;
   /** Read also where only others roll out by them: what names a set tells (D-63). */
   readonly rollouts: PermittedInformer<RolloutView>;
+  /** ZoneAwareUpdates; read as those are. */
+  readonly updates: PermittedInformer<UpdateView>;
+  /** What zone-aware controllers need besides; absent where they do not run. */
+  readonly zones?: SharedZones;
+}
+
+/** What is known of zones where their controllers run beside others. */
+export interface SharedZones {
+  readonly zoneBudgets: PermittedInformer<ZoneBudgetView>;
+  readonly nodes: PermittedInformer<NodeView>;
+  /** All of it, and what follows from it; filled only where both may be listed. */
+  readonly caches: Omit<ZoneCaches, 'run'>;
 }
 
 /** What the caches are run with. */
@@ -34,6 +52,8 @@ interface Settings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  /** Whether pods keep the names of their nodes, and nodes and ZoneDisruptionBudgets are watched. @default false */
+  readonly hasZones?: boolean;
   /** How soon is asked again for what the Role denies; absent: never. */
   readonly askAgain?: Millis;
 }
@@ -43,18 +63,19 @@ const optionalPatience = seconds(2);
 
 /** The caches that all capabilities share; {@link runCaches} fills them. */
 export function createCaches(client: Client, settings: Settings): Caches {
-  const { config, clock, log, metrics, askAgain } = settings;
+  const { config, clock, log, metrics, askAgain, hasZones = false } = settings;
   const { namespace } = config.kubernetes;
   const common = { client, clock, namespace };
   const report = (plural: string) => (problem: InformerProblem) =>
     reportInformer({ log, metrics }, plural, problem);
-  return {
+  const parts = { client, clock, log, namespace, askAgain, report };
+  const caches: Caches = {
     pods: createInformer({
       ...common,
       type: resourceTypes.pods,
-      isSpecRead: false,
+      isSpecRead: hasZones ? 'node-name' : false,
       project: parsePod,
-      indexers: podIndexers,
+      indexers: hasZones ? { ...podIndexers, ...zonePodIndexers } : podIndexers,
       report: report('pods'),
     }),
     statefulSets: createInformer({
@@ -72,21 +93,62 @@ export function createCaches(client: Client, settings: Settings): Caches {
       isAbsentAllowed: true,
       report: report(resourceTypes.zoneAwarePodDisruptionBudgets.plural),
     }),
-    rollouts: new PermittedInformer({
-      client,
-      clock,
-      namespace,
-      askAgain,
-      informer: createInformer({
+    ...resourceCaches(parts),
+  };
+  return hasZones ? { ...caches, zones: zonesBeside(caches, parts) } : caches;
+}
+
+/** What the caches of resources are made of that need not be there, and that our Role need not permit. */
+interface PermittedParts extends Pick<Settings, 'clock' | 'log'> {
+  readonly askAgain: Millis | undefined;
+  readonly client: Client;
+  readonly namespace: string;
+  readonly report: (plural: string) => (problem: InformerProblem) => void;
+}
+
+function resourceCaches(parts: PermittedParts): Pick<Caches, 'rollouts' | 'updates'> {
+  const { client, clock, namespace, report } = parts;
+  const { phasedRollouts, zoneAwareUpdates } = resourceTypes;
+  const common = { client, clock, namespace, isAbsentAllowed: true };
+  return {
+    rollouts: permitted(
+      createInformer({
         ...common,
-        type: resourceTypes.phasedRollouts,
+        type: phasedRollouts,
         project: parseRollout,
         indexers: rolloutIndexers,
-        isAbsentAllowed: true,
-        report: report(resourceTypes.phasedRollouts.plural),
+        report: report(phasedRollouts.plural),
       }),
-    }),
+      parts,
+    ),
+    updates: permitted(
+      createInformer({
+        ...common,
+        type: zoneAwareUpdates,
+        project: parseUpdate,
+        indexers: updateIndexers,
+        report: report(zoneAwareUpdates.plural),
+      }),
+      parts,
+    ),
   };
+}
+
+function zonesBeside(caches: Caches, parts: PermittedParts): SharedZones {
+  const { clock, namespace } = parts;
+  const { zoneBudgets, nodes } = zoneInformers(parts, namespace);
+  return {
+    zoneBudgets: permitted(zoneBudgets, parts),
+    nodes: permitted(nodes, { ...parts, namespace: '' }),
+    caches: zoneCachesOf({ ...caches, zoneBudgets, nodes }, clock),
+  };
+}
+
+function permitted<T extends Cached>(
+  informer: Informer<T>,
+  { client, clock, namespace, askAgain }: PermittedParts,
+): PermittedInformer<T> {
+  return new PermittedInformer({ client, clock, namespace, askAgain, informer });
 }
 
 function reportInformer(
@@ -111,7 +173,13 @@ export async function cachesSynced(
   signal: AbortSignal,
 ): Promise<void> {
   await Promise.all([caches.pods.synced, caches.statefulSets.synced]);
-  const optional = Promise.all([caches.budgets.synced, caches.rollouts.settled]);
+  const optional = Promise.all([
+    caches.budgets.synced,
+    caches.rollouts.settled,
+    caches.updates.settled,
+    caches.zones?.zoneBudgets.settled,
+    caches.zones?.nodes.settled,
+  ]);
   await atMost(optionalPatience, optional.then(nothing), { clock, signal });
 }
 
@@ -121,7 +189,7 @@ export async function cachesSynced(
  * @returns one promise a cache; the first that rejects tells that a view cannot be trusted any more (D-6)
  */
 export function runCaches(
-  { pods, statefulSets, budgets, rollouts }: Caches,
+  { pods, statefulSets, budgets, rollouts, updates, zones }: Caches,
   unreadable: AbortSignal,
   signal: AbortSignal,
 ): readonly Promise<void>[] {
@@ -131,6 +199,10 @@ export function runCaches(
     statefulSets.run(signal),
     watchBudgets(budgets, unreadable, signal),
     rollouts.run(proven, signal),
+    updates.run(proven, signal),
+    ...(zones === undefined
+      ? []
+      : [zones.zoneBudgets.run(proven, signal), zones.nodes.run(proven, signal)]),
   ];
 }
 

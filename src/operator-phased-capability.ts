@@ -21,7 +21,7 @@ export function phasedCapability(prometheus: Prometheus): ResourceCapability {
     name,
     permissions: phasedRolloutPermissions,
     webhooks: [phasedRolloutDefaults(), phasedRolloutValidation()],
-    cache: ({ rollouts }) => rollouts,
+    needs: ({ rollouts }) => [rollouts],
     run: (term, signal) => reconcile(prometheus, term, signal),
   };
 }
@@ -36,7 +36,7 @@ async function reconcile(
   const queue = createWorkQueue({ clock, name: 'phasedrollout', maxDelay: longestBackoff });
   const caches = { rollouts: rollouts.informer, statefulSets, pods };
   const ports = phasedPorts({ ...term, prometheus }, { client, caches, events, queue, open });
-  const budgets = term.budgets.authority.of(name);
+  const budgets = term.budgets.of(name);
   // Also while nothing is known of PhasedRollouts: the partitions stand, whoever lowered them.
   budgets.follow(ports.letGo);
   await Promise.race([caches.rollouts.synced.catch(() => undefined), aborted(signal)]);

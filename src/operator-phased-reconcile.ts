@@ -147,7 +147,7 @@ async function work(
     ...ports,
     predecessor,
     owners: owners.besides(phasedKind),
-    budgets: budgets.authority.of('phased-rollouts'),
+    budgets: budgets.of('phased-rollouts'),
     onBudgetChange: (wake: () => void) => budgets.onChange(wake),
     leads: () => election.leads(clock.monotonic()),
     ...(leading.kind === 'leading' && { term: leading.term }),

@@ -14,6 +14,7 @@ import type { RunningBudgets } from '#operator-budgets.ts';
 import type { Caches } from '#operator-caches.ts';
 import { phasedRolloutOwners } from '#phased-rollout/owners.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { zoneAwareUpdateOwners } from '#zone-aware-update/owners.ts';
 
 /** What reconciles custom resources beside groups, in one process with them (D-65). */
 export interface ResourceCapability {
@@ -22,8 +23,8 @@ export interface ResourceCapability {
   /** All that it takes of a Role. */
   readonly permissions: readonly Permission[];
   readonly webhooks: readonly Webhook[];
-  /** The cache of what it reconciles. */
-  cache(caches: Caches): Pick<PermittedInformer<never>, 'sight' | 'onState'> & WithType;
+  /** What it cannot run without, that of what it reconciles first. */
+  needs(caches: Caches): readonly Need[];
   /**
    * Reconciles for one term, until `signal` aborts; begins when the cache of its resources is filled. What it may have under
    * way from an earlier term it tells `term.budgets` at once.
@@ -33,7 +34,8 @@ export interface ResourceCapability {
   run(term: ResourceTerm, signal: AbortSignal): Promise<{ readonly isSettled: boolean }>;
 }
 
-interface WithType {
+/** A cache that a capability needs. */
+export interface Need extends Pick<PermittedInformer<never>, 'sight' | 'onState'> {
   readonly informer: { readonly type: ResourceType };
 }
 
@@ -58,10 +60,11 @@ export interface ResourceTerm {
 }
 
 /** All by which sets may be named, as far as this process sees it (D-63): one line a kind. */
-export function ownersOf({ rollouts }: Caches): OwnersOfSets {
+export function ownersOf({ rollouts, updates }: Caches): OwnersOfSets {
   return new OwnersOfSets([
     groupOwners,
     phasedRolloutOwners(rollouts.informer, () => isListed(rollouts.sight)),
+    zoneAwareUpdateOwners(updates.informer, () => isListed(updates.sight)),
   ]);
 }
 
@@ -83,13 +86,11 @@ export function showResources(
 ): void {
   for (const resource of resources) {
     const { name: capability } = resource;
-    const cache = resource.cache(caches);
-    const { plural, group } = cache.informer.type;
+    const needs = resource.needs(caches);
     let shown: string | undefined;
     const show = (): void => {
-      const { sight } = cache;
-      if (sight === 'asking' || sight === 'listing') return;
-      const lack = lackOf(sight, `${plural}.${group}`);
+      if (needs.some(({ sight }) => sight === 'asking' || sight === 'listing')) return;
+      const [lack] = needs.flatMap((need) => lackOf(need) ?? []);
       const reason = lack?.reason ?? 'Installed';
       if (reason === shown) return;
       shown = reason;
@@ -97,13 +98,14 @@ export function showResources(
       if (lack === undefined) log.info('a capability runs', { capability });
       else log.warn('a capability does not run', { capability, reason, why: lack.message });
     };
-    cache.onState(show);
+    for (const need of needs) need.onState(show);
     show();
   }
 }
 
-function lackOf(sight: 'absent' | 'denied' | 'known', name: string): Lack | undefined {
-  if (sight === 'known') return undefined;
+function lackOf({ sight, informer: { type } }: Need): Lack | undefined {
+  if (sight !== 'absent' && sight !== 'denied') return undefined;
+  const name = type.group === '' ? type.plural : `${type.plural}.${type.group}`;
   return sight === 'denied'
     ? { reason: 'NotPermitted', message: `the Role does not permit to list ${name}` }
     : {

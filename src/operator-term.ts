@@ -117,7 +117,7 @@ async function reconcileGroups(
     metrics,
     open,
     capabilities: capabilitiesOf(options, { ...shared, references }),
-    budgets: term.budgets.authority.of('rollout-groups'),
+    budgets: term.budgets.of('rollout-groups'),
     owners: owners.besides(groupKind),
     predecessor: term.newPredecessorWait(),
     leads: () => term.leads(),

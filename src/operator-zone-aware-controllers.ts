@@ -7,12 +7,12 @@ import type { Prometheus } from '#check/prometheus.ts';
 import type { Config } from '#config/config.ts';
 import type { ZoneAwareConfig } from '#config/zone-aware-config.ts';
 import { boundedClient } from '#kubernetes/bounded-client.ts';
-import type { Change } from '#kubernetes/informer.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { runLedTerms } from '#operator-led-terms.ts';
 import { openWebhooks, startScrapes } from '#operator-manager-servers.ts';
 import { openZoneBudgets, type RunningZoneBudgets } from '#operator-zone-budgets.ts';
+import { showZoneBudget } from '#operator-zone-figures.ts';
 import { zoneTermOf } from '#operator-zone-term.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
@@ -21,7 +21,6 @@ import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
 import type { UpdateMetrics } from '#telemetry/update-metrics.ts';
 import type { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
-import type { ZoneBudgetView } from '#zone-disruption-budget/zone-budget-view.ts';
 
 /** What one run under the name of the zone-aware-controllers-for-k8s is given. */
 export interface ZoneAwareOptions {
@@ -101,21 +100,9 @@ function budgetsOf(options: ZoneAwareOptions): RunningZoneBudgets {
     clock,
     log,
     count: (status, reason) => metrics.answered(status, reason),
-    ...(isServed && { onBudget: (change) => showFigures(change, metrics) }),
+    ...(isServed && { onBudget: (change) => showZoneBudget(change, metrics) }),
     areStatusesKept: isServed,
   });
-}
-
-function showFigures(
-  { kind, object: { namespace, name, parsed, status } }: Change<ZoneBudgetView>,
-  metrics: ZoneBudgetMetrics,
-): void {
-  if (kind === 'deleted') {
-    metrics.forget(namespace, name);
-    return;
-  }
-  const isDryRun = parsed.kind === 'valid' && parsed.spec.isDryRun;
-  metrics.show(namespace, name, { ...status, isDryRun });
 }
 
 /** Serves the webhook, and tells that this process is ready once that can answer. */

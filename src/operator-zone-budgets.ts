@@ -27,6 +27,8 @@ export interface ZoneBudgetSettings {
   count(status: 'allowed' | 'denied', reason: ZoneEvictionReason): void;
   /** Told of each change of a budget, while this process watches. */
   readonly onBudget?: (change: Change<ZoneBudgetView>) => void;
+  /** What it looks at. @default caches of its own, of all namespaces */
+  readonly caches?: ZoneCaches;
   /** Whether the statuses of budgets are kept up to date while this process leads. @default true */
   readonly areStatusesKept?: boolean;
 }
@@ -64,10 +66,10 @@ const podReads = 100;
 /** Evictions that budgets judge at once: they only take room, as all that are allowed are stored together. */
 const judgements = 2_000;
 
-/** Opens the budgets of all namespaces, and the caches that they look at. */
+/** Opens the budgets of all namespaces that the caches are of. */
 export function openZoneBudgets(settings: ZoneBudgetSettings): RunningZoneBudgets {
   const { clock, log, reviewClient } = settings;
-  const caches = openZoneCaches(settings);
+  const caches = settings.caches ?? openZoneCaches(settings);
   if (settings.onBudget !== undefined) caches.zoneBudgets.onChange(settings.onBudget);
   const authority = new ZoneDisruptionBudgets({
     ...settings,

@@ -38,15 +38,10 @@ export interface ZoneCacheSettings {
 
 /** Opens caches of all namespaces: zones are those of nodes, so that pods keep the names of theirs. */
 export function openZoneCaches(settings: ZoneCacheSettings): ZoneCaches {
-  const { zoneDisruptionBudgets, pods, statefulSets, nodes } = resourceTypes;
+  const { pods, statefulSets } = resourceTypes;
+  const { clock } = settings;
   const informers = {
-    zoneBudgets: createInformer({
-      ...informerParts(settings, zoneDisruptionBudgets),
-      type: zoneDisruptionBudgets,
-      project: zoneBudgetView,
-      indexers: {},
-      isAbsentAllowed: true,
-    }),
+    ...zoneInformers(settings, ''),
     pods: createInformer({
       ...informerParts(settings, pods),
       type: pods,
@@ -60,6 +55,34 @@ export function openZoneCaches(settings: ZoneCacheSettings): ZoneCaches {
       project: parseStatefulSet,
       indexers: statefulSetIndexers,
     }),
+  };
+  const all = Object.values(informers);
+  return {
+    ...zoneCachesOf(informers, clock),
+    run: async (signal) => {
+      await Promise.all(all.map((each) => each.run(signal)));
+    },
+  };
+}
+
+/** What zones are known from, and what budgets by zone there are. */
+type ZoneInformers = Pick<ZoneCaches, 'zoneBudgets' | 'pods' | 'statefulSets' | 'nodes'>;
+
+/** Returns informers of ZoneDisruptionBudgets in `namespace`, empty for all, and of all nodes. */
+export function zoneInformers(
+  settings: ZoneCacheSettings,
+  namespace: string,
+): Pick<ZoneInformers, 'zoneBudgets' | 'nodes'> {
+  const { zoneDisruptionBudgets, nodes } = resourceTypes;
+  return {
+    zoneBudgets: createInformer({
+      ...informerParts(settings, zoneDisruptionBudgets),
+      ...(namespace !== '' && { namespace }),
+      type: zoneDisruptionBudgets,
+      project: zoneBudgetView,
+      indexers: {},
+      isAbsentAllowed: true,
+    }),
     nodes: createInformer({
       ...informerParts(settings, nodes),
       type: nodes,
@@ -67,18 +90,22 @@ export function openZoneCaches(settings: ZoneCacheSettings): ZoneCaches {
       indexers: {},
     }),
   };
-  const all = Object.values(informers);
+}
+
+/** Returns what is known by `informers`, whose pods keep the names of their nodes. */
+export function zoneCachesOf(informers: ZoneInformers, clock: Clock): Omit<ZoneCaches, 'run'> {
+  const { zoneBudgets, pods, statefulSets, nodes } = informers;
+  const all = [zoneBudgets, pods, statefulSets, nodes];
   const synced = Promise.all(all.map((each) => each.synced)).then(() => undefined);
   synced.catch(() => undefined);
-  const { clock } = settings;
   return {
-    ...informers,
-    zones: new PodZones({ clock, nodes: informers.nodes, pods: informers.pods }),
-    watched: new WatchedPods(informers.pods, clock),
+    zoneBudgets,
+    pods,
+    statefulSets,
+    nodes,
+    zones: new PodZones({ clock, nodes, pods }),
+    watched: new WatchedPods(pods, clock),
     synced,
-    run: async (signal) => {
-      await Promise.all(all.map((each) => each.run(signal)));
-    },
   };
 }
 

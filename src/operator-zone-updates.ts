@@ -1,33 +1,20 @@
 import { atMost } from '#base/at-most.ts';
-import type { Clock } from '#base/clock.ts';
-import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
-import type { Alarms } from '#check/alarms.ts';
-import { Credentials } from '#check/credentials.ts';
-import { OpenQuestions } from '#check/open-questions.ts';
-import type { Prometheus } from '#check/prometheus.ts';
-import type { Config } from '#config/config.ts';
-import { ConsistentReads } from '#control/consistent-reads.ts';
 import { jointBudgets } from '#control/joint-budgets.ts';
-import { OpenDisruptions } from '#control/open-disruptions.ts';
 import { groupOwners, OwnersOfSets } from '#control/owners-of-sets.ts';
-import { PodDeletions } from '#control/pod-deletions.ts';
 import { PredecessorWait } from '#control/predecessor-wait.ts';
-import { Refusals } from '#control/refusals.ts';
-import { UnseenWrites } from '#control/unseen-writes.ts';
-import { WriteAttempts } from '#control/write-attempts.ts';
 import { type BudgetView, budgetView } from '#disruption-budget/budget-view.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
-import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
-import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { openBudgets, type RunningBudgets } from '#operator-budgets.ts';
 import type { LedTerm } from '#operator-led-terms.ts';
 import type { RunningZoneBudgets } from '#operator-zone-budgets.ts';
 import { informerParts } from '#operator-zone-caches.ts';
+import { showUpdates } from '#operator-zone-figures.ts';
+import { type ZoneUpdatePortSettings, zoneUpdatePorts } from '#operator-zone-update-ports.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { UpdateMetrics } from '#telemetry/update-metrics.ts';
@@ -37,21 +24,14 @@ import {
   runZoneAwareUpdates,
   type UpdateControllerPorts,
 } from '#zone-aware-update/run-zone-aware-updates.ts';
-import { UpdateWrites } from '#zone-aware-update/update-writes.ts';
 
 /** What all terms of one process share. */
-export interface ZoneUpdateSettings {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface ZoneUpdateSettings extends ZoneUpdatePortSettings {
   readonly metrics: OperatorMetrics;
   readonly budgetMetrics: BudgetMetrics;
   readonly updateMetrics: UpdateMetrics;
   /** Names this process. */
   readonly identity: string;
-  /** Whoever made them ends them. */
-  readonly alarms: Pick<Alarms, 'ask'>;
-  readonly prometheus: Pick<Prometheus, 'read'>;
   /** Which run, and lead, as long as a term lasts. */
   readonly zoneBudgets: RunningZoneBudgets;
 }
@@ -77,7 +57,6 @@ interface TermParts {
 
 /** Its name to people, and to budgets. */
 const name = 'zone-aware-updates';
-const longestBackoff = seconds(30);
 /** How long the start waits to learn of budgets that may not be readable at all (KW-20). */
 const budgetPatience = seconds(2);
 
@@ -94,7 +73,7 @@ export async function reconcileZoneAwareUpdates(
 ): Promise<boolean> {
   const caches = createCaches(settings, term.client);
   const { updates, budgets } = caches;
-  showFigures(updates, settings.updateMetrics);
+  showUpdates(updates, settings.updateMetrics);
   const ending = new AbortController();
   const untilEnd = AbortSignal.any([signal, ending.signal]);
   const unreadable = new AbortController();
@@ -115,23 +94,6 @@ export async function reconcileZoneAwareUpdates(
     ending.abort();
     await Promise.allSettled([watching]);
   }
-}
-
-/** Shows what is stored, as long as it is. */
-function showFigures(updates: UpdateCaches['updates'], metrics: UpdateMetrics): void {
-  updates.onChange(({ kind, object: { namespace, name, spec, status } }) => {
-    if (kind === 'deleted') {
-      metrics.forget(namespace, name);
-      return;
-    }
-    metrics.show(namespace, name, {
-      step: status.updateStep,
-      deleted: status.deletedReplicas,
-      old: status.oldReplicas,
-      isDryRun: spec.kind === 'valid' && spec.value.isDryRun,
-      isPaused: status.isPaused,
-    });
-  });
 }
 
 async function work(
@@ -161,41 +123,16 @@ async function work(
 }
 
 function portsOf(
-  { config, clock, log, alarms, prometheus, zoneBudgets }: ZoneUpdateSettings,
+  settings: ZoneUpdateSettings,
   { term, caches }: TermParts,
   budgets: RunningBudgets,
 ): UpdateControllerPorts {
-  const { client, election, leading, events } = term;
+  const { config, clock, zoneBudgets } = settings;
+  const { election, leading } = term;
   const { updates } = caches;
-  const { statefulSets, pods, nodes, zones, watched } = zoneBudgets.caches;
-  const queue = createWorkQueue({ clock, name: 'zoneawareupdate', maxDelay: longestBackoff });
-  const open = new OpenDisruptions();
   const owners = new OwnersOfSets([groupOwners, zoneAwareUpdateOwners(updates)]);
-  const unseenUpdates = new UnseenWrites(clock, updates.freshness);
-  const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
   return {
-    client,
-    clock,
-    log,
-    events,
-    queue,
-    updates,
-    statefulSets,
-    pods,
-    nodes,
-    open,
-    alarms,
-    prometheus,
-    unseenUpdates,
-    unseenSets: new UnseenWrites(clock, statefulSets.freshness),
-    zones,
-    reads: new ConsistentReads({ client, clock, ...freshness }),
-    refusals: new Refusals(),
-    watched,
-    writes: new UpdateWrites({ client, clock, unseenUpdates }),
-    promotions: new WriteAttempts(),
-    deletions: new PodDeletions({ client, clock, log, pods: pods.freshness, open }),
-    stuckAfter: config.rollout.stuckAfter,
+    ...zoneUpdatePorts(settings, { ...term, caches: { ...zoneBudgets.caches, updates } }),
     predecessor: new PredecessorWait({
       clock,
       predecessor: leading.predecessor,
@@ -203,23 +140,9 @@ function portsOf(
       startedAt: clock.monotonic(),
     }),
     owners: owners.besides(updateKind),
-    ...gateParts(client, clock, queue),
     ...allBudgets(budgets, zoneBudgets),
     leads: () => election.leads(clock.monotonic()),
     ...(leading.kind === 'leading' && { term: leading.term }),
-  };
-}
-
-/** What alarms and Prometheus are asked by. */
-function gateParts(
-  client: Client,
-  clock: Clock,
-  queue: WorkQueue,
-): Pick<UpdateControllerPorts, 'questions' | 'credentials'> {
-  const asking = { clock, onAnswer: (key: string) => queue.add(key) };
-  return {
-    questions: { alarm: new OpenQuestions(asking), query: new OpenQuestions(asking) },
-    credentials: new Credentials(client, clock),
   };
 }
 
@@ -229,7 +152,7 @@ function allBudgets(
   zoneBudgets: RunningZoneBudgets,
 ): Pick<UpdateControllerPorts, 'budgets' | 'onBudgetChange'> {
   return {
-    budgets: jointBudgets(budgets.authority.of(name), zoneBudgets.of(name)),
+    budgets: jointBudgets(budgets.of(name), zoneBudgets.of(name)),
     onBudgetChange: (wake) => {
       budgets.onChange(wake);
       zoneBudgets.onChange(wake);

@@ -1,3 +1,4 @@
+import { aborted } from '#base/aborted.ts';
 import { atMost } from '#base/at-most.ts';
 import { seconds } from '#base/units.ts';
 import { askPermissions, type Permissions } from '#control/optional-permissions.ts';
@@ -10,13 +11,14 @@ import { LeaseLostError } from '#kubernetes/leader-election.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { type Admission, type AdmissionSettings, startAdmission } from '#operator-admission.ts';
 import { openBudgets, type RunningBudgets } from '#operator-budgets.ts';
-import { cachesSynced, createCaches, runCaches } from '#operator-caches.ts';
+import { type Caches, cachesSynced, createCaches, runCaches } from '#operator-caches.ts';
 import { showCapabilities } from '#operator-capabilities.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { electionOf, runElection } from '#operator-election.ts';
-import { ownersOf, showResources } from '#operator-resources.ts';
+import { ownersOf, type ResourceCapability, showResources } from '#operator-resources.ts';
 import { tellMissingRules } from '#operator-role.ts';
 import { reconcileTerm, type TermParts, type TermSettings } from '#operator-term.ts';
+import { openZoneCapabilities, type ZoneCapabilitySettings } from '#operator-zone-capabilities.ts';
 import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
 
@@ -28,9 +30,14 @@ export interface OperatorOptions extends TermSettings {
   readonly transport: Transport;
   /** Serves the admission webhooks; absent while TLS is off. */
   readonly admission?: AdmissionSettings;
+  /** Has zone-aware controllers run beside the others. */
+  readonly zones?: ZoneCapabilitySettings;
   /** Given what evictions ask, which it is to be the same for as long as the operator runs. */
   readonly onEvictionBudgets?: (budgets: EvictionBudgets) => void;
 }
+
+/** What runs beside groups. */
+export type Beside = Pick<OperatorOptions, 'resources' | 'zones'>;
 
 /** Longest time that a call of a pass takes once the limiter let it go, whatever its flag says above that (D-53). */
 const longestAnswer = seconds(30);
@@ -46,7 +53,7 @@ const flushPatience = seconds(2);
  * @throws when its view of the cluster cannot be trusted any more (D-6), or a request at the start fails for good
  */
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
-  const { clock, log, readiness } = options;
+  const { log, readiness } = options;
   showCapabilities(options);
   const ending = new AbortController();
   const stop = (): void => {
@@ -56,24 +63,20 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
   const client = decoratedClient(options);
-  const { resources = [] } = options;
-  const caches = createCaches(client, {
-    ...options,
-    ...(resources.length > 0 && { askAgain: permissionInterval }),
-  });
+  const opened = open(options, client);
+  const { caches, budgets, resources } = opened;
   const owners = ownersOf(caches);
   showResources(resources, caches, options);
-  const { namespace } = options.config.kubernetes;
-  const metrics = options.budgetMetrics;
-  const budgets = openBudgets({ client, namespace, caches, clock, log, metrics });
   options.onEvictionBudgets?.(budgets.authority.evictions);
   const unreadable = new AbortController();
-  const admission = admissionOf(options, budgets, ending.signal);
+  const beside = { ...options, resources };
+  const admission = admissionOf(beside, budgets, ending.signal);
   log.info('caches syncing');
   const running = [
     ...runCaches(caches, unreadable.signal, ending.signal),
     admission.run,
-    work(options, { client, caches, owners, budgets, admission, unreadable }, ending.signal),
+    opened.run(ending.signal),
+    work(beside, { client, caches, owners, budgets, admission, unreadable }, ending.signal),
   ];
   try {
     await Promise.race(running);
@@ -83,6 +86,41 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     budgets.authority.close();
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** What all capabilities look at, and ask before they take pods. */
+interface Opened {
+  readonly caches: Caches;
+  readonly budgets: RunningBudgets;
+  readonly resources: readonly ResourceCapability[];
+  /** What runs besides the caches, until `signal` aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+function open(options: OperatorOptions, client: Client): Opened {
+  const { config, clock, log, budgetMetrics: metrics, zones, resources = [] } = options;
+  const hasZones = zones !== undefined;
+  const hasOthers = hasZones || resources.length > 0;
+  const caches = createCaches(client, {
+    ...options,
+    hasZones,
+    ...(hasOthers && { askAgain: permissionInterval }),
+  });
+  const { namespace } = config.kubernetes;
+  const budgets = openBudgets({ client, namespace, caches, clock, log, metrics });
+  if (zones === undefined || caches.zones === undefined) {
+    return { caches, budgets, resources, run: aborted };
+  }
+  const opened = openZoneCapabilities(zones, {
+    config,
+    clock,
+    log,
+    client: boundedClient(client, longestAnswer),
+    reviewClient: client,
+    caches: { ...caches, zones: caches.zones },
+    budgets,
+  });
+  return { ...opened, caches, resources: [...resources, ...opened.resources] };
 }
 
 function admissionOf(

@@ -1,5 +1,6 @@
 /** deploy/all: what a cluster needs beyond deploy/ to run every capability in one process. */
 import { sharedPhasedConfigurations } from '#admission/phased-webhook-configurations.ts';
+import { sharedZoneConfiguration } from '#admission/zone-webhook-configuration.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import { allPermissions } from '#operator-all-permissions.ts';
 import { roleRules } from '#operator-permissions.ts';
@@ -18,7 +19,7 @@ const apiGroup = 'rbac.authorization.k8s.io';
 
 /** Returns the manifests by file name, for an operator in `namespace`. */
 export function allObjects(image: string, namespace: string): Readonly<Record<string, AllFile>> {
-  const { own, cluster } = allPermissions(namespace);
+  const { own, cluster, zones } = allPermissions(namespace);
   return {
     'deployment.yaml': { objects: [deployment(image, everything)], permissions: [] },
     'role.yaml': {
@@ -31,6 +32,21 @@ export function allObjects(image: string, namespace: string): Readonly<Record<st
         cluster,
       ),
       permissions: cluster,
+    },
+    'zone-role.yaml': {
+      objects: granted({ kind: 'Role', of: `${name}-zone-aware` }, zones.own),
+      permissions: zones.own,
+    },
+    'zone-cluster-role.yaml': {
+      objects: granted(
+        { kind: 'ClusterRole', of: `${name}-${namespace}-zone-aware`, namespace },
+        zones.cluster,
+      ),
+      permissions: zones.cluster,
+    },
+    'zone-webhook-configuration.yaml': {
+      objects: [sharedZoneConfiguration({ namespace })],
+      permissions: [],
     },
     'webhook-configurations.yaml': {
       objects: sharedPhasedConfigurations({ namespace }),

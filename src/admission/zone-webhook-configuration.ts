@@ -46,10 +46,49 @@ export function zoneWebhookConfiguration({
     operator: 'NotIn',
     values: ['kube-system', namespace],
   };
+  return configuration({ name: zoneWebhookName, ...asked }, service, {
+    matchExpressions: [others],
+  });
+}
+
+/** Where the API server finds it beside the webhooks of rollout groups, which review the operator's own namespace. */
+export interface SharedZoneWebhookPlace extends Pick<ZoneWebhookPlace, 'namespace' | 'port'> {
+  /** @default `rollout-operator` */
+  readonly service?: string;
+}
+
+/** The name of {@link sharedZoneConfiguration}. @param namespace the operator's */
+export function sharedZoneName(namespace: string): string {
+  return `zone-disruption-budgets-${namespace}`;
+}
+
+/** Returns the configuration for the program that runs everything: by its Service, with its CA, and for its namespace. */
+export function sharedZoneConfiguration({
+  namespace,
+  service = 'rollout-operator',
+  port,
+}: SharedZoneWebhookPlace): JsonObject {
+  const labels = { [INJECT_LABEL]: 'true', [NAMESPACE_LABEL]: namespace };
+  const place = {
+    name: service,
+    namespace,
+    path: webhookPaths.zonePodEviction,
+    ...(port !== undefined && { port }),
+  };
+  return configuration({ name: sharedZoneName(namespace), labels }, place, {
+    matchLabels: { 'kubernetes.io/metadata.name': namespace },
+  });
+}
+
+function configuration(
+  metadata: JsonObject,
+  service: JsonObject,
+  namespaceSelector: JsonObject,
+): JsonObject {
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
-    metadata: { name: zoneWebhookName, ...asked },
+    metadata,
     webhooks: [
       {
         name: 'eviction.zone-aware-controllers.svc',
@@ -57,7 +96,7 @@ export function zoneWebhookConfiguration({
         clientConfig: { service },
         failurePolicy: 'Fail',
         matchPolicy: 'Equivalent',
-        namespaceSelector: { matchExpressions: [others] },
+        namespaceSelector,
         rules: [
           {
             apiGroups: [''],

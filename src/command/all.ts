@@ -1,9 +1,13 @@
+import { Alarms } from '#check/alarms.ts';
+import { openCloudWatch } from '#check/cloud-watch.ts';
 import { createPrometheus } from '#check/prometheus.ts';
 import { type AllFront, readAllConfig } from '#config/all-config.ts';
+import type { Beside } from '#operator.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { startProbes, startScrapes } from '#operator-manager-servers.ts';
 import { phasedCapability } from '#operator-phased-capability.ts';
-import type { ResourceCapability } from '#operator-resources.ts';
+import { UpdateMetrics } from '#telemetry/update-metrics.ts';
+import { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
 import { type OpenParts, runConfigured } from './run.ts';
 
 /**
@@ -19,11 +23,8 @@ export async function allCommand(args: readonly string[]): Promise<number> {
   return runConfigured(outcome, { openBeside: (parts) => openBeside(outcome.front, parts) });
 }
 
-async function openBeside(
-  front: AllFront,
-  parts: OpenParts,
-): Promise<readonly ResourceCapability[]> {
-  const { clock, log, readiness, closeAtEnd } = parts;
+async function openBeside(front: AllFront, parts: OpenParts): Promise<Beside> {
+  const { clock, log, registry, readiness, closeAtEnd } = parts;
   for (const { flag, why } of front.withoutEffect) {
     log.warn('a flag has no effect here', { flag, why });
   }
@@ -34,5 +35,15 @@ async function openBeside(
   if (scrapes !== undefined) closeAtEnd(scrapes);
   const prometheus = createPrometheus({ clock, env: process.env });
   closeAtEnd(prometheus);
-  return [phasedCapability(prometheus)];
+  const alarms = new Alarms({ clock, source: openCloudWatch({ clock, log, env: process.env }) });
+  closeAtEnd(alarms);
+  return {
+    resources: [phasedCapability(prometheus)],
+    zones: {
+      alarms,
+      prometheus,
+      updateMetrics: new UpdateMetrics(registry),
+      zoneBudgetMetrics: new ZoneBudgetMetrics(registry),
+    },
+  };
 }

@@ -11,8 +11,7 @@ import {
 } from '#kubernetes/connection.ts';
 import { inClusterSettings } from '#kubernetes/in-cluster.ts';
 import type { Transport } from '#kubernetes/transport.ts';
-import { runOperator } from '#operator.ts';
-import type { ResourceCapability } from '#operator-resources.ts';
+import { type Beside, runOperator } from '#operator.ts';
 import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { type HttpServer, startHttpServer } from '#telemetry/http-server.ts';
 import { createHttpServerMetrics, type HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
@@ -47,7 +46,7 @@ export interface OpenParts {
 }
 
 /** Opens what runs beside groups. */
-export type OpenBeside = (parts: OpenParts) => Promise<readonly ResourceCapability[]>;
+export type OpenBeside = (parts: OpenParts) => Promise<Beside>;
 
 /**
  * Runs the operator alone, against the cluster that the flags, the kubeconfig or the pod's service account name
@@ -95,7 +94,7 @@ function tellIgnored(log: Logger, [first, ...rest]: readonly string[]): void {
   });
 }
 
-const nothingBeside: OpenBeside = () => Promise.resolve([]);
+const nothingBeside: OpenBeside = () => Promise.resolve({});
 
 async function serve(
   { config, ignored }: Accepted,
@@ -129,8 +128,8 @@ async function serve(
     opened.push(podHttp, ...(admission === undefined ? [] : [admission.podHttp]));
     const shared = { config, clock, log, metrics, readiness, transport };
     const closeAtEnd = (each: { close(): Promise<void> }): void => void opened.push(each);
-    const resources = await openBeside({ ...shared, registry, httpMetrics, closeAtEnd });
-    const ports = { ...shared, podHttp, identity, resources };
+    const beside = await openBeside({ ...shared, registry, httpMetrics, closeAtEnd });
+    const ports = { ...shared, podHttp, identity, ...beside };
     const given = {
       ...ports,
       budgetMetrics,

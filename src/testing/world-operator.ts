@@ -5,8 +5,7 @@ import type { WebhookHandler } from '#embedded-cluster/admission/webhook-hosts.t
 import type { ClusterTransport } from '#embedded-cluster/cluster.ts';
 import type { EmbeddedCluster, TransportOptions } from '#embedded-cluster/create-cluster.ts';
 import type { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
-import { runOperator } from '#operator.ts';
-import type { ResourceCapability } from '#operator-resources.ts';
+import { type Beside, runOperator } from '#operator.ts';
 import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
 import { createMetricsRegistry, type MetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -105,7 +104,7 @@ export interface WorldOperatorOptions {
   readonly flags: readonly string[];
   readonly delivery: TransportOptions['delivery'] | undefined;
   /** What it reconciles beside groups. */
-  readonly resources: readonly ResourceCapability[];
+  readonly beside: (registry: MetricsRegistry) => Beside;
   /** Answers calls to pods. */
   readonly fleet: PodFleet;
   /** Told of each call of a pod before it arrives, and once the pod has acted on it. */
@@ -200,7 +199,7 @@ export class WorldOperator implements OperatorRun {
   }
 
   async #start(): Promise<void> {
-    const { client, flags, logged, planned, fleet, podCalled, resources } = this.#options;
+    const { client, flags, logged, planned, fleet, podCalled, beside } = this.#options;
     const { clock: truth } = this.#options;
     const outcome = readConfig([`-kubernetes.namespace=${NAMESPACE}`, ...rareRenewals, ...flags]);
     if (outcome.kind === 'exit') throw new Error(outcome.stderr);
@@ -235,7 +234,7 @@ export class WorldOperator implements OperatorRun {
             this.#reviewer = evictionReviewer({ budgets, clock, transport, metrics });
           },
           podHttp: this.#podHttp,
-          resources,
+          ...beside(this.registry),
           onPlan: (key, plan) => {
             const passed = { at: truth.now(), key, plan };
             this.plans.push(passed);

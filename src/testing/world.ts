@@ -11,7 +11,8 @@ import { VirtualClock } from '#embedded-cluster/virtual-clock.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { ResourceCapability } from '#operator-resources.ts';
+import type { Beside } from '#operator.ts';
+import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import type { JudgeOptions } from './chosen-invariants.ts';
 import type { CallOfPod } from './fake-pod-http.ts';
 import { type Judgement, judge } from './judge.ts';
@@ -39,8 +40,8 @@ export interface WorldOptions extends SetOptions, EnvironmentOptions {
   readonly operators?: number;
   /** Flags of the operator besides the namespace. */
   readonly flags?: readonly string[];
-  /** What its operators reconcile beside groups. @default nothing */
-  readonly resources?: (world: World) => readonly ResourceCapability[];
+  /** What its operators run beside groups, with their figures in `registry`. @default nothing */
+  readonly beside?: (world: World, registry: MetricsRegistry) => Beside;
   /** How watch events travel to the operator. @default at once */
   readonly delivery?: (world: World) => TransportOptions['delivery'];
 }
@@ -138,7 +139,7 @@ export class World {
       client,
       flags: options.flags ?? [],
       delivery: options.delivery?.(this),
-      resources: options.resources?.(this) ?? [],
+      beside: (registry) => options.beside?.(this, registry) ?? {},
       fleet: this.fleet,
       podCalled: (call, moment) => {
         for (const told of this.onPodCall) told({ client, ...call }, moment);

@@ -51,9 +51,14 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** ZoneAwareUpdates, as others ask that could move their sets: they name a set only where its update strategy is OnDelete. */
+/**
+ * ZoneAwareUpdates, as others ask that could move their sets: they name a set only where its update strategy is OnDelete.
+ *
+ * @param isListed whether they may be listed, as far as is known; undefined while that is being found out
+ */
 export function zoneAwareUpdateOwners(
   updates: Pick<Informer<UpdateView>, 'lister' | 'hasSynced' | 'onChange' | 'onState'>,
+  isListed: () => boolean | undefined = () => true,
 ): SetOwners {
   return {
     kind: updateKind,
@@ -65,7 +70,7 @@ export function zoneAwareUpdateOwners(
             .toSorted()
         : [],
     unknown: () =>
-      updates.hasSynced
+      isListed() === false || updates.hasSynced
         ? undefined
         : `whether a ${updateKind} names a set is not known, as they could not be listed yet`,
     onChange: (wake) => updates.onChange((change) => targetsOf(change).forEach(wake)),

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { sharedPhasedConfigurations } from '#admission/phased-webhook-configurations.ts';
+import { sharedZoneConfiguration } from '#admission/zone-webhook-configuration.ts';
 import type { JsonObject } from '#base/json.ts';
 import { webhookTypes } from '#certificate/webhook-configuration.ts';
 import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
@@ -11,6 +12,8 @@ import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
 import { freePort } from '#testing/free-ports.ts';
+import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
+import { zoneDisruptionBudgetDefinition } from '#zone-disruption-budget/definition.ts';
 import { allFiles, deployFiles, programVersion } from '../../scripts/generate-deploy.ts';
 import { builtImage } from '../../scripts/install/deployment.ts';
 import { ask } from '../scenarios/ask.ts';
@@ -23,6 +26,10 @@ const user = { name: 'rollout-operator', groups: ['system:authenticated'] };
 const image = builtImage(programVersion(fileURLToPath(new URL('../..', import.meta.url))));
 const usual = deployFiles(image, namespace);
 const all = allFiles(image, namespace);
+
+function nameOf(body: JsonObject): { readonly name: string } {
+  return { name: textAt(body, 'metadata', 'name') };
+}
 
 /** What the roles in `texts` permit. */
 function rulesIn(...texts: readonly (string | undefined)[]): readonly PolicyRule[] {
@@ -52,7 +59,8 @@ describe('the program that runs everything', () => {
   before(async () => {
     stage = await WebhookStage.open(user);
     const { admin, cluster } = stage;
-    await installRollouts();
+    const zoned = [zoneAwareUpdateDefinition, zoneDisruptionBudgetDefinition];
+    for (const each of [phasedRolloutDefinition, ...zoned]) await install(each);
     const objects = parseAllDocuments(usual['webhook-objects.yaml'] ?? '');
     for (const body of objects.map((document) => document.toJS() as JsonObject)) {
       const type = body['kind'] === 'Secret' ? resourceTypes.secrets : resourceTypes.configMaps;
@@ -64,9 +72,12 @@ describe('the program that runs everything', () => {
       {
         user: user.name,
         namespace,
-        rules: rulesIn(...own.map((file) => usual[file]), all['role.yaml']),
+        rules: rulesIn(...own.map((file) => usual[file]), all['role.yaml'], all['zone-role.yaml']),
       },
-      { user: user.name, rules: rulesIn(usual[clusterRole], all[clusterRole]) },
+      {
+        user: user.name,
+        rules: rulesIn(usual[clusterRole], all[clusterRole], all['zone-cluster-role.yaml']),
+      },
     ]);
     [probes, metrics] = [await freePort(), await freePort()];
     operator = await stage.operator([
@@ -82,7 +93,7 @@ describe('the program that runs everything', () => {
     await stage.close();
   });
 
-  async function installRollouts(): Promise<void> {
+  async function install(body: JsonObject): Promise<void> {
     const { admin, cluster } = stage;
     const served = new Promise<void>((resolve) => {
       cluster.eventLog.onCommit(({ resource, after: stored }) => {
@@ -91,7 +102,6 @@ describe('the program that runs everything', () => {
         if (conditions.some((each) => textAt(each, 'type') === 'Established')) resolve();
       });
     });
-    const body = phasedRolloutDefinition;
     await admin.create(resourceTypes.customResourceDefinitions, {}, { body });
     await served;
   }
@@ -111,6 +121,64 @@ describe('the program that runs everything', () => {
     await stage.set({ name: 'guarded', labels: { 'grafana.com/no-downscale': 'true' } });
     await assert.rejects(stage.scale('guarded', 1), /is not allowed because it has the label/);
   });
+
+  test('reviews evictions under the ZoneDisruptionBudgets of its namespace, by the same Service and with the same CA', async () => {
+    const body = sharedZoneConfiguration({ namespace, port: operator.port });
+    await configureEvictions(body);
+    await budgetedPod(namespace);
+    const answer = await evict(namespace);
+    assert.equal(answer.status, 403);
+    assert.match(JSON.stringify(answer.body), /denied the request: denying pod eviction for web-0/);
+    await stage.admin.delete(webhookTypes.mutating, nameOf(body), { preconditions: {} });
+  });
+
+  test('lets no pod of another namespace go that it is asked about all the same, as it cannot see its budgets', async () => {
+    const shipped = sharedZoneConfiguration({ namespace, port: operator.port });
+    const [hook] = objectsAt(shipped, 'webhooks');
+    const body = { ...shipped, webhooks: [{ ...hook, namespaceSelector: {} }] };
+    await configureEvictions(body);
+    await stage.admin.create(
+      resourceTypes.namespaces,
+      {},
+      { body: { metadata: { name: 'apps' } } },
+    );
+    await budgetedPod('apps');
+    const answer = await evict('apps');
+    assert.ok(answer.status >= 400, `${answer.status} ${JSON.stringify(answer.body)}`);
+    await stage.admin.delete(webhookTypes.mutating, nameOf(body), { preconditions: {} });
+  });
+
+  async function configureEvictions(body: JsonObject): Promise<void> {
+    const trusted = bundled(stage.cluster.eventLog, [nameOf(body).name]);
+    await stage.admin.create(webhookTypes.mutating, {}, { body });
+    await trusted;
+  }
+
+  /** A pod that serves, and a budget that lets none go. */
+  async function budgetedPod(at: string): Promise<void> {
+    const { admin } = stage;
+    const labels = { app: 'web' };
+    const spec = { containers: [{ name: 'main', image: 'web:1' }] };
+    const pod = { metadata: { name: 'web-0', labels }, spec };
+    await admin.create(resourceTypes.pods, { namespace: at }, { body: pod });
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    const document = { status: { phase: 'Running', conditions } };
+    const write = { body: { kind: 'merge', document }, subresource: 'status' } as const;
+    await admin.patch(resourceTypes.pods, { namespace: at, name: 'web-0' }, write);
+    const budget = {
+      apiVersion: 'zonecontrol.k8s.aws/v1',
+      kind: 'ZoneDisruptionBudget',
+      metadata: { name: 'web' },
+      spec: { selector: { matchLabels: labels }, maxUnavailable: 0 },
+    };
+    await admin.create(resourceTypes.zoneDisruptionBudgets, { namespace: at }, { body: budget });
+  }
+
+  function evict(at: string): ReturnType<Ask> {
+    const path = `/api/v1/namespaces/${at}/pods/web-0/eviction`;
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'web-0' } };
+    return toServer('POST', path, eviction);
+  }
 
   test('serves readiness and metrics where the rollout-operator does', async () => {
     await operator.process.line(/msg="a capability runs" capability=phased-rollouts/);
@@ -138,7 +206,8 @@ describe('the program that runs everything', () => {
     const refused = stage.cluster.eventLog.calls
       .filter((call) => call.user === user.name && call.outcome === 403)
       .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
-    assert.deepEqual(refused, []);
+    // The pod of another namespace, which it was asked about above.
+    assert.deepEqual(refused, ['get pods web-0']);
     assert.deepEqual(
       process.lines.filter((line) => /lacks rules|does not run/.test(line)),
       [],

@@ -21,10 +21,10 @@ const rollouts = resourceTypes.phasedRollouts;
 
 /** Opens a world whose operators reconcile groups and PhasedRollouts. */
 export function openBoth(options: WorldOptions = {}): Promise<World> {
-  const resources = ({ clock }: World): ReturnType<NonNullable<WorldOptions['resources']>> => [
-    phasedCapability(new FakePrometheus(clock)),
-  ];
-  return World.create({ ...usualGroup, resources, ...options });
+  const beside: WorldOptions['beside'] = ({ clock }) => ({
+    resources: [phasedCapability(new FakePrometheus(clock))],
+  });
+  return World.create({ ...usualGroup, beside, ...options });
 }
 
 /** Opens a world whose operators reconcile groups alone. */

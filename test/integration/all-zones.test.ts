@@ -1,0 +1,163 @@
+/** Zone-aware controllers beside groups in one process: side by side, under budgets of both kinds, and sets that two name. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { minutes, seconds } from '#base/units.ts';
+import { images } from '#testing/world-group.ts';
+import { OPERATOR_USER } from '#testing/world-operator.ts';
+import { messagesOf, newPodsOf, openGroups, until } from './all-stage.ts';
+import {
+  changeWeb,
+  createUpdate,
+  createWeb,
+  createZoneBudget,
+  deleteUpdate,
+  installZones,
+  MostAway,
+  openZoned,
+  untilWeb,
+  updateCondition,
+} from './all-zones-stage.ts';
+import { series } from './rollout-stage.ts';
+
+const set = 'ingester-zone-b';
+const capability = 'rollout_operator_capability_enabled';
+
+test('a group and a ZoneAwareUpdate roll side by side in one process, and neither waits for the other', async () => {
+  const world = await openZoned();
+  await installZones(world);
+  await createWeb(world);
+  await world.readyOperator();
+  await createUpdate(world, 'web');
+  await until(world, 'all is up to date', () => updateCondition(world).startsWith('Updated'));
+  const away = new MostAway(world);
+  await changeWeb(world, 'web:2');
+  await world.setImage(images.new);
+  await untilWeb(world, 'web:2');
+  await world.untilRolled(images.new);
+  const sets = new Set(away.most.map((pod) => pod.replace(/-\d+$/, '')));
+  assert.ok(sets.has('web') && sets.size === 2, away.most.join(' '));
+  await until(world, 'it says so', () => updateCondition(world).startsWith('Updated'));
+  await world.close();
+});
+
+test('a ZoneDisruptionBudget over the pods of a group and of an update binds both: one pod is away at a time [BUDG-1]', async () => {
+  const world = await openZoned();
+  await installZones(world);
+  await createWeb(world);
+  await world.readyOperator();
+  await createZoneBudget(world, { maxUnavailable: 1 });
+  await createUpdate(world, 'web');
+  await until(world, 'all is up to date', () => updateCondition(world).startsWith('Updated'));
+  await world.clock.advance(minutes(3));
+  const away = new MostAway(world);
+  await changeWeb(world, 'web:2');
+  await world.setImage(images.new);
+  await untilWeb(world, 'web:2');
+  await world.untilRolled(images.new);
+  assert.equal(away.most.length, 1, away.most.join(' '));
+  await world.close();
+});
+
+test('a set of a group that a ZoneAwareUpdate names is moved by neither, and both say which', async () => {
+  const world = await openZoned();
+  await installZones(world);
+  await createUpdate(world, set);
+  await world.readyOperator();
+  await until(world, 'it says so', () => updateCondition(world).startsWith('ConflictingOwners'));
+  await world.setImage(images.new);
+  await world.clock.advance(minutes(10));
+  assert.deepEqual(
+    world.zones.map((zone) => newPodsOf(world, zone)),
+    [2, 0, 2],
+  );
+  assert.equal(
+    updateCondition(world),
+    `ConflictingOwners: ${set} is moved by nobody, as rollout group ingester would move it, too`,
+  );
+  assert.deepEqual(messagesOf(world, set, 'ConflictingOwners'), [
+    `${set} is moved by nobody, as ZoneAwareUpdate zau would move it, too`,
+  ]);
+  await deleteUpdate(world);
+  await world.untilRolled(images.new);
+  await world.close();
+});
+
+test('an operator of groups alone leaves a set alone that a ZoneAwareUpdate names, where it may list those', async () => {
+  const world = await openGroups();
+  await installZones(world);
+  await createUpdate(world, set);
+  await world.readyOperator();
+  await world.setImage(images.new);
+  await world.clock.advance(minutes(5));
+  assert.deepEqual(
+    world.zones.map((zone) => newPodsOf(world, zone)),
+    [2, 0, 2],
+  );
+  await deleteUpdate(world);
+  await world.untilRolled(images.new);
+  await world.close();
+});
+
+test('updates and budgets by zone run once their definitions are there, without a restart; until then that is said once', async () => {
+  const world = await openZoned();
+  await createWeb(world);
+  const operator = await world.readyOperator();
+  await world.clock.advance(minutes(3));
+  const missing = (name: string): number =>
+    world.record.log.filter((each) =>
+      JSON.stringify(each).includes(`CustomResourceDefinition ${name}`),
+    ).length;
+  assert.equal(missing('zoneawareupdates.zonecontrol.k8s.aws'), 1);
+  assert.equal(missing('zonedisruptionbudgets.zonecontrol.k8s.aws'), 1);
+  await installZones(world);
+  await createUpdate(world, 'web');
+  await until(world, 'it is seen', () => updateCondition(world).startsWith('Updated'));
+  await changeWeb(world, 'web:2');
+  await untilWeb(world, 'web:2');
+  const shown = await series(world, operator, capability);
+  assert.ok(
+    shown.some((line) => line.includes('zone-aware-updates') && line.endsWith('1')),
+    shown.join('\n'),
+  );
+  await world.close();
+});
+
+test('where the Role does not permit to list nodes, groups roll, updates wait, and that is said once', async () => {
+  const world = await openZoned();
+  await installZones(world);
+  await createWeb(world);
+  const others = [
+    'admissionregistration.k8s.io',
+    'apiextensions.k8s.io',
+    'apps',
+    'coordination.k8s.io',
+    'events.k8s.io',
+    'rollout-operator.grafana.com',
+    'sts.plus',
+    'zonecontrol.k8s.aws',
+  ];
+  const core = ['pods', 'configmaps', 'events', 'secrets'];
+  world.cluster.authorizer.restrict([
+    {
+      user: OPERATOR_USER,
+      rules: [
+        { apiGroups: others, resources: ['*'], verbs: ['*'] },
+        { apiGroups: [''], resources: core, verbs: ['*'] },
+      ],
+    },
+  ]);
+  await world.readyOperator();
+  await createUpdate(world, 'web');
+  await world.setImage(images.new);
+  await changeWeb(world, 'web:2');
+  await world.untilRolled(images.new);
+  await world.clock.advance(minutes(5));
+  const told = world.record.log.filter((each) =>
+    JSON.stringify(each).includes('the Role does not permit to list nodes'),
+  );
+  assert.equal(told.length, 2, 'once for updates, once for budgets');
+  world.cluster.authorizer.restrict([]);
+  await untilWeb(world, 'web:2');
+  await world.clock.advance(seconds(1));
+  await world.close();
+});
