@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { millis, seconds } from '#base/units.ts';
+import { ApiError } from '#kubernetes/api-error.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { budgetOver } from '#testing/budgets.ts';
 import { freePorts } from '#testing/free-ports.ts';
@@ -76,6 +77,17 @@ async function drainNode(tool: KubectlEnv, node: string): Promise<void> {
   await tool.kubectl(['uncordon', node]);
 }
 
+/** Gives the group an image as people do: again after a review that died with its replica. */
+async function giveImage(env: RealEnv, image: string): Promise<void> {
+  for (;;) {
+    try {
+      return await setImage(env, image);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !lostReview.test(error.message)) throw error;
+    }
+  }
+}
+
 /**
  * Rolls the group to one image and back, each time that it is complete and an eviction had its turn: a rollout that always has a
  * next pod takes it before somebody asks again who was refused.
@@ -84,13 +96,13 @@ async function rollOn(env: RealEnv, drains: Drains): Promise<void> {
   const evicted = (): number => drains.heard.get(201) ?? 0;
   for (let rounds = 0; !drains.isOver; rounds += 1) {
     const image = rounds % 2 === 0 ? images.new : images.fixed;
-    await setImage(env, image);
+    await giveImage(env, image);
     await env.until('the rollout is complete', () => isComplete(env, image), limit);
     const before = evicted();
     const hadItsTurn = (): boolean => drains.isOver || evicted() > before;
     await env.until('an eviction had its turn', hadItsTurn, limit);
   }
-  await setImage(env, images.old);
+  await giveImage(env, images.old);
   await env.until('the last rollout is complete', () => isComplete(env, images.old), limit);
 }
 
