@@ -3,6 +3,7 @@ import type { Webhook } from '#admission/review.ts';
 import { sharedReads } from '#admission/shared-reads.ts';
 import type { ZoneEvictionReason } from '#admission/zone-eviction-answer.ts';
 import { zonePodEviction } from '#admission/zone-pod-eviction.ts';
+import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { GroupBudgets } from '#control/group-budgets.ts';
@@ -118,7 +119,9 @@ async function leading<T>(
   authority.lead({ term, predecessorsOverAt: overAt, mayBeginAt: ownOverAt });
   const ending = new AbortController();
   const failed = Promise.withResolvers<never>();
-  const statuses = areKept.then((is) =>
+  // The caches may never be filled, where our Role does not permit that.
+  const known = Promise.race([areKept, aborted(ending.signal).then(() => false)]);
+  const statuses = known.then((is) =>
     is ? authority.keepStatuses(events, ending.signal) : undefined,
   );
   statuses.catch(failed.reject);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
+import type { World } from '#testing/world.ts';
 import { images } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
 import { messagesOf, newPodsOf, openGroups, until } from './all-stage.ts';
@@ -98,10 +99,12 @@ test('an operator of groups alone leaves a set alone that a ZoneAwareUpdate name
   await world.close();
 });
 
-test('updates and budgets by zone run once their definitions are there, without a restart; until then that is said once', async () => {
+test('updates and budgets by zone run once their definitions are there, without a restart; until then that is said once, and groups roll', async () => {
   const world = await openZoned();
   await createWeb(world);
   const operator = await world.readyOperator();
+  await world.setImage(images.new);
+  await world.untilRolled(images.new);
   await world.clock.advance(minutes(3));
   const missing = (name: string): number =>
     world.record.log.filter((each) =>
@@ -122,11 +125,9 @@ test('updates and budgets by zone run once their definitions are there, without 
   await world.close();
 });
 
-test('where the Role does not permit to list nodes, groups roll, updates wait, and that is said once', async () => {
-  const world = await openZoned();
-  await installZones(world);
-  await createWeb(world);
-  const others = [
+/** Takes nodes from the operators' Role, which permits all else. */
+function forbidNodes({ cluster: { authorizer } }: World): void {
+  const apiGroups = [
     'admissionregistration.k8s.io',
     'apiextensions.k8s.io',
     'apps',
@@ -137,15 +138,18 @@ test('where the Role does not permit to list nodes, groups roll, updates wait, a
     'zonecontrol.k8s.aws',
   ];
   const core = ['pods', 'configmaps', 'events', 'secrets'];
-  world.cluster.authorizer.restrict([
-    {
-      user: OPERATOR_USER,
-      rules: [
-        { apiGroups: others, resources: ['*'], verbs: ['*'] },
-        { apiGroups: [''], resources: core, verbs: ['*'] },
-      ],
-    },
-  ]);
+  const rules = [
+    { apiGroups, resources: ['*'], verbs: ['*'] },
+    { apiGroups: [''], resources: core, verbs: ['*'] },
+  ];
+  authorizer.restrict([{ user: OPERATOR_USER, rules }]);
+}
+
+test('where the Role does not permit to list nodes, groups roll, updates wait, and that is said once', async () => {
+  const world = await openZoned();
+  await installZones(world);
+  await createWeb(world);
+  forbidNodes(world);
   await world.readyOperator();
   await createUpdate(world, 'web');
   await world.setImage(images.new);
@@ -159,5 +163,16 @@ test('where the Role does not permit to list nodes, groups roll, updates wait, a
   world.cluster.authorizer.restrict([]);
   await untilWeb(world, 'web:2');
   await world.clock.advance(seconds(1));
+  await world.close();
+});
+
+test('an operator that may not list nodes ends in good order all the same', async () => {
+  const world = await openZoned();
+  await installZones(world);
+  forbidNodes(world);
+  const operator = await world.readyOperator();
+  await world.clock.advance(minutes(3));
+  await world.run(operator.stop());
+  assert.equal(operator.ended?.error, undefined);
   await world.close();
 });
