@@ -164,4 +164,13 @@ describe('planGates() by an alarm and a query', () => {
     assert.deepEqual(play.look(), ['ask Prometheus', 'hold AlarmRings']);
     assert.deepEqual(play.plan().requeue, { kind: 'at', at: play.now + 4_000 });
   });
+
+  test('looks again when the answer that is the first to grow old does, whichever is told', () => {
+    const play = queried('Pause');
+    play.look();
+    play.ring('unknown', 'query');
+    play.time += 4_000;
+    assert.deepEqual(play.ring('fails', 'alarm').look(), ['hold AlarmRings']);
+    assert.deepEqual(play.plan().requeue, { kind: 'at', at: play.now + 6_000 });
+  });
 });

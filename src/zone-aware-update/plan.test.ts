@@ -153,6 +153,11 @@ describe('planZoneAwareUpdate() takes a step', () => {
     assert.deepEqual(play.look(), ['delete web-7']);
   });
 
+  test('takes no stuck pod whose zone nobody knows', () => {
+    const play = new UpdatePlay().put(0, { state: 'crashing', zone: undefined });
+    assert.deepEqual(play.look(), ['hold ZoneUnknown']);
+  });
+
   test('[zau 12] asks no alarm for stuck pods', () => {
     const play = new UpdatePlay().put(0, { state: 'crashing' });
     play.spec = { ...play.spec, alarm: 'Pause' };

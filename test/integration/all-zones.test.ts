@@ -176,3 +176,26 @@ test('an operator that may not list nodes ends in good order all the same', asyn
   assert.equal(operator.ended?.error, undefined);
   await world.close();
 });
+
+test('a leader that is halted in the midst of a step deletes nothing more once another one may lead [SPLIT-1]', async () => {
+  // Slow requests: the pods of a step leave one after the other.
+  const flags = ['-kubernetes.client-qps=0.2', '-kubernetes.client-burst=1'];
+  const world = await openZoned({ operators: 2, flags });
+  await installZones(world);
+  await createWeb(world);
+  const first = await world.readyOperator();
+  world.startOperator();
+  await createUpdate(world, 'web');
+  await until(world, 'all is up to date', () => updateCondition(world).startsWith('Updated'));
+  await world.clock.advance(minutes(3));
+  await changeWeb(world, 'web:2');
+  const deleted = (client: string): number =>
+    world.cluster.eventLog.calls.filter(
+      (call) => call.client === client && call.verb === 'delete' && call.resource === 'pods',
+    ).length;
+  await until(world, 'one pod of two has gone', () => deleted(first.client) === 2);
+  first.pause(seconds(100));
+  await untilWeb(world, 'web:2');
+  assert.equal(deleted(first.client), 2);
+  await world.close();
+});
