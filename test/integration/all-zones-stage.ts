@@ -90,12 +90,16 @@ export async function untilWeb(world: World, image: string): Promise<void> {
 }
 
 /** Makes the ZoneAwareUpdate `zau` of `statefulset`. */
-export async function createUpdate(world: World, statefulset: string): Promise<void> {
+export async function createUpdate(
+  world: World,
+  statefulset: string,
+  rest: JsonObject = {},
+): Promise<void> {
   const body = {
     apiVersion: `${zoneAwareUpdates.group}/${zoneAwareUpdates.version}`,
     kind: zoneAwareUpdates.kind,
     metadata: { name: 'zau', namespace: NAMESPACE },
-    spec: { statefulset, maxUnavailable: 3 },
+    spec: { statefulset, maxUnavailable: 3, ...rest },
   };
   await world.run(world.admin.create(zoneAwareUpdates, { namespace: NAMESPACE }, { body }));
 }

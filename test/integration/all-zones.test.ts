@@ -5,7 +5,18 @@ import { minutes, seconds } from '#base/units.ts';
 import type { World } from '#testing/world.ts';
 import { images } from '#testing/world-group.ts';
 import { OPERATOR_USER } from '#testing/world-operator.ts';
-import { messagesOf, newPodsOf, openGroups, until } from './all-stage.ts';
+import {
+  changeDb,
+  createDb,
+  createRollout,
+  installRollouts,
+  messagesOf,
+  newPodsOf,
+  openGroups,
+  partitionOf,
+  until,
+  untilDb,
+} from './all-stage.ts';
 import {
   changeWeb,
   createUpdate,
@@ -197,5 +208,50 @@ test('a leader that is halted in the midst of a step deletes nothing more once a
   first.pause(seconds(100));
   await untilWeb(world, 'web:2');
   assert.equal(deleted(first.client), 2);
+  await world.close();
+});
+
+test('nothing is taken away while budgets by zone are there that could not be listed yet [BUDG-1]', async () => {
+  const world = await openZoned();
+  await installZones(world);
+  await createZoneBudget(world, { maxUnavailable: 1 });
+  const disarm = world.cluster.faults.add({
+    match: { user: OPERATOR_USER, resource: 'zonedisruptionbudgets' },
+    action: { kind: 'error', code: 500 },
+  });
+  await world.readyOperator();
+  const away = new MostAway(world);
+  await world.setImage(images.new);
+  await world.clock.advance(minutes(5));
+  assert.deepEqual(away.most, []);
+  disarm();
+  await world.untilRolled(images.new);
+  assert.equal(away.most.length, 1, away.most.join(' '));
+  await world.close();
+});
+
+test('an update that only plans keeps no group from its set', async () => {
+  const world = await openZoned();
+  await installZones(world);
+  await createUpdate(world, set, { dryRun: true });
+  await world.readyOperator();
+  await world.setImage(images.new);
+  await world.untilRolled(images.new);
+  assert.deepEqual(messagesOf(world, set, 'ConflictingOwners'), []);
+  await world.close();
+});
+
+test('an update keeps no PhasedRollout from a set that the StatefulSet controller rolls', async () => {
+  const world = await openZoned();
+  await installZones(world);
+  await installRollouts(world);
+  await createDb(world);
+  await createUpdate(world, 'db');
+  await world.readyOperator();
+  await createRollout(world, 'db');
+  await until(world, 'it is taken over', () => partitionOf(world) === 3);
+  await changeDb(world, 'db:2');
+  await untilDb(world, 'db:2');
+  assert.match(updateCondition(world), /^WrongUpdateStrategy/);
   await world.close();
 });
