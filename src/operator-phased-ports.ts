@@ -21,6 +21,7 @@ import type { RolloutView } from '#phased-rollout/parse-resource.ts';
 import { PartitionPaces } from '#phased-rollout/partition-paces.ts';
 import { PhasedWrites } from '#phased-rollout/phased-writes.ts';
 import type { PhasedControllerPorts } from '#phased-rollout/run-phased-rollouts.ts';
+import { WritePaces } from '#phased-rollout/write-paces.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 
 /** What all terms of one process share. */
@@ -74,6 +75,7 @@ export function phasedPorts(
     reads: new ConsistentReads({ client, clock, ...freshness }),
     refusals: new Refusals(),
     paces: new PartitionPaces(),
+    writePaces: new WritePaces(),
     lifted: new LiftedGates(clock),
     letGo: new LetGoPods({ clock, statefulSets, pods, open }),
     watched: new WatchedPods(pods, clock),

@@ -268,6 +268,21 @@ describe('judgeReading()', () => {
     assert.deepEqual(warnings, ['"part of it is missing"', '"old"']);
   });
 
+  test('judgeReading() looks once at what stands 700,000 times in an answer', () => {
+    let looks = 0;
+    const same: Sample = {
+      text: 'a histogram',
+      get value() {
+        looks += 1;
+        return Number.NaN;
+      },
+    };
+    const samples = Array.from({ length: 700_000 }, () => same);
+    const candidate: Reading = { kind: 'vector', samples, warnings: [] };
+    assert.equal(judgeReading({ candidate }, upTo5).verdict, 'unknown');
+    assert.ok(looks < 10, `${looks} looks`);
+  });
+
   test('judgeReading() passes nothing by bounds but values within them', () => {
     const values = fc.array(fc.oneof(fc.double(), fc.constantFrom(Number.NaN, 5, -5, Infinity)), {
       minLength: 1,

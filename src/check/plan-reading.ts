@@ -121,7 +121,8 @@ function judgeSamples(
   }
   const beside = rule.baseline === undefined ? undefined : baselineOf(baseline);
   if (typeof beside === 'string') return { ...judged('unknown', 'NoBaseline', beside), value };
-  const each = samples.map((sample) => judgeSample(sample, beside, rule));
+  // What is no number is one sample, however often it comes.
+  const each = [...new Set(samples)].map((sample) => judgeSample(sample, beside, rule));
   return { ...foremost(each, rule.several === 'any' ? anyPasses : allPass), value };
 }
 

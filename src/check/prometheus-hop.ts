@@ -26,20 +26,21 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
  * https to http; once dropped they stay so. The peer's client takes them along to subdomains, and from https to http. What the
  * Location names as user and password is not sent.
  *
+ * @param answer `shown` is the location as messages may show it
  * @returns undefined when the answer stands
  */
 export function hopAfter(
   hop: Hop,
-  answer: { readonly status: number; readonly location: string },
+  answer: { readonly status: number; readonly location: string; readonly shown?: string },
 ): NextHop | undefined {
-  const { status, location } = answer;
+  const { status, location, shown = location } = answer;
   if (!redirects.includes(status) || location === '') return undefined;
   // Put together as texts: a path that begins with two slashes would be taken for a host.
   const url = URL.parse(location, hop.url.origin + hop.target);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return {
       kind: 'misdirected',
-      why: `it redirects to ${quoted(location)}, no http or https URL`,
+      why: `it redirects to ${quoted(shown)}, no http or https URL`,
     };
   }
   const next = { url: new URL(url.origin), target: url.pathname + url.search };

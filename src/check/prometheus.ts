@@ -16,6 +16,7 @@ import { type PrometheusUrl, queryTarget, readPrometheusUrl } from './prometheus
 import type { NoReading, Reading } from './reading.ts';
 import { type Server, ServerPools } from './server-pools.ts';
 import type { ServerTrust } from './server-trust.ts';
+import { withoutSecret } from './without-secret.ts';
 
 /** What is asked of a Prometheus server, and how it is reached. */
 export interface PrometheusQuery extends ServerTrust {
@@ -153,7 +154,9 @@ class HttpPrometheus implements Prometheus {
       const answer = await this.#send(hop, way);
       if ('kind' in answer) return answer;
       const { status, headers } = answer;
-      const next = hopAfter(hop, { status, location: headers['location'] ?? '' });
+      const { location = '' } = headers;
+      const shown = withoutSecret(location, first.authorization);
+      const next = hopAfter(hop, { status, location, shown });
       if (next === undefined) return readingOf(answer, first.authorization);
       if (next.kind === 'misdirected') return failed('Misdirected', next.why);
       if (hops === mostHops) {
@@ -219,27 +222,19 @@ function failureOf(error: Error, { url }: Hop): Failure {
 
 function readingOf(answer: TransportResponse, authorization: string | undefined): Reading {
   const { status, headers } = answer;
-  const body = withoutSecret(Buffer.from(answer.body).toString(), authorization);
+  const masked = (text = ''): string => withoutSecret(text, authorization);
+  const body = masked(Buffer.from(answer.body).toString());
   if (status >= 400) return failed('Refused', `it answers ${status}: ${quoted(body.trim())}`);
-  const encoding = headers['content-encoding'] ?? '';
+  const encoding = masked(headers['content-encoding']);
   if (!/^(?:identity)?$/i.test(encoding.trim())) {
     const why = `its answer is encoded as ${quoted(encoding)}, which was not asked for`;
     return failed('Unreadable', why);
   }
   const parsed = parseReading(body);
   if (parsed.kind === 'valid') return parsed.value;
-  const seen = `${status}, ${quoted(headers['content-type'] ?? '')}`;
+  const seen = `${status}, ${quoted(masked(headers['content-type']))}`;
   const { path, message } = parsed.problem;
   return failed('Unreadable', `its answer (${seen}) is none of Prometheus: ${path} ${message}`);
-}
-
-/** Shorter ones might be part of anything. */
-const shortestSecret = 8;
-
-/** Some servers repeat in their errors what they were sent, and messages are kept and logged. */
-function withoutSecret(text: string, authorization = ''): string {
-  const secret = authorization.slice(authorization.indexOf(' ') + 1);
-  return secret.length < shortestSecret ? text : text.replaceAll(secret, '…');
 }
 
 const longestShown = 300;

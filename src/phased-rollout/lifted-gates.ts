@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { type Monotonic, seconds } from '#base/units.ts';
+import { type Monotonic, monotonic, seconds } from '#base/units.ts';
 import type { TargetSet } from './snapshot.ts';
 
 /** A gate that was lifted as somebody wanted it so. */
@@ -20,7 +20,7 @@ const horizon = seconds(120);
  */
 export class LiftedGates {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** By uid of the set; oldest first. */
+  /** By uid of the set. */
   readonly #lifted = new Map<string, LiftedGate>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
@@ -32,6 +32,19 @@ export class LiftedGates {
     this.#lifted.delete(uid);
     this.#lifted.set(uid, { from, revision, at: this.#clock.monotonic() });
     this.#forgetOld();
+  }
+
+  /**
+   * A request of an earlier process, of which nobody knows, may still lift the gate of `set`.
+   *
+   * @param until when none can arrive any more
+   */
+  awaited({ set }: Pick<TargetSet, 'set'>, until: Monotonic): void {
+    const { uid, resourceVersion: revision, spec } = set;
+    // From 1 a check that passed may have lowered it, too.
+    if (spec.partition <= 1 || this.#lifted.get(uid)?.revision === revision) return;
+    this.#lifted.delete(uid);
+    this.#lifted.set(uid, { from: spec.partition, revision, at: monotonic(until - horizon) });
   }
 
   /**
@@ -53,8 +66,7 @@ export class LiftedGates {
   #forgetOld(): void {
     const now = this.#clock.monotonic();
     for (const [uid, { at }] of this.#lifted) {
-      if (now - at < horizon) return;
-      this.#lifted.delete(uid);
+      if (now - at >= horizon) this.#lifted.delete(uid);
     }
   }
 }

@@ -1,7 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { problemText } from '#base/parsed.ts';
 import type { Instant, Millis, Monotonic } from '#base/units.ts';
-import type { CheckState } from '#check/check-state.ts';
 import type { Credentials } from '#check/credentials.ts';
 import type { OpenQuestions } from '#check/open-questions.ts';
 import type { SeenStates } from '#check/seen-states.ts';
@@ -25,7 +24,7 @@ import { nextToGo } from './let-go.ts';
 import type { LiftedGates } from './lifted-gates.ts';
 import { finalizer, ownerAnnotation, type RolloutView } from './parse-resource.ts';
 import { indexes } from './phased-indexes.ts';
-import type { BecauseUnaskable } from './plan-decision.ts';
+import type { BecauseUnaskable, RememberedCheck } from './plan-decision.ts';
 import { gateStateOf } from './plan-gate.ts';
 import type { DisruptionHold, GateSight, PhasedSnapshot, TargetSet } from './snapshot.ts';
 
@@ -49,7 +48,7 @@ export interface PhasedMomentPorts {
   readonly credentials: Credentials;
   readonly stuckAfter: Millis | undefined;
   /** What the last plan of this process remembered, by key. */
-  readonly memories: ReadonlyMap<string, CheckState>;
+  readonly memories: ReadonlyMap<string, RememberedCheck>;
 }
 
 /** A PhasedRollout as one instant shows it, taken in one synchronous step (D-49). */
@@ -112,8 +111,19 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
     stuckAfter: ports.stuckAfter,
     watched: ports.watched.of(sets),
   };
+  noteAwaited(target, at, ports);
   const budgets = ports.budgets.proof(key);
   return { ...at, rollout, snapshot, proof: { ...proof, budgets }, next, permission };
+}
+
+/** Whether an earlier process has to be waited for is known once the holds of the moment are. */
+function noteAwaited(
+  target: TargetSet | undefined,
+  at: At,
+  { predecessor, lifted }: PhasedMomentPorts,
+): void {
+  const until = predecessor.until(at);
+  if (target !== undefined && until !== undefined) lifted.awaited(target, until);
 }
 
 function isLiftWanted({ spec, isDeleting }: RolloutView): boolean {

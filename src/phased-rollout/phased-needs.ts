@@ -26,7 +26,8 @@ export class PhasedNeeds {
   readonly #ports: PhasedMomentPorts;
   #reads = 0;
   #asks = 0;
-  #hasCredentials = false;
+  /** Names of Secrets that were read in this pass: the spec may name others by the time that they are. */
+  readonly #read = new Set<string>();
 
   constructor(key: string, ports: PhasedMomentPorts) {
     this.#key = key;
@@ -56,11 +57,13 @@ export class PhasedNeeds {
     if (spec.kind === 'invalid') return undefined;
     const { targetRef } = spec.value;
     const { namespace } = rollout;
-    if (!this.#hasCredentials && isAsking(plan)) {
-      this.#hasCredentials = true;
+    if (isAsking(plan)) {
       const { secrets } = gateQueries(spec.value);
-      const missing = secrets.filter((name) => !credentials.isFresh(namespace, name));
+      const missing = secrets.filter(
+        (name) => !this.#read.has(name) && !credentials.isFresh(namespace, name),
+      );
       if (missing.length > 0) {
+        for (const name of missing) this.#read.add(name);
         return async (signal) => {
           await Promise.all(missing.map((name) => credentials.read(namespace, name, signal)));
         };

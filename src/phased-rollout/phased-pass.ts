@@ -1,26 +1,26 @@
-import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '#base/assert-never.ts';
 import type { Logger } from '#base/logger.ts';
 import { after, type Monotonic, millis, seconds } from '#base/units.ts';
 import { askQueries } from '#check/ask-queries.ts';
 import type { Prometheus } from '#check/prometheus.ts';
 import { authorized } from '#check/secured-query.ts';
-import type { DeletePod, Requeue } from '#control/decision.ts';
+import type { Requeue } from '#control/decision.ts';
 import { sooner } from '#control/group-plan.ts';
 import type { EndedDeletion, PodDeletions } from '#control/pod-deletions.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import { gateQueries } from './gate-queries.ts';
-import { nextStatus } from './next-status.ts';
+import { statusAfter } from './next-status.ts';
 import type { RolloutView } from './parse-resource.ts';
 import type { PartitionPaces } from './partition-paces.ts';
 import { type ApprovalPorts, approve, letsGo } from './phased-approval.ts';
 import { type PhasedMoment, phasedMomentOf } from './phased-moment.ts';
 import { isUnaskable, PhasedNeeds } from './phased-needs.ts';
-import { type PhasedWrites, rolloutRef, type SetDecision } from './phased-writes.ts';
+import { deletionOf, type PhasedWrites, rolloutRef, type SetDecision } from './phased-writes.ts';
 import { planPhasedRollout } from './plan.ts';
 import type { PhasedDecision, PhasedPlan } from './plan-decision.ts';
+import type { ContestedWrite, WritePaces } from './write-paces.ts';
 
 /** What passes go through. */
 export interface PhasedPassPorts extends ApprovalPorts {
@@ -29,6 +29,7 @@ export interface PhasedPassPorts extends ApprovalPorts {
   readonly prometheus: Prometheus;
   readonly writes: PhasedWrites;
   readonly paces: PartitionPaces;
+  readonly writePaces: WritePaces;
   readonly unseenSets: UnseenWrites;
   readonly unseenRollouts: UnseenWrites;
   readonly deletions: PodDeletions;
@@ -49,6 +50,9 @@ export type PhasedPassEnd =
       /** Absent where nothing was planned. */
       readonly plan?: PhasedPlan;
     };
+
+/** Why all waits, and until when. */
+type Paused = NonNullable<ReturnType<PartitionPaces['pauseOf']>> | ContestedWrite;
 
 /** How soon what cannot be asked is looked at again: Secrets are not watched. */
 const lookAgainAfter = seconds(5);
@@ -77,8 +81,9 @@ export class PhasedPass {
       if (moment === undefined) return { kind: 'gone' };
       const unseen = this.#awaitingOwnWrite(moment);
       if (unseen !== undefined) return unseen;
-      const plan = planPhasedRollout(moment.snapshot, moment.now);
-      const pause = this.#ports.paces.pauseOf(plan.decisions, moment);
+      const plan = this.#uncontested(planPhasedRollout(moment.snapshot, moment.now), moment);
+      const pause =
+        this.#ports.paces.pauseOf(plan.decisions, moment) ?? this.#statusPause(plan, moment);
       if (pause !== undefined) return paused(moment, pause);
       const need = this.#needs.of(moment, plan);
       if (need === undefined) return this.#carryOut(moment, plan, signal);
@@ -109,6 +114,25 @@ export class PhasedPass {
     const message = `a write that was stored at revision ${unseen.revision} does not show for more than 10 s`;
     const holds = [{ reason: 'AwaitingOwnWrite', message }];
     return { kind: 'ended', rollout, holds, requeue: { kind: 'await-change' } };
+  }
+
+  /** What somebody else keeps undoing waits; all else goes on. */
+  #uncontested(plan: PhasedPlan, moment: PhasedMoment): PhasedPlan {
+    let { requeue } = plan;
+    const decisions = plan.decisions.map((each): PhasedDecision => {
+      const pause = this.#ports.writePaces.pauseOf(each, moment.rollout.uid, moment);
+      if (pause === undefined) return each;
+      requeue = sooner(requeue, { kind: 'at', at: pause.until });
+      return { kind: 'hold', ...pause };
+    });
+    return { ...plan, decisions, requeue };
+  }
+
+  /** Somebody else keeps undoing the status. What changes a set or a pod does not wait for that: gates must stand. */
+  #statusPause(plan: PhasedPlan, moment: PhasedMoment): Paused | undefined {
+    if (!plan.decisions.every(({ kind }) => isOfStatus(kind))) return undefined;
+    if (statusAfter(moment, plan) === undefined) return undefined;
+    return this.#ports.writePaces.statusPauseOf(this.#key, moment.rollout, moment);
   }
 
   async #carryOut(
@@ -149,7 +173,7 @@ export class PhasedPass {
         return;
       case 'add-finalizer':
       case 'remove-finalizer':
-        return this.#ports.writes.changeFinalizer(moment.rollout, decision.kind, signal);
+        return this.#changeFinalizer(decision, moment, signal);
       case 'delete-pod':
         this.#delete(decision, signal);
         return;
@@ -160,6 +184,21 @@ export class PhasedPass {
       default:
         assertNever(decision);
     }
+  }
+
+  async #changeFinalizer(
+    decision: Extract<PhasedDecision, { kind: 'add-finalizer' | 'remove-finalizer' }>,
+    { rollout }: PhasedMoment,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { writes, writePaces } = this.#ports;
+    await writes.changeFinalizer(rollout, decision.kind, signal);
+    writePaces.written(decision, rollout.uid, this.#now());
+  }
+
+  #now(): Pick<PhasedMoment, 'now' | 'monotonic'> {
+    const { clock } = this.#ports;
+    return { now: clock.now(), monotonic: clock.monotonic() };
   }
 
   #delete(decision: Extract<PhasedDecision, { kind: 'delete-pod' }>, signal: AbortSignal): void {
@@ -183,9 +222,10 @@ export class PhasedPass {
         if (letsGo(decision)) this.#ports.partitionLost(sentAt);
       },
     };
-    const { writes, refusals, clock } = this.#ports;
+    const { writes, writePaces, refusals } = this.#ports;
     await writes.changeSet(decision, rollout.name, sending);
-    const at = { now: clock.now(), monotonic: clock.monotonic() };
+    const at = this.#now();
+    writePaces.written(decision, rollout.uid, at);
     refusals.recovered(this.#key, at.monotonic);
     if (decision.kind === 'set-partition') this.#ports.paces.written(decision, at);
     if (letsGo(decision)) this.#tell(rollout, { ...decision, type: 'Normal' });
@@ -233,40 +273,23 @@ export class PhasedPass {
   }
 
   async #store(moment: PhasedMoment, plan: PhasedPlan, signal: AbortSignal): Promise<void> {
-    const { writes, questions } = this.#ports;
-    const { rollout, snapshot, now } = moment;
-    const isPlanned =
-      plan.status !== snapshot.resource.status || Object.keys(plan.conditions).length > 0;
-    if (isPlanned) {
-      const status = nextStatus(rollout, plan, now);
-      if (!isDeepStrictEqual(status, rollout.writtenStatus)) {
-        await writes.storeStatus(rollout, status, signal);
-      }
+    const { writes, writePaces, questions } = this.#ports;
+    const { rollout } = moment;
+    const status = statusAfter(moment, plan);
+    if (status !== undefined) {
+      const stored = await writes.storeStatus(rollout, status, signal);
+      writePaces.statusStored({ key: this.#key, rollout, stored }, this.#now());
     }
     if (plan.isAnswerDone) questions.drop(this.#key);
   }
 }
 
 /** Somebody else takes back what would be written: all waits, and says so. */
-function paused(
-  { rollout }: PhasedMoment,
-  { until, because }: NonNullable<ReturnType<PartitionPaces['pauseOf']>>,
-): PhasedPassEnd {
+function paused({ rollout }: PhasedMoment, { until, because }: Paused): PhasedPassEnd {
   return { kind: 'ended', rollout, holds: [because], requeue: { kind: 'at', at: until } };
 }
 
-function deletionOf({
-  set,
-  pod,
-  because: { reason, message },
-}: Extract<PhasedDecision, { kind: 'delete-pod' }>): DeletePod {
-  const isStuck = reason === 'StuckPodReplaced';
-  return {
-    kind: 'delete-pod',
-    set,
-    pod,
-    costs: isStuck ? 'nothing' : 'a-slot',
-    maxUnavailable: 1,
-    because: { reason: isStuck ? 'StuckPodReplaced' : 'RollingBack', message },
-  };
+/** Whether decisions of `kind` change no more than what is known and told of a PhasedRollout. */
+function isOfStatus(kind: PhasedDecision['kind']): boolean {
+  return kind === 'ask' || kind === 'tell' || kind === 'hold';
 }

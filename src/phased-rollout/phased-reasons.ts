@@ -40,7 +40,7 @@ export const phasedReasons: Readonly<
   RolloutCompleted: act('Every pod of the set runs its update revision.'),
   Suspended: act('spec.standardRollingUpdate is true: updates roll without checks.'),
   SuspensionTakenBack: act(
-    'The request that lifted the gate took effect after spec.standardRollingUpdate was false again.',
+    'A request that lifted the gate took effect while spec.standardRollingUpdate was false; it was under way since that was true, or an earlier process may have left it behind.',
   ),
   Released: act('The PhasedRollout is deleted, or targets another set.'),
 
@@ -136,6 +136,10 @@ export const phasedReasons: Readonly<
   PartitionContested: hold(
     'Somebody else keeps setting the partition back; it is written again ever more rarely.',
     'Leave the partition out of whatever writes the StatefulSet, such as a manifest that is applied again and again.',
+  ),
+  WriteContested: hold(
+    'Somebody else keeps undoing what this operator writes on the set or on the PhasedRollout; it is written again ever more rarely.',
+    'Find who writes the annotation, the finalizer or the status that the message names, and have it left alone.',
   ),
   AwaitingOwnWrite: hold(
     'A write of this operator is not shown by its watch yet.',

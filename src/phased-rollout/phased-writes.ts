@@ -3,13 +3,14 @@ import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Monotonic } from '#base/units.ts';
-import type { SetRef } from '#control/decision.ts';
+import type { DeletePod, SetRef } from '#control/decision.ts';
 import { unlessSent } from '#control/unless-sent.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import { isOutcomeUnknown } from '#kubernetes/api-error.ts';
 import type { Client, Patch } from '#kubernetes/client.ts';
 import type { Freshness } from '#kubernetes/freshness.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import { objectAt } from '#statefulset/parse-fields.ts';
 import { finalizer, ownerAnnotation, type RolloutView } from './parse-resource.ts';
 import type { PhasedDecision } from './plan-decision.ts';
 
@@ -101,8 +102,17 @@ export class PhasedWrites {
     this.#ports.unseenRollouts.answered(uid, stored.metadata.resourceVersion);
   }
 
-  /** Stores `status`, if `rollout` is still what was read (C6). @throws what the request fails with */
-  async storeStatus(rollout: RolloutView, status: JsonObject, signal: AbortSignal): Promise<void> {
+  /**
+   * Stores `status`, if `rollout` is still what was read (C6).
+   *
+   * @returns the status as the server has it now
+   * @throws what the request fails with
+   */
+  async storeStatus(
+    rollout: RolloutView,
+    status: JsonObject,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
     const { namespace, name, uid, resourceVersion } = rollout;
     const type = resourceTypes.phasedRollouts;
     const body = {
@@ -114,6 +124,7 @@ export class PhasedWrites {
     const write = { body, subresource: 'status', ...unlessSent(signal) } as const;
     const stored = await this.#ports.client.replace(type, { namespace, name }, write);
     this.#ports.unseenRollouts.answered(uid, stored.metadata.resourceVersion);
+    return objectAt(stored, 'status');
   }
 }
 
@@ -173,4 +184,21 @@ function detailOf(decision: SetDecision): Readonly<Record<string, number | strin
 /** Names `rollout` in Events and reports. */
 export function rolloutRef({ namespace, name, uid }: RolloutView): SetRef {
   return { namespace, name, uid };
+}
+
+/** Returns the deletion that `decision` is, as whoever sends it takes it. */
+export function deletionOf({
+  set,
+  pod,
+  because: { reason, message },
+}: Extract<PhasedDecision, { kind: 'delete-pod' }>): DeletePod {
+  const isStuck = reason === 'StuckPodReplaced';
+  return {
+    kind: 'delete-pod',
+    set,
+    pod,
+    costs: isStuck ? 'nothing' : 'a-slot',
+    maxUnavailable: 1,
+    because: { reason: isStuck ? 'StuckPodReplaced' : 'RollingBack', message },
+  };
 }

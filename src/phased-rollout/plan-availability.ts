@@ -1,8 +1,7 @@
-import { podsAre } from '#base/pods-text.ts';
 import { isUnavailable } from '#statefulset/slot.ts';
-import { held, type Outcome, type Pass, slotsIn } from './plan-outcome.ts';
+import { type Outcome, type Pass, slotsIn } from './plan-outcome.ts';
 import { beginRollback, isRollbackWanted } from './plan-rollback.ts';
-import { nextLook, planStuckPod, stuckOnUpdate } from './plan-stuck.ts';
+import { awaitingPods, planStuckPod, stuckOnUpdate } from './plan-stuck.ts';
 import type { Step } from './status.ts';
 
 /**
@@ -15,9 +14,5 @@ export function planUnavailable(pass: Pass, step: Step): Outcome | undefined {
   if (missing.length === 0) return undefined;
   const failed = isRollbackWanted(pass) ? stuckOnUpdate(pass, slots) : undefined;
   if (failed !== undefined) return beginRollback(pass, step, failed);
-  const stuck = planStuckPod(pass, slots);
-  if (stuck !== undefined) return stuck;
-  const names = missing.slice(0, 3).map(({ ordinal }) => `${pass.target.set.name}-${ordinal}`);
-  const message = `${podsAre(missing.length)} not available: ${names.join(', ')}`;
-  return held('AwaitingAvailability', message, nextLook(pass, missing));
+  return planStuckPod(pass, slots) ?? awaitingPods(pass, missing);
 }

@@ -23,6 +23,7 @@ export type PhasedReason =
   | 'RevisionReverted'
   | 'StuckPodReplaced'
   | 'StuckPodKept'
+  | 'WriteContested'
   | 'RollingBack'
   | 'RolledBack'
   | 'WithinStep'
@@ -103,6 +104,12 @@ export type PhasedDecision =
   /** Nothing more is done; `until` when time alone ends it. */
   | { readonly kind: 'hold'; readonly until?: Instant; readonly because: BecausePhased };
 
+/** How far a check has come, as one process remembers it. */
+export interface RememberedCheck extends CheckState {
+  /** Why the last answer was none that passes: a clause, which stays the same while the cause does. */
+  readonly failing?: string;
+}
+
 /** What the planner returns. */
 export interface PhasedPlan {
   readonly decisions: readonly PhasedDecision[];
@@ -112,7 +119,7 @@ export interface PhasedPlan {
   readonly conditions: { readonly Ready?: WantedCondition; readonly Updated?: WantedCondition };
   readonly requeue: Requeue;
   /** What the process is to remember of the check for its next snapshot. */
-  readonly memory: CheckState | undefined;
+  readonly memory: RememberedCheck | undefined;
   /** Whether the answer of the snapshot may be dropped once the status is stored: it is counted, or never will be. */
   readonly isAnswerDone: boolean;
 }

@@ -66,7 +66,9 @@ export function planGate(pass: Pass, step: Step): Outcome {
     const sight = { check: check.value, view: { ...view, state: counted.state } };
     return stored(pass, { step, sight, answer });
   }
-  return { memory: state, ...planNext(pass, step, { check: check.value, view }) };
+  const failing = failingOf(snapshot, state);
+  const memory = { ...state, ...(failing !== undefined && { failing }) };
+  return { memory, ...planNext(pass, step, { check: check.value, view }) };
 }
 
 function viewOf({ snapshot, now }: Pass, state: CheckState): CheckView {
@@ -113,7 +115,23 @@ function stored(
   const status = { ...pass.snapshot.resource.status, step: next };
   const because = { reason: 'Rolling', message: countText(pass, next, answer) };
   const conditions = { Updated: { status: 'False', because } } as const;
-  return goesOn(pass, status, { memory: state, conditions });
+  const failing = clauseOf(answer);
+  const memory = { ...state, ...(failing !== undefined && { failing }) };
+  return goesOn(pass, status, { memory, conditions });
+}
+
+/** Why the last answer was none that passes, as far as this process knows. */
+function failingOf(
+  { gate: { memory } }: PhasedSnapshot,
+  { subject }: CheckState,
+): string | undefined {
+  return memory?.subject === subject ? memory.failing : undefined;
+}
+
+/** Values differ from answer to answer, and what is told is told anew whenever it changes. */
+function clauseOf({ verdict, because: { reason, message } }: Answer): string | undefined {
+  if (verdict === 'passes') return undefined;
+  return reason === 'OutOfBounds' ? 'a value is outside of its bounds' : message;
 }
 
 /** How far the step has come, and what was answered last. */
@@ -140,7 +158,7 @@ function planNext(pass: Pass, step: Step, { check, view }: Sight): Outcome {
     case 'failed':
       return planFailure(pass, step, plan);
     case 'wait':
-      return planWait(pass, plan);
+      return planWait(pass, step, plan);
     case 'ask':
       return planQuestion(pass, step, view);
     default:
@@ -160,14 +178,26 @@ function planRelease(pass: Pass, step: Step): Outcome {
   }));
 }
 
-function planWait({ now }: Pass, plan: Extract<CheckPlan, { kind: 'wait' }>): Outcome {
+function planWait(
+  { snapshot, now }: Pass,
+  step: Step,
+  plan: Extract<CheckPlan, { kind: 'wait' }>,
+): Outcome {
   const until = after(now, plan.remaining);
   if (plan.for === 'initial-delay') {
     const message = `All pods are available; the first check waits until ${formatUtcSeconds(until)}`;
     return held('InitialDelay', message, until);
   }
   // One sentence for both, as it is told anew whenever it changes: the counts of the status have the rest.
-  return held('AwaitingCheck', 'The next check is being asked, or is not due yet', until);
+  const waiting = 'The next check is being asked, or is not due yet';
+  const why = snapshot.gate.memory?.failing ?? formerly(step);
+  return held('AwaitingCheck', why === undefined ? waiting : `${waiting}; the last: ${why}`, until);
+}
+
+/** What the status says of the last answer, which may have come to an earlier process. */
+function formerly({ status, consecutiveFailures }: Step): string | undefined {
+  if (status === 'PrometheusError') return 'it had no answer, as the condition Updated says';
+  return consecutiveFailures > 0 ? 'it failed, as the condition Updated says' : undefined;
 }
 
 function planQuestion(pass: Pass, step: Step, view: CheckView): Outcome {

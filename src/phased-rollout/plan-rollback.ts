@@ -1,4 +1,3 @@
-import { podsAre } from '#base/pods-text.ts';
 import { podRef, setRef } from '#control/refs.ts';
 import { successorRevision } from '#statefulset/revision.ts';
 import { isUnavailable, type Slot } from '#statefulset/slot.ts';
@@ -13,7 +12,7 @@ import {
   slotsIn,
   unlessHeld,
 } from './plan-outcome.ts';
-import { nextLook, planStuckPod } from './plan-stuck.ts';
+import { awaitingPods, planStuckPod } from './plan-stuck.ts';
 import type { Step } from './status.ts';
 
 /** Whether the user wants pods to go back where an update fails. */
@@ -51,12 +50,12 @@ function planPods(pass: Pass, step: Step): Outcome {
   if (pod === undefined && step.status === 'RolledBack') return held('RolledBack', done);
   const slots = slotsIn(pass);
   const waiting = slots.filter((slot) => isUnavailable(slot) && !isPlain(slot, pod?.uid));
-  if (waiting.length > 0) return planStuckPod(pass, slots) ?? awaiting(pass, waiting);
+  if (waiting.length > 0) return planStuckPod(pass, slots) ?? awaitingPods(pass, waiting);
   if (pod === undefined) return entered(pass, step, { status: 'RolledBack', message: done });
   const message = `${pod.name} goes back to ${currentRevision}, as the update to ${updateRevision} has failed`;
   if (step.status !== 'RollingBack') return entered(pass, step, { status: 'RollingBack', message });
   const slot = slots.find((each) => isPlain(each, pod.uid));
-  return slot === undefined ? awaiting(pass, slots) : replaced(pass, { slot, pod, message });
+  return slot === undefined ? awaitingPods(pass, slots) : replaced(pass, { slot, pod, message });
 }
 
 function replaced(
@@ -83,12 +82,6 @@ function replaced(
 function isPlain(slot: Slot, uid: string | undefined): boolean {
   const isGoing = slot.kind === 'missing' || slot.kind === 'terminating';
   return !isGoing && slot.pod.uid === uid;
-}
-
-function awaiting(pass: Pass, waiting: readonly Slot[]): Outcome {
-  const names = waiting.slice(0, 3).map(({ ordinal }) => `${pass.target.set.name}-${ordinal}`);
-  const message = `${podsAre(waiting.length)} not available: ${names.join(', ')}`;
-  return held('AwaitingAvailability', message, nextLook(pass, waiting));
 }
 
 function entered(

@@ -1,5 +1,6 @@
 import { assertNever } from '#base/assert-never.ts';
 import { after, type Instant, seconds } from '#base/units.ts';
+import { isUnavailable } from '#statefulset/slot.ts';
 import { planUnavailable } from './plan-availability.ts';
 import { planGate } from './plan-gate.ts';
 import {
@@ -12,8 +13,8 @@ import {
   slotsIn,
   unlessHeld,
 } from './plan-outcome.ts';
-import { isRollbackWanted, planRollback } from './plan-rollback.ts';
-import { planStuckPod } from './plan-stuck.ts';
+import { beginRollback, isRollbackWanted, planRollback } from './plan-rollback.ts';
+import { awayText, nextLook, planStuckPod, stuckOnUpdate } from './plan-stuck.ts';
 import { isRollback, type Step, type StepStatus } from './status.ts';
 
 /** How long until a pod is looked for again that is not there yet (R34). */
@@ -36,9 +37,7 @@ function planUnderWay(pass: Pass): Outcome {
   if (isGoneBack && isRollbackWanted(pass)) return planRollback(pass, stored);
   // Nobody wants that any more, or ever did: what the status says of it is from before, and the rollout is checked anew.
   const step = isGoneBack ? undefined : stored;
-  if (partition === 0) {
-    return held('AwaitingPromotion', `${set.name} has nothing left to check`);
-  }
+  if (partition === 0) return planLast(pass, step);
   // No pod is let go by that, and no check is spent on pods that are not there any more (T56).
   if (partition > replicas) {
     const message = `${set.name} has ${replicas} replicas only`;
@@ -52,6 +51,20 @@ function planUnderWay(pass: Pass): Outcome {
     return advanced(pass, { ...stepAt(partition, 'WaitForPodToBeUpdated'), ...checked });
   }
   return planStep(pass, step);
+}
+
+/** All pods are let go: those that are not available are told, and one that cannot become ready is seen to. */
+function planLast(pass: Pass, step: Step | undefined): Outcome {
+  const slots = slotsIn(pass);
+  const missing = slots.filter(isUnavailable);
+  const failed = isRollbackWanted(pass) ? stuckOnUpdate(pass, slots) : undefined;
+  if (failed !== undefined) {
+    return beginRollback(pass, step ?? stepAt(0, 'WaitForPodToBeUpdated'), failed);
+  }
+  const message = `${pass.target.set.name} has nothing left to check`;
+  if (missing.length === 0) return held('AwaitingPromotion', message);
+  const away = `${message}; ${awayText(pass, missing)}`;
+  return planStuckPod(pass, slots) ?? held('AwaitingPromotion', away, nextLook(pass, missing));
 }
 
 /** At which partition the checks have passed last, where this step follows on `before` because a pod was let go. */

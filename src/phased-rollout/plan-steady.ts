@@ -1,5 +1,6 @@
 import type { WantedCondition } from '#kubernetes/conditions.ts';
 import { isOutdated, targetRevision } from '#statefulset/revision.ts';
+import { isUnavailable, type Slot } from '#statefulset/slot.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 
 import {
@@ -10,7 +11,7 @@ import {
   slotsIn,
   unlessHeld,
 } from './plan-outcome.ts';
-import { planStuckPod } from './plan-stuck.ts';
+import { awaitingPods, planStuckPod } from './plan-stuck.ts';
 
 const ready: WantedCondition = {
   status: 'True',
@@ -81,9 +82,16 @@ function planReturn(pass: Pass): Outcome | undefined {
   // Each is asked for by itself where a budget governs it; otherwise the controller takes one after the other.
   const to = snapshot.isGoverned ? (outdated.at(-1) ?? lowest) : lowest;
   if (set.spec.partition > to) {
+    const away = slots.filter((slot) => isUnavailable(slot) && !isGivenUp(slot, revision));
+    if (away.length > 0) return planStuckPod(pass, slots) ?? awaitingPods(pass, away);
     return unlessHeld(snapshot, 'gated', () => ({
       decisions: [setPartition(pass, to, { reason: 'RevisionReverted', message })],
     }));
   }
   return planStuckPod(pass, slots) ?? held('RevisionReverted', message);
+}
+
+/** Whether the pod of `slot` runs another revision than all go back to: that it is not ready may be why they do. */
+function isGivenUp(slot: Slot, revision: string): boolean {
+  return slot.kind === 'not-ready' && isOutdated(slot.pod, revision);
 }

@@ -1,4 +1,5 @@
 import { assertNever } from '#base/assert-never.ts';
+import { podsAre } from '#base/pods-text.ts';
 import { after, type Instant, millis } from '#base/units.ts';
 import { podRef, setRef } from '#control/refs.ts';
 import { successorRevision } from '#statefulset/revision.ts';
@@ -63,6 +64,17 @@ function stuckPodOf(pass: Pass, slot: Slot): readonly StuckPod[] {
   const found = stucknessOf(pass, slot);
   if (found.kind === 'stuck-by-cause') return [{ slot, why: found.cause }];
   return found.kind === 'stuck-by-time' ? [{ slot, why: 'not ready for too long' }] : [];
+}
+
+/** Nothing goes before `missing` are available, which are named. */
+export function awaitingPods(pass: Pass, missing: readonly Slot[]): Outcome {
+  return held('AwaitingAvailability', awayText(pass, missing), nextLook(pass, missing));
+}
+
+/** Says how many of the pods of `missing` are not available, and names the first of them. */
+export function awayText({ target: { set } }: Pass, missing: readonly Slot[]): string {
+  const names = missing.slice(0, 3).map(({ ordinal }) => `${set.name}-${ordinal}`);
+  return `${podsAre(missing.length)} not available: ${names.join(', ')}`;
 }
 
 /** When `unavailable` is to be looked at again although nothing changes: when time makes one stuck, or all of them available. */

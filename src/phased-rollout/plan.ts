@@ -18,6 +18,7 @@ import {
 import { planRollout } from './plan-rollout.ts';
 import { planSteady } from './plan-steady.ts';
 import type { PhasedSnapshot, TargetSet } from './snapshot.ts';
+import { isRollback, type RolloutStatus } from './status.ts';
 
 /**
  * What to do next about one PhasedRollout, and why not more; one step of the state machine at a time, so that each is
@@ -222,7 +223,7 @@ function planGated(pass: Pass): Outcome {
 function planTakenBack(pass: Pass, before: number): Outcome {
   const to = Math.min(before, pass.target.set.spec.replicas);
   const message =
-    'spec.standardRollingUpdate is false again: a request that was under way lifted the gate, and it is set up as it was';
+    'spec.standardRollingUpdate is false: a request that was under way, or whose process is gone, lifted the gate, and it is set up as it was';
   return { decisions: [setPartition(pass, to, { reason: 'SuspensionTakenBack', message })] };
 }
 
@@ -240,6 +241,8 @@ function planStart(pass: Pass): Outcome | undefined {
     const message = `No pod may run ${updateRevision} before it is checked`;
     return { decisions: [setPartition(pass, replicas, { reason: 'RevisionChanged', message })] };
   }
+  const again = isAnother ? undefined : goneOnWith(status);
+  if (again !== undefined) return goesOn(pass, again);
   const message = `${target.set.name} is to run ${updateRevision}`;
   const begun = {
     phase: 'Rolling',
@@ -255,4 +258,19 @@ function planStart(pass: Pass): Outcome | undefined {
     },
     decisions: isRolling ? [] : [told('Normal', 'RolloutStarted', message)],
   });
+}
+
+/**
+ * The status with which an update that has failed goes on where it was, after the set could not be managed for a while: that
+ * somebody mended this is no wish to try the same revision once more. Undefined where it has not failed.
+ */
+function goneOnWith(status: RolloutStatus): RolloutStatus | undefined {
+  const { phase, step } = status;
+  if (phase !== 'ErrorCannotManage' || step === undefined) return undefined;
+  // Each is entered anew, so that the conditions say so.
+  if (isRollback(step.status)) {
+    return { ...status, phase: 'Rolling', step: { ...step, status: 'RollingBack' } };
+  }
+  if (step.status !== 'Paused') return undefined;
+  return { ...status, phase: 'Rolling', step: { ...step, status: 'WaitForChecks' } };
 }

@@ -1,5 +1,4 @@
 import { after, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
-import type { CheckState } from '#check/check-state.ts';
 import type { DeletePod, Requeue } from '#control/decision.ts';
 import { sooner } from '#control/group-plan.ts';
 import { type EndedDeletion, OverruledError } from '#control/pod-deletions.ts';
@@ -14,6 +13,7 @@ import { parseKey } from './phased-moment.ts';
 import { PhasedPass, type PhasedPassEnd, type PhasedPassPorts } from './phased-pass.ts';
 import { ofPhasedRollouts } from './phased-reasons.ts';
 import { rolloutRef } from './phased-writes.ts';
+import type { RememberedCheck } from './plan-decision.ts';
 
 /** What reconciling PhasedRollouts goes through; what it remembers is its own. */
 export interface PhasedReconcilerPorts
@@ -38,7 +38,7 @@ export class PhasedReconciler {
   readonly #passPorts: PhasedPassPorts;
   readonly #reporter: PlanReporter;
   /** What the last plan of each remembered of its check, by key: errors are stored nowhere else. */
-  readonly #memories = new Map<string, CheckState>();
+  readonly #memories = new Map<string, RememberedCheck>();
   /** When nothing that was sent, and not answered, can take effect any more. */
   #settledAt: Monotonic = monotonic(0);
 
@@ -174,11 +174,12 @@ export class PhasedReconciler {
   }
 
   #forget(key: string): PassResult {
-    const { questions, seen, refusals } = this.#ports;
+    const { questions, seen, refusals, writePaces } = this.#ports;
     questions.forget(key);
     refusals.forget(key);
     this.#ports.budgets.wants(key, new Set());
     seen.forget(key);
+    writePaces.forget(key);
     this.#memories.delete(key);
     this.#reporter.forget(key);
     return { kind: 'ended', requeue: awaitChange };

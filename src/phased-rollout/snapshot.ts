@@ -1,11 +1,11 @@
 import type { Parsed } from '#base/parsed.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
 import type { Answer, QuestionKey } from '#check/answer.ts';
-import type { CheckState, KnownSince } from '#check/check-state.ts';
+import type { KnownSince } from '#check/check-state.ts';
 import type { SetHold } from '#control/set-holds.ts';
 import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
 import type { PhasedRolloutSpec } from './api.ts';
-import type { BecauseUnaskable } from './plan-decision.ts';
+import type { BecauseUnaskable, RememberedCheck } from './plan-decision.ts';
 import type { RolloutStatus } from './status.ts';
 
 /** All that one decision about a PhasedRollout needs to know; immutable, and of one moment. */
@@ -80,5 +80,5 @@ export interface GateSight {
   readonly asked?: QuestionKey;
   readonly answer?: Answer;
   /** What the last plan of this process came to: errors are stored nowhere else. */
-  readonly memory?: CheckState;
+  readonly memory?: RememberedCheck;
 }

@@ -41,14 +41,14 @@ test('the last request of a killed process that arrives 100 s late lets no pod g
   await rolling(stage, 3);
   stage.env.cluster.faults.add({
     match: { user: 'operator-1', verb: 'patch', resource: 'statefulsets' },
-    action: { kind: 'delay', delay: seconds(100), when: 'before' },
+    action: { kind: 'delay', delay: seconds(5), when: 'before' },
     count: 1,
   });
   const isSent = (): boolean =>
     stage.prometheus.asked.filter(({ answered }) => answered !== undefined).length >= 2;
   await stage.until('the checks have passed', isSent);
   await stage.env.clock.advance(seconds(1));
-  first.die();
+  first.die(seconds(99));
   await stage.env.clock.advance(seconds(50));
   await stage.change('db:3');
   stage.start();

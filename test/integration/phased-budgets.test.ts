@@ -144,22 +144,26 @@ test('pods go back to a template that is taken back, under a budget as without',
 
 test('pods that go back to the revision before are asked for one by one [BUDG-1]', async () => {
   const stage = await zones();
+  await stage.env.patchSet({ spec: { replicas: 4 } });
   stage.start();
   await stage.create();
-  await stage.settled();
+  const isSettled = (): boolean => stage.phase() === 'Updated' && stage.partition() === 4;
+  const areUp = (pods: readonly string[], image: string): boolean =>
+    pods.every((pod) => stage.env.imageOf(pod) === image && stage.env.isReady(pod));
+  await stage.until('it is settled', isSettled);
   await stage.env.clock.advance(seconds(130));
   await stage.change('db:2');
-  await stage.until('two are new', () =>
-    ['db-1', 'db-2'].every((pod) => stage.env.imageOf(pod) === 'db:2' && stage.env.isReady(pod)),
-  );
+  await stage.until('three are new', () => areUp(['db-1', 'db-2', 'db-3'], 'db:2'));
   await stage.change('db:3');
-  await stage.until('all is blocked', () => stage.partition() === 3);
+  await stage.until('all is blocked', () => stage.partition() === 4);
+  // Its controller had begun with the highest before that.
+  await stage.until('the highest is back', () => areUp(['db-3'], 'db:1'));
   await stage.change('db:1');
-  await stage.completed('db:1');
+  await stage.until('all are back', () => isSettled() && areUp(['db-1', 'db-2', 'db-3'], 'db:1'));
   const asked = stage.env.cluster.eventLog.commits
     .filter(({ name }) => name === 'rollout-operator-ledger-all')
     .map(({ after }) => textAt(after, 'data', 'reservations'));
-  assert.deepEqual(stage.partitions(), [0, 3, 2, 1, 3, 2, 1, 3]);
+  assert.deepEqual(stage.partitions(), [0, 4, 3, 2, 1, 4, 2, 1, 4]);
   for (const pod of ['db-2', 'db-1']) {
     const [first] = asked
       .filter((each, at) => each.includes(pod) && !(asked[at - 1] ?? '').includes(pod))

@@ -27,8 +27,12 @@ export interface PhasedRun {
   readonly log: KeptLog;
   /** Ends it in good order. */
   stop(): Promise<void>;
-  /** It is gone, and none of its requests leaves any more; those that have left take effect. */
-  die(): void;
+  /**
+   * It is gone, and none of its requests leaves any more; those that have left take effect.
+   *
+   * @param late how much later than now those arrive that have not yet @default they never do
+   */
+  die(late?: Millis): void;
 }
 
 /** Check settings of most tests: two passes, 5 s apart, after 10 s. */
@@ -114,8 +118,8 @@ export class PhasedStage {
       },
       AbortSignal.any([ending.signal, killing.signal]),
     );
-    const die = (): void => {
-      transport.revoke();
+    const die = (late?: Millis): void => {
+      transport.revoke(late === undefined ? undefined : () => late);
       killing.abort();
       run.catch(() => undefined);
     };
