@@ -75,3 +75,28 @@ export class Credentials {
     }
   }
 }
+
+/** Which Secrets one pass has read: each once, and those that the spec names by the time that they are needed. */
+export class SecretReads {
+  readonly #credentials: Credentials;
+  readonly #read = new Set<string>();
+
+  constructor(credentials: Credentials) {
+    this.#credentials = credentials;
+  }
+
+  /** Returns what reads those of `names` that were not read a moment ago, or in this pass; undefined where none is left. */
+  missing(
+    namespace: string,
+    names: readonly string[],
+  ): ((signal: AbortSignal) => Promise<void>) | undefined {
+    const missing = names.filter(
+      (name) => !this.#read.has(name) && !this.#credentials.isFresh(namespace, name),
+    );
+    if (missing.length === 0) return undefined;
+    for (const name of missing) this.#read.add(name);
+    return async (signal) => {
+      await Promise.all(missing.map((name) => this.#credentials.read(namespace, name, signal)));
+    };
+  }
+}

@@ -1,3 +1,4 @@
+import { SecretReads } from '#check/credentials.ts';
 import { StaleBasisError } from '#control/basis.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
 import { isProven } from '#control/set-proof.ts';
@@ -26,12 +27,12 @@ export class PhasedNeeds {
   readonly #ports: PhasedMomentPorts;
   #reads = 0;
   #asks = 0;
-  /** Names of Secrets that were read in this pass: the spec may name others by the time that they are. */
-  readonly #read = new Set<string>();
+  readonly #secrets: SecretReads;
 
   constructor(key: string, ports: PhasedMomentPorts) {
     this.#key = key;
     this.#ports = ports;
+    this.#secrets = new SecretReads(ports.credentials);
   }
 
   /**
@@ -51,7 +52,7 @@ export class PhasedNeeds {
   }
 
   #missing(moment: PhasedMoment, plan: PhasedPlan): Need | undefined {
-    const { credentials, reads, budgets } = this.#ports;
+    const { reads, budgets } = this.#ports;
     const { rollout, snapshot } = moment;
     const { spec } = snapshot.resource;
     if (spec.kind === 'invalid') return undefined;
@@ -59,15 +60,8 @@ export class PhasedNeeds {
     const { namespace } = rollout;
     if (isAsking(plan)) {
       const { secrets } = gateQueries(spec.value);
-      const missing = secrets.filter(
-        (name) => !this.#read.has(name) && !credentials.isFresh(namespace, name),
-      );
-      if (missing.length > 0) {
-        for (const name of missing) this.#read.add(name);
-        return async (signal) => {
-          await Promise.all(missing.map((name) => credentials.read(namespace, name, signal)));
-        };
-      }
+      const missing = this.#secrets.missing(namespace, secrets);
+      if (missing !== undefined) return missing;
     }
     if (!plan.decisions.some((each) => takesPods(each, moment))) return undefined;
     if (isProven(moment.proof, moment.monotonic)) return this.#reservationOf(moment, plan);

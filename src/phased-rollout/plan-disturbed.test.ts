@@ -98,6 +98,15 @@ describe('planPhasedRollout() when the template changes', () => {
     assert.deepEqual(play.settle(), ['delete web-2']);
   });
 
+  test('replaces no stuck pod while another is going', () => {
+    const play = rolledTo(1);
+    play.put(1, 'B', 'crashing').put(2, 'B', 'terminating').change('C');
+    assert.deepEqual(play.settle(), ['partition 1 to 3']);
+    assert.deepEqual(play.look(), ['hold AwaitingAvailability']);
+    play.put(2, 'A');
+    assert.deepEqual(play.settle(), ['delete web-1']);
+  });
+
   test('waits until the newest spec is observed', () => {
     const play = PhasedPlay.rolling();
     play.next('passes');

@@ -75,6 +75,16 @@ describe('planPhasedRollout() with steps of several pods', () => {
     assert.equal(play.status.step?.status, 'WaitForInitialDelay');
   });
 
+  test('checks before the next pod where somebody else moved the partition in the middle of a step', () => {
+    const play = rollingBy(5);
+    passStep(play);
+    assert.deepEqual(play.put(5, 'B').settle(), ['partition 5 to 4']);
+    if (play.set !== undefined) play.set.partition = 2;
+    for (const ordinal of [4, 3, 2]) play.put(ordinal, 'B');
+    assert.deepEqual(play.settle(), []);
+    assert.equal(play.status.step?.status, 'WaitForInitialDelay');
+  });
+
   test('says which pod of its step goes', () => {
     const play = rollingBy(3);
     passStep(play);

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { after, seconds } from '#base/units.ts';
 import { PhasedPlay } from '#testing/phased-play.ts';
+import { said } from '#testing/phased-set.ts';
 import { T0 } from '#testing/views.ts';
+import { planPhasedRollout } from './plan.ts';
 
 describe('planPhasedRollout() adopts', () => {
   test('[phased 9] the finalizer comes before anything else', () => {
@@ -106,6 +108,25 @@ describe('planPhasedRollout() blocks updates', () => {
     assert.deepEqual(play.settle(), ['partition 3 to 0', 'tell Suspended']);
     assert.equal(play.status.phase, 'Suspended');
     assert.equal(play.status.step?.partition, 3);
+  });
+
+  test('a suspension waits for the requests of a predecessor, and for no budget', () => {
+    const play = PhasedPlay.rolling();
+    play.spec = { ...play.spec, standardRollingUpdate: true };
+    const because = { reason: 'AwaitingPredecessor', message: 'wait' } as const;
+    play.holds = [{ kind: 'view', because }];
+    assert.deepEqual(play.settle(), []);
+    play.holds = [{ kind: 'budget', because: { reason: 'BudgetRefused', message: 'no' } }];
+    assert.deepEqual(play.settle(), ['partition 3 to 0', 'tell Suspended']);
+  });
+
+  test('a gate that is set up again is no higher than the set has pods', () => {
+    const play = PhasedPlay.rolling();
+    play.set = { replicas: 3, partition: 0, current: 'A', update: 'B' };
+    const partitions = [2, 5].map((takenBack) =>
+      planPhasedRollout({ ...play.snapshot(), takenBack }, play.now).decisions.map(said),
+    );
+    assert.deepEqual(partitions, [['partition 0 to 2'], ['partition 0 to 3']]);
   });
 
   test('[phased 59] what a suspension let go stays so until all is promoted', () => {

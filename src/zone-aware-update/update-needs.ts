@@ -1,3 +1,4 @@
+import { SecretReads } from '#check/credentials.ts';
 import { StaleBasisError } from '#control/basis.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
 import { isProven } from '#control/set-proof.ts';
@@ -14,11 +15,12 @@ export class UpdateNeeds {
   readonly #ports: UpdateMomentPorts;
   #reads = 0;
   #asks = 0;
-  #hasCredentials = false;
+  readonly #secrets: SecretReads;
 
   constructor(key: string, ports: UpdateMomentPorts) {
     this.#key = key;
     this.#ports = ports;
+    this.#secrets = new SecretReads(ports.credentials);
   }
 
   /**
@@ -42,11 +44,8 @@ export class UpdateNeeds {
     const { spec } = snapshot.resource;
     const name = spec.kind === 'valid' ? spec.value.query?.secretRef : undefined;
     const isAsked = plan.decisions.some((each) => each.kind === 'ask' && each.gate === 'query');
-    if (this.#hasCredentials || name === undefined || !isAsked) return undefined;
-    this.#hasCredentials = true;
-    const { credentials } = this.#ports;
-    if (credentials.isFresh(update.namespace, name)) return undefined;
-    return (signal) => credentials.read(update.namespace, name, signal);
+    if (name === undefined || !isAsked) return undefined;
+    return this.#secrets.missing(update.namespace, [name]);
   }
 
   #proof({ update, snapshot: { target } }: UpdateMoment): Need {

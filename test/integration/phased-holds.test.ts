@@ -243,3 +243,21 @@ test('a PhasedRollout releases a set at deletion that it owned before a group ca
   assert.equal(stage.owner(), '');
   await stage.close();
 });
+
+test('a spec that cannot be read any more gives up no set, in the middle of a rollout or not', async () => {
+  const stage = await PhasedStage.open();
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  await stage.change('db:2');
+  await stage.until('one pod was let go', () => stage.partition() === 2);
+  const thresholdRange = { min: 2, max: 1 };
+  await stage.edit({ spec: { check: { query: { thresholdRange } } } });
+  await stage.until('it is told', () => stage.messages('InvalidSpec').length === 1);
+  await stage.env.clock.advance(seconds(60));
+  assert.deepEqual([stage.owner(), stage.partition()], ['pr1', 2]);
+  await stage.edit({ spec: { check: { query: { thresholdRange: null } } } });
+  await stage.completed('db:2');
+  assert.deepEqual(stage.partitions(), [0, 3, 2, 1, 0, 3]);
+  await stage.close();
+});

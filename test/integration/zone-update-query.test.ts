@@ -146,6 +146,30 @@ test('a query is asked with what its Secret says at that time', async () => {
   await stage.close();
 });
 
+test('a query is asked by the Secret that the spec names now, though that was another when the reading began', async () => {
+  const stage = await settled({ pauseRolloutQuery: { ...query, secretRef: 'one' } });
+  const { client, cluster, clock } = stage.env;
+  for (const name of ['one', 'two']) {
+    const data = { token: Buffer.from(`token-${name}`).toString('base64') };
+    const metadata = { name, namespace: 'demo' };
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata, data };
+    await client.create(resourceTypes.secrets, { namespace: 'demo' }, { body });
+  }
+  cluster.faults.add({
+    match: { user: 'operator-1', verb: 'get', resource: 'secrets' },
+    action: { kind: 'delay', delay: seconds(3), when: 'before' },
+    count: 1,
+  });
+  await stage.change('db:2');
+  await clock.advance(seconds(1));
+  assert.equal(stage.prometheus.asked.length, 0);
+  await stage.edit({ pauseRolloutQuery: { ...query, secretRef: 'two' } });
+  await stage.completed('db:2');
+  const sent = stage.prometheus.asked.map(({ question }) => question.authorization);
+  assert.deepEqual([...new Set(sent)], ['Bearer token-two']);
+  await stage.close();
+});
+
 test('a spec that says nothing of good values moves no pod, and says what is missing', async () => {
   const stage = await ZoneUpdateStage.open();
   stage.start();

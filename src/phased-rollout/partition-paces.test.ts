@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { instant, monotonic } from '#base/units.ts';
+import { PartitionPaces } from './partition-paces.ts';
+
+const at = { now: instant(1_700_000_000_000), monotonic: monotonic(1_000) };
+
+function partitionOf(from: number, to: number) {
+  return {
+    kind: 'set-partition',
+    set: { namespace: 'demo', name: 'web', uid: 'web-uid' },
+    revision: '7',
+    from,
+    to,
+    because: { reason: 'UpdatesBlocked', message: 'blocked' },
+  } as const;
+}
+
+test('a partition that somebody else keeps setting back is written ever more rarely, another one at once', () => {
+  const paces = new PartitionPaces();
+  const up = partitionOf(0, 3);
+  paces.written(up, at);
+  paces.written(up, at);
+  assert.equal(paces.pauseOf([up], at), undefined);
+  paces.written(up, at);
+  assert.equal(paces.pauseOf([up], at)?.because.reason, 'PartitionContested');
+  assert.equal(paces.pauseOf([partitionOf(3, 2)], at), undefined);
+});
