@@ -37,14 +37,22 @@ export class LiftedGates {
   /**
    * A request of an earlier process, of which nobody knows, may still lift the gate of `set`.
    *
+   * @param followed the partition of the step that was stored last of the update under way; undefined where none was. Where
+   * the gate is lifted and this says otherwise, such a request has arrived before anybody could see it.
    * @param until when none can arrive any more
    */
-  awaited({ set }: Pick<TargetSet, 'set'>, until: Monotonic): void {
+  awaited(
+    { set }: Pick<TargetSet, 'set'>,
+    { followed, until }: { readonly followed: number | undefined; readonly until: Monotonic },
+  ): void {
     const { uid, resourceVersion: revision, spec } = set;
+    const known = this.#lifted.get(uid);
+    const isLifted = spec.partition === 0;
+    const from = isLifted ? (followed ?? 0) : spec.partition;
     // From 1 a check that passed may have lowered it, too.
-    if (spec.partition <= 1 || this.#lifted.get(uid)?.revision === revision) return;
+    if (from <= 1 || (isLifted ? known !== undefined : known?.revision === revision)) return;
     this.#lifted.delete(uid);
-    this.#lifted.set(uid, { from: spec.partition, revision, at: monotonic(until - horizon) });
+    this.#lifted.set(uid, { from, revision, at: monotonic(until - horizon) });
   }
 
   /**

@@ -96,6 +96,8 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
   };
   const next = target === undefined ? undefined : nextToGo(target, rollout.status.step);
   const permission = permissionOf(next, at.now, ports.budgets);
+  const holds = [...holdsOf(rollout, at, ports), ...budgetHolds(permission, at.now)];
+  if (target !== undefined) noteAwaited(target, { ...at, rollout }, ports);
   const takenBack = target && ports.lifted.takenBack(target, isLiftWanted(rollout));
   const snapshot: PhasedSnapshot = {
     resource,
@@ -104,26 +106,28 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
     others: othersOf(rollout, target, ports),
     conflicts: target === undefined ? [] : ports.owners.conflicts(target.set),
     isGoverned: permission !== undefined && permission.kind !== 'ungoverned',
-    holds: [...holdsOf(rollout, at, ports), ...budgetHolds(permission, at.now)],
+    holds,
     ...(takenBack !== undefined && { takenBack }),
     gate: gateOf({ resource, target }, { ...at, rollout }, ports),
     leaving: leavingAt(at.monotonic, ports),
     stuckAfter: ports.stuckAfter,
     watched: ports.watched.of(sets),
   };
-  noteAwaited(target, at, ports);
   const budgets = ports.budgets.proof(key);
   return { ...at, rollout, snapshot, proof: { ...proof, budgets }, next, permission };
 }
 
 /** Whether an earlier process has to be waited for is known once the holds of the moment are. */
 function noteAwaited(
-  target: TargetSet | undefined,
-  at: At,
+  target: TargetSet,
+  { rollout: { status }, ...at }: At & Pick<PhasedMoment, 'rollout'>,
   { predecessor, lifted }: PhasedMomentPorts,
 ): void {
   const until = predecessor.until(at);
-  if (target !== undefined && until !== undefined) lifted.awaited(target, until);
+  if (until === undefined) return;
+  const isFollowed =
+    status.phase === 'Rolling' && status.updateRevision === target.set.status.updateRevision;
+  lifted.awaited(target, { followed: isFollowed ? status.step?.partition : undefined, until });
 }
 
 function isLiftWanted({ spec, isDeleting }: RolloutView): boolean {

@@ -129,3 +129,43 @@ test('a check that is made stricter in the midst of a streak is asked as often a
   await stage.completed('db:2');
   await stage.close();
 });
+
+for (const from of [3, 2]) {
+  test(`a suspension of a killed process that arrives at partition ${from} while nobody leads lets go no more than one pod [GATE-1]`, async () => {
+    const stage = await PhasedStage.open();
+    const first = stage.start();
+    await rolling(stage, from);
+    await stage.until('it waits', () => stage.step() === 'WaitForInitialDelay');
+    stage.env.kubelet.behaviours.add({ match: {}, behave: 'slowStart', by: minutes(1) });
+    stage.env.cluster.faults.add({
+      match: { user: 'operator-1', verb: 'patch', resource: 'statefulsets' },
+      action: { kind: 'delay', delay: seconds(5), when: 'before' },
+      count: 1,
+    });
+    await stage.edit({ spec: { standardRollingUpdate: true } });
+    await stage.env.clock.advance(seconds(1));
+    first.die(seconds(3));
+    await stage.edit({ spec: { standardRollingUpdate: false } });
+    await stage.until('it has arrived', () => stage.partition() === 0);
+    stage.start();
+    await stage.env.clock.advance(seconds(30));
+    assert.equal(stage.partition(), from);
+    await stage.completed('db:2');
+    assert.equal(mostDown(stage.env.cluster.eventLog.commits, pods), 1);
+    await stage.close();
+  });
+}
+
+test('what a user lets go by hand stays so when the process that saw it is killed', async () => {
+  const stage = await PhasedStage.open();
+  const first = stage.start();
+  await rolling(stage, 2);
+  stage.prometheus.answer = () => noData;
+  await stage.movePartition(0);
+  await stage.env.clock.advance(seconds(2));
+  first.die();
+  stage.start();
+  await stage.completed('db:2');
+  assert.deepEqual(stage.partitions(), [0, 3, 2, 0, 3]);
+  await stage.close();
+});

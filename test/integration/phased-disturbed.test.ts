@@ -179,6 +179,27 @@ test('a process that is killed right after it let a pod go does not let another 
   await stage.close();
 });
 
+test('a process that ends while nobody knows whether its partition was stored leaves one that waits for it [phased 72]', async () => {
+  const stage = await PhasedStage.open();
+  const first = stage.start();
+  await stage.create();
+  await stage.settled();
+  stage.env.cluster.faults.add({
+    match: { user: 'operator-1', verb: 'patch', resource: 'statefulsets' },
+    action: { kind: 'drop', when: 'after' },
+    count: 1,
+  });
+  await stage.change('db:2');
+  await stage.until('one is let go', () => stage.partition() === 2);
+  await stage.env.clock.advance(seconds(1));
+  await first.stop();
+  stage.start();
+  await stage.completed('db:2');
+  assert.equal(stage.messages('AwaitingPredecessor').length, 1);
+  assert.deepEqual(stage.partitions(), [0, 3, 2, 1, 0, 3]);
+  await stage.close();
+});
+
 test('of two replicas only one writes [phased 72]', async () => {
   const stage = await PhasedStage.open();
   stage.start();
