@@ -162,7 +162,10 @@ function isWithinStep(
   { spec: { stepSize = 1 } }: Pass,
   { partition, checkedPartition }: Step,
 ): boolean {
-  return checkedPartition !== undefined && checkedPartition - partition < stepSize;
+  if (checkedPartition === undefined) return false;
+  const gone = checkedPartition - partition;
+  // No pod has gone by a partition that is checked here or further down: somebody wrote that.
+  return gone > 0 && gone < stepSize;
 }
 
 function planNextOfStep(pass: Pass, { partition, checkedPartition = 0 }: Step): Outcome {

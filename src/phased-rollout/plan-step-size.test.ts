@@ -63,6 +63,18 @@ describe('planPhasedRollout() with steps of several pods', () => {
     assert.deepEqual(play.put(5, 'C').settle(), ['partition 5 to 4']);
   });
 
+  for (const checkedPartition of [5, 4, 0, 6 + 3]) {
+    test(`checks before the next pod where somebody wrote that ${checkedPartition} is the partition checked last`, () => {
+      const play = rollingBy(3);
+      passStep(play);
+      const { step } = play.status;
+      assert.ok(step !== undefined);
+      play.status = { ...play.status, step: { ...step, checkedPartition } };
+      play.put(5, 'B').settle();
+      assert.equal(play.status.step?.status, 'WaitForInitialDelay');
+    });
+  }
+
   test('lets no more pods go without checks than a step has, however the set is scaled', () => {
     const play = rollingBy(3);
     passStep(play);

@@ -1,10 +1,16 @@
+import type { Clock } from '#base/clock.ts';
 import type {
   Transport,
   TransportRequest,
   TransportResponse,
   TransportStream,
 } from '#kubernetes/transport.ts';
-import type { PausableClock } from './pausable-clock.ts';
+import { PausableClock } from './pausable-clock.ts';
+
+/** Returns `transport` as a process sees it that runs by `clock`: halted with it, where that can be paused. */
+export function seenWhileRunning(clock: Clock, transport: Transport): Transport {
+  return clock instanceof PausableClock ? new PausableTransport(transport, clock) : transport;
+}
 
 /** The connection of a process that may be stopped: what arrives meanwhile is seen when it runs again. */
 export class PausableTransport implements Transport {

@@ -7,6 +7,7 @@ import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.t
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { budgetOver } from '#testing/budgets.ts';
+import { noData } from '#testing/fake-prometheus.ts';
 import { PhasedStage } from './phased-stage.ts';
 
 const namespace = 'demo';
@@ -101,6 +102,45 @@ test('a pod that was let go keeps its place in the ledger while its controller t
   disarm();
   await stage.completed('db:2');
   await stage.until('all is given back', () => ledger(stage) === '[]');
+  await stage.close();
+});
+
+test('a pod that was let go keeps its place in the ledger also while neither an answer nor a watch tells of its partition, and nobody wants it any more [BUDG-4]', async () => {
+  const stage = await zones();
+  stage.start();
+  await stage.create();
+  await stage.settled();
+  await stage.env.clock.advance(seconds(130));
+  const { faults } = stage.env.cluster;
+  faults.add({
+    match: {
+      user: 'system:serviceaccount:kube-system:statefulset-controller',
+      verb: 'delete',
+      resource: 'pods',
+    },
+    action: { kind: 'error', code: 500 },
+  });
+  const sets = { user: 'operator-1', verb: 'patch', resource: 'statefulsets' };
+  faults.beforeWrite(sets, 1, () => {
+    for (const watch of faults.watches({ user: 'operator-1', resource: 'statefulsets.apps' })) {
+      watch.pause();
+    }
+  });
+  faults.add({ match: sets, action: { kind: 'drop', when: 'after' }, count: 1 });
+  await stage.change('db:2');
+  await stage.until('one may go', () => stage.partition() === 2);
+  const lowered = stage.env.clock.now();
+  stage.prometheus.answer = () => noData;
+  await stage.edit({ spec: { check: { successThreshold: 6 } } });
+  await stage.env.clock.advance(seconds(100));
+  const emptied = stage.env.cluster.eventLog.commits.filter(
+    ({ name, at, after }) =>
+      name === 'rollout-operator-ledger-all' &&
+      at >= lowered &&
+      !textAt(after, 'data', 'reservations').includes('db-2'),
+  );
+  assert.deepEqual(emptied, []);
+  assert.match(ledger(stage), /db-2/);
   await stage.close();
 });
 

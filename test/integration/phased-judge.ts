@@ -182,3 +182,16 @@ export function writesIn(calls: readonly Call[]): readonly string[] {
     )
     .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
 }
+
+/** What the peer tells by Events, and what lets pods go. */
+export const told: ReadonlySet<string> = new Set([
+  'RolloutStarted',
+  'RolloutCompleted',
+  'Suspended',
+  'CannotManage',
+  'PrometheusConfigError',
+  'CheckPassed',
+  'RevisionReverted',
+  'Released',
+  'StuckPodReplaced',
+]);

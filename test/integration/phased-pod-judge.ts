@@ -16,27 +16,74 @@ const longestUnseen = 10_000;
 
 /**
  * Returns what is wrong, one sentence each: a partition that a program lowered although a pod of the set had been away for more
- * than 10 s when the request left. Pods that go back to what ran before are waited for by nobody.
+ * than 10 s when the request left; in a set that wants one revision only, where pods on another one go back to it, also a
+ * partition below all of those. Such a pod that is not ready is waited for by nobody: that may be why all go back.
  */
 export function lostPodFaults({ commits, calls, name }: LostPodHistory): readonly string[] {
   const sentAt = new Map(calls.map(({ callId, startedAt }) => [callId, startedAt]));
   const sets = commits.filter(
     (commit) => commit.resource === 'statefulsets.apps' && commit.name === name,
   );
-  return sets.filter(isLowered).flatMap(({ before, after, callId, at }) => {
+  return sets.flatMap((commit) => {
+    const lowered = loweringOf(commit);
+    if (lowered === undefined) return [];
+    const { at, callId } = commit;
     const sent = sentAt.get(callId) ?? at;
-    const replicas = numberAt(before, 'spec', 'replicas') ?? 1;
-    const pods = Array.from({ length: replicas }, (_, ordinal) => `${name}-${ordinal}`);
-    return pods
-      .filter((pod) => awaySince(commits, pod, sent) < sent - longestUnseen)
-      .map((pod) => `at ${at} the partition fell to ${partitionOf(after)} while ${pod} was away`);
+    return faultsOf({ commits, name, at, sent, ...lowered });
   });
 }
 
-function isLowered({ before, after, user }: Commit): boolean {
-  if (before === undefined || after === undefined || !user.startsWith('operator-')) return false;
+/** A partition that a program lowered below what blocks every pod. */
+interface Lowering {
+  /** As the set stood before. */
+  readonly set: JsonObject;
+  readonly partition: number;
+}
+
+function loweringOf({ before, after, user }: Commit): Lowering | undefined {
+  if (before === undefined || after === undefined || !user.startsWith('operator-'))
+    return undefined;
   const replicas = numberAt(after, 'spec', 'replicas') ?? 1;
-  return !isSteady(before) && partitionOf(after) < Math.min(partitionOf(before), replicas);
+  const partition = partitionOf(after);
+  const isLowered = partition < Math.min(partitionOf(before), replicas);
+  return isLowered ? { set: before, partition } : undefined;
+}
+
+interface JudgedLowering extends Lowering, Pick<LostPodHistory, 'commits' | 'name'> {
+  readonly at: number;
+  /** When the request left. */
+  readonly sent: number;
+}
+
+function faultsOf({ commits, name, at, sent, set, partition }: JudgedLowering): readonly string[] {
+  const replicas = numberAt(set, 'spec', 'replicas') ?? 1;
+  const ordinals = Array.from({ length: replicas }, (_, ordinal) => ordinal);
+  const goingBack = isSteady(set)
+    ? ordinals.filter((ordinal) => isOnAnother(storedAt(commits, `${name}-${ordinal}`, sent), set))
+    : undefined;
+  const isBelow = goingBack !== undefined && !goingBack.some((ordinal) => ordinal <= partition);
+  const away = ordinals
+    .filter((ordinal) => goingBack === undefined || !goingBack.includes(ordinal))
+    .map((ordinal) => `${name}-${ordinal}`)
+    .filter((pod) => awaySince(commits, pod, sent) < sent - longestUnseen);
+  const fell = `at ${at} the partition fell to ${partition}`;
+  return [
+    ...(isBelow ? [`${fell} although no pod from there down goes back`] : []),
+    ...away.map((pod) => `${fell} while ${pod} was away`),
+  ];
+}
+
+function isOnAnother(pod: JsonObject | undefined, set: JsonObject): boolean {
+  if (pod === undefined) return false;
+  const revision = textAt(pod, 'metadata', 'labels', 'controller-revision-hash');
+  return revision !== textAt(set, 'status', 'updateRevision');
+}
+
+/** The pod as it was stored at `until`; undefined where there was none. */
+function storedAt(commits: readonly Commit[], pod: string, until: number): JsonObject | undefined {
+  return commits.findLast(
+    ({ resource, name, at }) => resource === 'pods' && name === pod && at <= until,
+  )?.after;
 }
 
 /** Whether nothing is being rolled out, and the controller knows of the newest template. */

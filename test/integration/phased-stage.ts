@@ -16,7 +16,9 @@ import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { FakePrometheus } from '#testing/fake-prometheus.ts';
 import { KeptLog } from '#testing/kept-log.ts';
-import { partitionsIn, rolloutFaults, writesIn } from './phased-judge.ts';
+import { PausableClock } from '#testing/pausable-clock.ts';
+import { seenWhileRunning } from '#testing/pausable-transport.ts';
+import { partitionsIn, rolloutFaults, told, writesIn } from './phased-judge.ts';
 import { type Environment, startEnvironment, templateOf } from './virtual-environment.ts';
 
 const namespace = 'demo';
@@ -42,19 +44,6 @@ export const usualCheck: JsonObject = {
   successThreshold: 2,
   query: { expr: 'errors < 5', url: 'http://prometheus:9090' },
 };
-
-/** What the peer tells by Events, and what lets pods go. */
-const told: ReadonlySet<string> = new Set([
-  'RolloutStarted',
-  'RolloutCompleted',
-  'Suspended',
-  'CannotManage',
-  'PrometheusConfigError',
-  'CheckPassed',
-  'RevisionReverted',
-  'Released',
-  'StuckPodReplaced',
-]);
 
 /** See the head of the file. */
 export class PhasedStage {
@@ -90,7 +79,7 @@ export class PhasedStage {
     await clock.advance(seconds(1));
   }
 
-  /** Starts the program. */
+  /** Starts the program. @param clock one that can be paused halts the whole process */
   start(args: readonly string[] = ['--leader-elect'], clock: Clock = this.env.clock): PhasedRun {
     const { cluster } = this.env;
     this.#runs += 1;
@@ -112,7 +101,7 @@ export class PhasedStage {
         budgetMetrics: new BudgetMetrics(registry),
         httpMetrics: createHttpServerMetrics(registry),
         readiness: createReadiness(),
-        transport,
+        transport: seenWhileRunning(clock, transport),
         identity: `operator-${this.#runs}`,
         prometheus: this.prometheus,
       },
@@ -123,6 +112,8 @@ export class PhasedStage {
       killing.abort();
       run.catch(() => undefined);
     };
+    // One that is halted ends once it sees that its Lease is lost.
+    if (clock instanceof PausableClock) run.catch(() => undefined);
     const started: PhasedRun = {
       log,
       stop: async () => {
@@ -183,17 +174,17 @@ export class PhasedStage {
 
   /** Status and reason of a condition, as in `True Updated`. */
   condition(type: string, name = 'pr1'): string {
-    const conditions = objectsAt(objectAt(this.rollout(name), 'status'), 'conditions');
-    const found = conditions.find((each) => textAt(each, 'type') === type);
+    const found = this.#condition(type, name);
     return `${textAt(found, 'status')} ${textAt(found, 'reason')}`;
   }
 
   conditionMessage(type: string, name = 'pr1'): string {
+    return textAt(this.#condition(type, name), 'message');
+  }
+
+  #condition(type: string, name: string): JsonObject | undefined {
     const conditions = objectsAt(objectAt(this.rollout(name), 'status'), 'conditions');
-    return textAt(
-      conditions.find((each) => textAt(each, 'type') === type),
-      'message',
-    );
+    return conditions.find((each) => textAt(each, 'type') === type);
   }
 
   /** The step that is being waited in. */
@@ -213,7 +204,7 @@ export class PhasedStage {
     return textAt(this.set(name), 'metadata', 'annotations', 'sts.plus/phasedRollout');
   }
 
-  /** Every partition that the set has had, newest last, each once on end. */
+  /** What {@link partitionsIn} tells of the set. */
   partitions(): readonly number[] {
     return partitionsIn(this.env.cluster.eventLog.commits, 'db');
   }
@@ -232,11 +223,10 @@ export class PhasedStage {
   }
 
   #eventsOf(name: string): readonly JsonObject[] {
-    return [...this.env.stored('events').values()].filter(
-      (event) =>
-        textAt(event, 'involvedObject', 'kind') === 'PhasedRollout' &&
-        textAt(event, 'involvedObject', 'name') === name,
-    );
+    return [...this.env.stored('events').values()].filter((event) => {
+      const about = objectAt(event, 'involvedObject');
+      return textAt(about, 'kind') === 'PhasedRollout' && textAt(about, 'name') === name;
+    });
   }
 
   async until(what: string, holds: () => boolean, limit: Millis = patience): Promise<void> {
@@ -286,11 +276,10 @@ export class PhasedStage {
 
   /** Asserts that no pod was let go without its checks, or while another was away. */
   assertGated(): void {
-    const { cluster, clock } = this.env;
-    const start = clock.now() - clock.monotonic();
+    const { clock, cluster } = this.env;
     const { asked } = this.prometheus;
-    const { eventLog } = cluster;
-    assert.deepEqual(rolloutFaults({ rollout: this.rollout(), eventLog, asked, start }), []);
+    const history = { eventLog: cluster.eventLog, start: clock.now() - clock.monotonic() };
+    assert.deepEqual(rolloutFaults({ rollout: this.rollout(), asked, ...history }), []);
   }
 
   async close(): Promise<void> {
