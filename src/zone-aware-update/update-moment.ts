@@ -22,10 +22,11 @@ import type { Permission } from '#disruption/permission.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { rivalOf } from './owners.ts';
-import type { UpdateView } from './parse-resource.ts';
+import { progressOf, type UpdateView } from './parse-resource.ts';
 import { planZoneAwareUpdate } from './plan.ts';
 import type { UpdatePlan } from './plan-decision.ts';
 import type { BegunStep, GateKind, GateSight, UpdatedSet, UpdateSnapshot } from './snapshot.ts';
+import type { UpdateStatus } from './status.ts';
 
 /** What moments are made of. */
 export interface UpdateMomentPorts extends HoldPorts {
@@ -88,7 +89,7 @@ export function updateMomentOf(
   const [found] = sets;
   const target = found === undefined ? undefined : targetOf(found, begun, ports);
   const unbudgeted: UpdateSnapshot = {
-    resource: { name, spec: update.spec, status: update.status },
+    resource: { name, spec: update.spec, status: statusBefore(update) },
     target,
     rival: rivalOf(update, updates),
     conflicts: target === undefined ? [] : ports.owners.conflicts(target.set),
@@ -130,6 +131,14 @@ function targetOf(
     return zone === undefined ? [] : [[uid, zone] as const];
   });
   return { set, pods, zones: new Map(known) };
+}
+
+/** The status as it is stored; the step that a dry run counted was none, so that the first real one takes few pods. */
+function statusBefore(update: UpdateView): UpdateStatus {
+  const { spec, status } = update;
+  const isDryRun = spec.kind === 'valid' && spec.value.isDryRun;
+  if (isDryRun || progressOf(update)?.['reason'] !== 'DryRun') return status;
+  return { ...status, updateStep: 0, deletedReplicas: 0 };
 }
 
 /** Whether a process before this one may have been in the midst of a step. */
