@@ -10,7 +10,7 @@ import { isConflict } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { askGate, type GatePorts } from './ask-gate.ts';
 import { progressOf, type UpdateView } from './parse-resource.ts';
-import type { UpdateDecision, UpdateReason } from './plan-decision.ts';
+import type { UpdateDecision, UpdatePlan, UpdateReason } from './plan-decision.ts';
 import { deleteStep, type StepPorts } from './step-deletions.ts';
 import { type UpdateMoment, updateMomentOf } from './update-moment.ts';
 import { UpdateNeeds } from './update-needs.ts';
@@ -102,7 +102,7 @@ export class UpdatePass {
     for (const each of decisions) if (each.kind === 'ask') askGate(each, moment, this.#ports);
     const step = decisions.filter((each) => each.kind === 'delete-pod');
     const ended = await this.#deleteStep(step, moment, signal);
-    const holds = decisions.flatMap((each) => (each.kind === 'hold' ? [each.because] : []));
+    const holds = holdsOf(plan);
     const promotion = decisions.find((each) => each.kind === 'set-current-revision');
     const pause = promotion && this.#pauseOf(promotion, moment);
     if (pause !== undefined) {
@@ -209,6 +209,13 @@ export class UpdatePass {
     if (horizon === undefined) return requeue;
     return sooner(requeue, { kind: 'at', at: after(now, millis(horizon - monotonic)) });
   }
+}
+
+/** Why nothing more is done; who has just asked waits as who asked before. */
+function holdsOf({ decisions, progressing }: UpdatePlan): readonly Because<UpdateReason>[] {
+  const holds = decisions.flatMap((each) => (each.kind === 'hold' ? [each.because] : []));
+  const isAsked = holds.length === 0 && decisions.some(({ kind }) => kind === 'ask');
+  return isAsked ? [progressing.because] : holds;
 }
 
 function countOf(ended: readonly EndedDeletion[]): number {

@@ -27,6 +27,10 @@ interface Said {
 
 const awaitChange: Requeue = { kind: 'await-change' };
 
+function isAsking(reason: string): boolean {
+  return reason === 'AwaitingAlarm' || reason === 'AwaitingQuery';
+}
+
 /** Reconciles ZoneAwareUpdates one at a time each, and tells what they wait for. */
 export class UpdateReconciler {
   readonly #ports: UpdateReconcilerPorts;
@@ -64,8 +68,8 @@ export class UpdateReconciler {
   #ended(key: string, { update, holds, requeue, ended }: Ended): PassResult {
     this.#uids.set(key, update.uid);
     for (const each of ended) this.#deletionEnded(key, each);
-    // The alarm is asked anew every 10 s while it rings: that is no news.
-    if (holds.some(({ reason }) => reason === 'AwaitingAlarm')) return { kind: 'ended', requeue };
+    // Alarm and query are asked anew every 10 s while they pause: that is no news, and what they said last is not over.
+    if (holds.some(({ reason }) => isAsking(reason))) return { kind: 'ended', requeue };
     const due = this.#report(key, update, holds);
     return { kind: 'ended', requeue: due === undefined ? requeue : sooner(requeue, due) };
   }
