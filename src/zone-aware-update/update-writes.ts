@@ -35,7 +35,7 @@ interface Sent {
   readonly at: Monotonic;
 }
 
-/** A message that changes while all else stays is stored no more often. */
+/** A message, or a count of old pods, that changes while all else stays is stored no more often. */
 const messagesAfter = seconds(10);
 
 /** Stores the status of ZoneAwareUpdates; the definition of the peer keeps no conditions, and then none are sent. */
@@ -136,7 +136,8 @@ function statusOf(
   return { ...formatUpdateStatus(status), observedGeneration: generation, conditions };
 }
 
-function wordless(status: JsonObject): JsonObject {
+/** Counts of old pods change with a step; alone only where somebody else writes zones, which are kept, as ours are. */
+function wordless({ oldReplicas: _, ...status }: JsonObject): JsonObject {
   const { conditions } = status;
   if (!Array.isArray(conditions)) return status;
   const words = ['message', 'lastTransitionTime', 'observedGeneration'];
