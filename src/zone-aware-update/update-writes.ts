@@ -137,7 +137,9 @@ function statusOf(
 }
 
 /** Counts of old pods change with a step; alone only where somebody else writes zones, which are kept, as ours are. */
-function wordless({ oldReplicas: _, ...status }: JsonObject): JsonObject {
+function wordless(stored: JsonObject): JsonObject {
+  const kept = Object.entries(stored).filter(([field]) => field !== 'oldReplicas');
+  const status: JsonObject = Object.fromEntries(kept);
   const { conditions } = status;
   if (!Array.isArray(conditions)) return status;
   const words = ['message', 'lastTransitionTime', 'observedGeneration'];
