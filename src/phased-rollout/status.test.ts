@@ -59,6 +59,22 @@ test('formatStatus() writes times of whole seconds, cut off, and nothing for wha
   assert.deepEqual(formatStatus(empty), { phase: '' });
 });
 
+test('formatStatus() stores the largest count that the definition permits rather than one more', () => {
+  const most = 2 ** 31 - 1;
+  const counts = {
+    consecutiveSuccesses: most + 1,
+    consecutiveFailures: most + 2,
+    totalFailures: most,
+  };
+  const { rollingPodStatus } = formatStatus({ ...rolling, step: { ...step, ...counts } });
+  const { consecutiveSuccessfulChecks, consecutiveFailedChecks, totalFailedChecks } =
+    rollingPodStatus as JsonObject;
+  assert.deepEqual(
+    [consecutiveSuccessfulChecks, consecutiveFailedChecks, totalFailedChecks],
+    [most, most, most],
+  );
+});
+
 describe('parseStatus()', () => {
   test('parseStatus() reads what was written', () => {
     const read = parseStatus({ status: stored });

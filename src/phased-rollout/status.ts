@@ -130,11 +130,16 @@ function formatStep(step: Step): JsonObject {
     partition: step.partition,
     ...timeField('analisysStartTime', step.analysisStart),
     ...timeField('lastCheckTime', step.lastCheck),
-    consecutiveSuccessfulChecks: step.consecutiveSuccesses,
-    consecutiveFailedChecks: step.consecutiveFailures,
-    totalFailedChecks: step.totalFailures,
+    consecutiveSuccessfulChecks: int32Of(step.consecutiveSuccesses),
+    consecutiveFailedChecks: int32Of(step.consecutiveFailures),
+    totalFailedChecks: int32Of(step.totalFailures),
     ...(step.checkedPartition !== undefined && { checkedPartition: step.checkedPartition }),
   };
+}
+
+/** Returns the count, or the largest that the definition lets be stored: one more would have every write refused. */
+function int32Of(count: number): number {
+  return Math.min(count, 2 ** 31 - 1);
 }
 
 function timeField(name: string, at: Instant | undefined): JsonObject {

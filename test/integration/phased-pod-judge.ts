@@ -57,14 +57,16 @@ interface JudgedLowering extends Lowering, Pick<LostPodHistory, 'commits' | 'nam
 
 function faultsOf({ commits, name, at, sent, set, partition }: JudgedLowering): readonly string[] {
   const replicas = numberAt(set, 'spec', 'replicas') ?? 1;
-  const ordinals = Array.from({ length: replicas }, (_, ordinal) => ordinal);
+  const start = numberAt(set, 'spec', 'ordinals', 'start') ?? 0;
+  // A partition counts pods, wherever their ordinals begin.
+  const pods = Array.from({ length: replicas }, (_, index) => `${name}-${start + index}`);
   const goingBack = isSteady(set)
-    ? ordinals.filter((ordinal) => isOnAnother(storedAt(commits, `${name}-${ordinal}`, sent), set))
+    ? pods.filter((pod) => isOnAnother(storedAt(commits, pod, sent), set))
     : undefined;
-  const isBelow = goingBack !== undefined && !goingBack.some((ordinal) => ordinal <= partition);
-  const away = ordinals
-    .filter((ordinal) => goingBack === undefined || !goingBack.includes(ordinal))
-    .map((ordinal) => `${name}-${ordinal}`)
+  const isBelow =
+    goingBack !== undefined && !goingBack.some((pod) => pods.indexOf(pod) <= partition);
+  const away = pods
+    .filter((pod) => goingBack === undefined || !goingBack.includes(pod))
     .filter((pod) => awaySince(commits, pod, sent) < sent - longestUnseen);
   const fell = `at ${at} the partition fell to ${partition}`;
   return [
