@@ -25,11 +25,20 @@ export class SpecFields {
 
   /** Returns the integer at `path` where it is at least `least`; undefined where nothing stands, and where that is wrong. */
   count(object: JsonObject, path: string, least: number): number | undefined {
+    return this.between(object, path, [least, highestInt32]);
+  }
+
+  /** Returns the integer at `path` where it is in the range, its ends included; undefined as {@link count} does. */
+  between(
+    object: JsonObject,
+    path: string,
+    [least, most]: readonly [least: number, most: number],
+  ): number | undefined {
     const value = object[nameIn(path)] ?? undefined;
     if (value === undefined) return undefined;
     const isCount = typeof value === 'number' && Number.isInteger(value);
-    if (isCount && value >= least && value <= highestInt32) return value;
-    return this.refuse(path, `must be an integer from ${least} to ${highestInt32}`, value);
+    if (isCount && value >= least && value <= most) return value;
+    return this.refuse(path, `must be an integer from ${least} to ${most}`, value);
   }
 
   number(object: JsonObject, path: string): number | undefined {

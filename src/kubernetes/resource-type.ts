@@ -60,6 +60,11 @@ export const resourceTypes = Object.freeze({
     'ZoneDisruptionBudget',
   ),
   phasedRollouts: served('sts.plus/v1alpha1', 'phasedrollouts', 'PhasedRollout'),
+  statefulsetRollouts: served(
+    'bedrock.operator.slack.com/v1',
+    'statefulsetrollouts',
+    'StatefulsetRollout',
+  ),
   leases: served('coordination.k8s.io/v1', 'leases', 'Lease'),
   customResourceDefinitions: clusterScoped(
     served('apiextensions.k8s.io/v1', 'customresourcedefinitions', 'CustomResourceDefinition'),

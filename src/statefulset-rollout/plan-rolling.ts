@@ -1,0 +1,88 @@
+import { podsText } from '#base/pods-text.ts';
+import { type Instant, millis } from '#base/units.ts';
+import { isTooLarge } from '#statefulset/parse-ordinal.ts';
+import { because, ending, type RolloutPass, type Step } from './plan-outcome.ts';
+import { percentDeployed } from './plan-percent.ts';
+import { type Place, placesOf } from './plan-places.ts';
+import { namesOf, planRotation, settlesAt } from './plan-rotation.ts';
+import type { RolloutProgress } from './progress.ts';
+import type { RolledSet } from './snapshot.ts';
+
+/** Returns the next step with a set that is as it is wanted: pods go, come, and are counted. */
+export function planRolling(pass: RolloutPass, target: RolledSet): Step {
+  const { set } = target;
+  const { snapshot, spec, now } = pass;
+  if (set.status.observedGeneration < set.generation || set.status.updateRevision === '') {
+    const message = `the StatefulSet controller has not looked at ${set.name} as it is now`;
+    return { phase: 'RollingOut', because: because('AwaitingController', message) };
+  }
+  if (isTooLarge(set)) {
+    const message = `${set.name} has ${set.spec.replicas} replicas, which is more than is rolled out`;
+    return { phase: 'RollingOut', because: because('SetTooLarge', message) };
+  }
+  const places = placesOf(target, snapshot, { percent: spec.percent, now });
+  const changes = notedOn(pass, target, places);
+  const counted = { ...pass, progress: { ...pass.progress, ...changes } };
+  const step = planRotation(counted, target, places) ?? planWait(counted, places);
+  return { ...step, changes: { ...changes, ...step.changes } };
+}
+
+/** What this moment adds to what is remembered. */
+function notedOn(
+  { progress, spec, now }: RolloutPass,
+  { set, isRollback }: RolledSet,
+  places: readonly Place[],
+): Partial<RolloutProgress> {
+  const healthy = places.filter(({ isTarget, isHealthy }) => isTarget && isHealthy).length;
+  const percent = percentDeployed(healthy, places.length, spec.percent);
+  const isNew = progress.targetRevision !== set.status.updateRevision;
+  const isBetter = healthy > progress.mostHealthy;
+  return {
+    percentDeployed: percent,
+    ...(isNew && { targetRevision: set.status.updateRevision, isRollback }),
+    ...(isBetter && { mostHealthy: healthy, ...progressAt(now) }),
+  };
+}
+
+/** What is remembered of any progress. */
+export function progressAt(
+  now: Instant,
+): Pick<RolloutProgress, 'lastProgress' | 'pausedSinceProgress'> {
+  return { lastProgress: now, pausedSinceProgress: millis(0) };
+}
+
+/** No pod is left to go. */
+function planWait(pass: RolloutPass, places: readonly Place[]): Step {
+  const missing = places.filter(({ isTarget, isHealthy }) => isTarget && !isHealthy);
+  if (missing.length === 0) return planDone(pass, places);
+  const notReady = missing.filter(({ slot }) => slot.kind !== 'available');
+  if (notReady.length === 0) {
+    const message = `waiting for service discovery to pass ${namesOf(missing)}`;
+    return {
+      phase: 'WaitingForServiceDiscovery',
+      because: because('AwaitingServiceDiscovery', message),
+    };
+  }
+  const troubles = notReady.flatMap(({ name, pod }) =>
+    pod?.trouble === undefined ? [] : [`${name} has ${pod.trouble}`],
+  );
+  const [trouble] = troubles;
+  const message = `waiting for ${namesOf(notReady)} to be ready${trouble === undefined ? '' : `; ${trouble}`}`;
+  return {
+    phase: 'WaitingForReady',
+    because: because('AwaitingPods', message),
+    ...settlesAt(notReady, pass.now),
+  };
+}
+
+function planDone({ spec }: RolloutPass, places: readonly Place[]): Step {
+  const target = places.filter(({ isTarget }) => isTarget).length;
+  const updated = places.filter(({ pod, isStale }) => pod !== undefined && !isStale).length;
+  const of = `${podsText(places.length)} at ${spec.percent} percent`;
+  if (updated <= target) {
+    const message = `${updated} of ${of} are new and ready`;
+    return ending({ result: 'Done', code: 'RolloutDone', message }, 'RolloutDone');
+  }
+  const message = `${updated} of ${of} are new, ${updated - target} more than were wanted: a pod that is new stays so`;
+  return ending({ result: 'Done', code: 'PercentBelowActual', message }, 'PercentBelowActual');
+}

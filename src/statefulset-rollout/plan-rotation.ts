@@ -1,0 +1,212 @@
+import { podsText } from '#base/pods-text.ts';
+import { after, type Instant } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/utc-seconds.ts';
+import { podRef, setRef } from '#control/refs.ts';
+import type { PodView } from '#statefulset/view.ts';
+import { type Parallelism, parallelismOf, roomOf } from './plan-budget.ts';
+import type { RolloutAction } from './plan-decision.ts';
+import { because, leftOf, type RolloutPass, type Step } from './plan-outcome.ts';
+import { candidatesOf, isCandidate, type Place } from './plan-places.ts';
+import type { RolledSet } from './snapshot.ts';
+
+/** Why no pod goes now. */
+type Obstacle = Pick<Step, 'because' | 'until'>;
+
+/** Who could go, and how many of them may. */
+interface Rotation {
+  readonly pass: RolloutPass;
+  readonly target: RolledSet;
+  readonly places: readonly Place[];
+  /** In the order in which they go; at least one. */
+  readonly candidates: readonly Place[];
+  readonly parallelism: Parallelism;
+}
+
+/**
+ * Returns the next pods to go, or why none does; undefined where none is left to go at the wanted percentage.
+ *
+ * @param places of the set, the highest ordinal first
+ */
+export function planRotation(
+  pass: RolloutPass,
+  target: RolledSet,
+  places: readonly Place[],
+): Step | undefined {
+  const candidates = candidatesOf(places);
+  if (candidates.length === 0) return undefined;
+  const { spec, snapshot } = pass;
+  const { replicas } = target.set.spec;
+  const parallelism = parallelismOf(snapshot.budgets, replicas, spec.parallelWithoutBudget);
+  const rotation: Rotation = { pass, target, places, candidates, parallelism };
+  const broken = planBroken(rotation);
+  if (broken !== undefined) return broken;
+  const obstacle = obstacleOf(pass);
+  if (obstacle !== undefined) return { phase: phaseWhile(places), ...obstacle };
+  const pods = nextOf(rotation);
+  if (pods.length > 0) return evicting(rotation, pods);
+  return { phase: phaseWhile(places), ...noRoom(rotation) };
+}
+
+/** What is waited for while old pods are still there: new ones first. */
+function phaseWhile(places: readonly Place[]): Step['phase'] {
+  return places.some(({ isRotated, isHealthy }) => isRotated && !isHealthy)
+    ? 'WaitingForReady'
+    : 'RollingOut';
+}
+
+/**
+ * Pods of a version that is given up, and cannot become ready, are deleted at once: under the usual policy of budgets they
+ * could not be evicted, as the application is below its budget by them.
+ */
+function planBroken({ pass, target, places }: Rotation): Step | undefined {
+  const { progress, spec, snapshot, now } = pass;
+  if (!progress.isRollback || spec.unreadyPodsOfRollback === 'Evict') return undefined;
+  if (snapshot.holds.length > 0) return undefined;
+  const broken = places.filter((each) => isCandidate(each) && each.stuckBy !== undefined);
+  if (broken.length === 0) return undefined;
+  const pods = podsOf(broken);
+  return {
+    phase: 'WaitingForReady',
+    because: because(
+      'BrokenPodDeleted',
+      `${podsText(pods.length)} of the version that is taken back cannot become ready: ${namesOf(broken)}`,
+    ),
+    action: { kind: 'delete-pods', set: setRef(target.set), pods: pods.map(podRef) },
+    changes: { ...batchOf(pods, progress.rotated), lastEviction: now },
+  };
+}
+
+function obstacleOf(pass: RolloutPass): Obstacle | undefined {
+  const { snapshot, spec, progress, now } = pass;
+  const [hold] = snapshot.holds;
+  if (hold !== undefined) return hold;
+  const refused = snapshot.evictions?.refused;
+  if (refused !== undefined && refused.until > now) {
+    return { because: because(refused.reason, refused.message), until: refused.until };
+  }
+  const interval = progress.isRollback ? spec.rollbackInterval : spec.evictionInterval;
+  const left = leftOf(interval, progress.lastEviction, now);
+  if (left > 0) {
+    const until = after(now, left);
+    const message = `the next pod goes ${interval / 1_000} s after the one before, at ${formatUtcSeconds(until)}`;
+    return { because: because('AwaitingInterval', message), until };
+  }
+  const { discovery } = snapshot;
+  if (discovery.kind !== 'unknown') return undefined;
+  return { because: because(discovery.code, discovery.message) };
+}
+
+/** Those that go now: first what costs nothing, as it cannot become ready by itself; then as many as the budget leaves. */
+function nextOf({ pass, places, candidates, parallelism }: Rotation): readonly Place[] {
+  const { spec, progress } = pass;
+  const interval = progress.isRollback ? spec.rollbackInterval : spec.evictionInterval;
+  const stuck = candidates.filter(({ stuckBy }) => stuckBy !== undefined);
+  const others = candidates.filter(({ stuckBy }) => stuckBy === undefined);
+  const room = roomOf(parallelism, places.filter(({ isUnavailable }) => isUnavailable).length);
+  const slots = room.kind === 'room' ? room.slots : 0;
+  const going = [...stuck.slice(0, roomForStuck(places, parallelism)), ...others.slice(0, slots)];
+  return interval > 0 ? going.slice(0, 1) : going;
+}
+
+/**
+ * Stuck pods take no room from the others, but no more of them than the budget has are made anew at once: their successors
+ * may be no better. Where nothing is ready there is nothing to lose.
+ */
+function roomForStuck(places: readonly Place[], parallelism: Parallelism): number {
+  if (parallelism.kind === 'many-budgets') return 0;
+  const isAllLost = places.every(
+    ({ slot, stuckBy }) =>
+      slot.kind !== 'available' && slot.kind !== 'settling' && stuckBy !== undefined,
+  );
+  if (isAllLost && parallelism.most > 0) return places.length;
+  const underWay = places.filter(isUnderWay).length;
+  return Math.max(0, parallelism.most - underWay);
+}
+
+/** Whether it is being made anew. */
+function isUnderWay({ slot, isStale }: Place): boolean {
+  if (slot.kind === 'missing' || slot.kind === 'terminating') return true;
+  return !isStale && slot.kind !== 'available';
+}
+
+function noRoom(rotation: Rotation): Obstacle {
+  const { pass, places, parallelism } = rotation;
+  const away = places.filter(({ isUnavailable }) => isUnavailable);
+  const room = roomOf(parallelism, away.length);
+  if (room.kind === 'many-budgets') {
+    const message = `no pod can be evicted that ${room.names.join(' and ')} select, as the API server takes one budget at most`;
+    return { because: because('MultipleBudgets', message) };
+  }
+  if (room.kind === 'unknown') {
+    const message = `the status of budget ${room.budget} is about an older version of it`;
+    return { because: because('AwaitingBudgetStatus', message) };
+  }
+  return { because: awaitingRoom(rotation, away), ...settlesAt(away, pass.now) };
+}
+
+function awaitingRoom(
+  { parallelism, candidates }: Rotation,
+  away: readonly Place[],
+): Obstacle['because'] {
+  const left = podsText(candidates.length);
+  const most = parallelism.kind === 'many-budgets' ? 0 : parallelism.most;
+  if (away.length > 0 && away.length >= most) {
+    const message = `waiting for ${namesOf(away)} to be ready; ${left} to go, ${most} at a time`;
+    return because('AwaitingPods', message);
+  }
+  const name = parallelism.kind === 'budget' ? parallelism.name : '';
+  return because('PDBBlocked', `0 disruptions allowed by budget ${name}; ${left} to go`);
+}
+
+/** When the first of those is available that only have to stay ready; nothing where time brings none on. */
+export function settlesAt(places: readonly Place[], now: Instant): Pick<Step, 'until'> {
+  let first: Instant | undefined;
+  for (const { slot } of places) {
+    if (slot.kind !== 'settling' || slot.availableFrom === 'unknown') continue;
+    const at = slot.availableFrom < now ? now : slot.availableFrom;
+    if (first === undefined || at < first) first = at;
+  }
+  return first === undefined ? {} : { until: first };
+}
+
+function evicting({ pass, target, candidates }: Rotation, going: readonly Place[]): Step {
+  const pods = podsOf(going);
+  const action: RolloutAction = {
+    kind: 'evict',
+    set: setRef(target.set),
+    pods: pods.map(podRef),
+  };
+  const isStuck = going.every(({ stuckBy }) => stuckBy !== undefined);
+  const left = candidates.length - going.length;
+  const rest = left === 0 ? 'the last of them' : `${podsText(left)} to go after that`;
+  return {
+    phase: 'WaitingForReady',
+    because: because(isStuck ? 'StuckPodReplaced' : 'PodsEvicted', `${namesOf(going)}, ${rest}`),
+    action,
+    changes: { ...batchOf(pods, pass.progress.rotated), lastEviction: pass.now },
+  };
+}
+
+function podsOf(places: readonly Place[]): readonly PodView[] {
+  return places.flatMap(({ pod }) => (pod === undefined ? [] : [pod]));
+}
+
+function batchOf(
+  pods: readonly PodView[],
+  rotated: ReadonlySet<string>,
+): Pick<RolloutPass['progress'], 'batch' | 'rotated'> {
+  return {
+    batch: pods.map(({ name, uid }) => ({ name, uid })),
+    rotated: new Set([...rotated, ...pods.map(({ name }) => name)]),
+  };
+}
+
+/** How many are named. */
+const mostNamed = 5;
+
+/** Returns the names of the first places, and how many more there are. */
+export function namesOf(places: readonly Place[]): string {
+  const named = places.slice(0, mostNamed).map(({ name }) => name);
+  const more = places.length - named.length;
+  return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
+}

@@ -1,0 +1,166 @@
+import { setRef } from '#control/refs.ts';
+import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
+import { because, failing, type RolloutPass, type Step } from './plan-outcome.ts';
+import { planRolling, progressAt } from './plan-rolling.ts';
+import type { Phase } from './progress.ts';
+import type { RolledSet, SetComparison } from './snapshot.ts';
+
+/** Returns the next step towards the set that is wanted, and then towards its pods. */
+export function planSet(pass: RolloutPass): Step {
+  const { snapshot, spec } = pass;
+  const { resource, owner, conflicts, target } = snapshot;
+  const { namespace = resource.namespace, name } = spec.set;
+  if (namespace !== resource.namespace) {
+    const message = `spec.statefulset.metadata.namespace must be ${resource.namespace}, where the resource is: got ${namespace}`;
+    return failing('NamespaceMismatch', message);
+  }
+  if (owner !== undefined) return failing('StatefulSetOwnedByOther', `${name} belongs to ${owner}`);
+  if (conflicts.length > 0) {
+    const message = `${name} is also rolled out by ${conflicts.join(' and ')}: nobody touches it while two do`;
+    return { phase: phaseOf(pass), because: because('ConflictingOwners', message) };
+  }
+  if (target === undefined) return planCreation(pass);
+  if (target.set.isDeleting) {
+    const message = `${name} is being deleted; it is made anew once it is gone`;
+    return {
+      phase: 'CreatingStatefulSet',
+      because: because('AwaitingDeletion', message),
+      changes: { isDeleted: true },
+    };
+  }
+  return planFound(pass, target);
+}
+
+/** Where it stands already. */
+function phaseOf({ progress }: RolloutPass): Phase {
+  return progress.phase ?? 'Pending';
+}
+
+function planCreation(pass: RolloutPass): Step {
+  const { progress, spec, now } = pass;
+  const { name, replicas = 1 } = spec.set;
+  const unasked = planValidation(pass);
+  if (unasked !== undefined) return unasked;
+  if (progress.phase !== 'CreatingStatefulSet') {
+    const isLost = progress.targetRevision !== '';
+    const message = isLost ? `${name} has gone, and is made anew` : `${name} is not there yet`;
+    return {
+      phase: 'CreatingStatefulSet',
+      because: because('StatefulSetCreated', message),
+      ...(isLost && { changes: { isDeleted: true } }),
+    };
+  }
+  const start = ordinalsStartOf(pass);
+  const pods = Array.from({ length: replicas }, (_, index) => `${name}-${start + index}`);
+  return {
+    phase: 'WaitingForReady',
+    because: because('StatefulSetCreated', `${name} with ${replicas} replicas`),
+    action: { kind: 'create-set' },
+    // There is no older version of it: whatever the percentage, all pods are new.
+    changes: {
+      isCreator: true,
+      isDeleted: false,
+      rotated: new Set([...progress.rotated, ...pods]),
+      ...progressAt(now),
+    },
+  };
+}
+
+function ordinalsStartOf({ spec }: RolloutPass): number {
+  return integerAt(objectAt(objectAt(spec.set.object, 'spec'), 'ordinals'), 'start') ?? 0;
+}
+
+/** What is wanted must be something that the API server takes, before anything becomes of it. */
+function planValidation(pass: RolloutPass): Step | undefined {
+  const { validation } = pass.snapshot;
+  if (validation.kind === 'accepted') return undefined;
+  if (validation.kind === 'refused') return failing('InvalidStatefulSet', validation.message);
+  return {
+    phase: phaseOf(pass),
+    because: because(
+      'AwaitingValidation',
+      'asking the API server whether it takes the StatefulSet',
+    ),
+    action: { kind: 'validate' },
+  };
+}
+
+function planFound(pass: RolloutPass, target: RolledSet): Step {
+  const { comparison } = pass.snapshot;
+  switch (comparison.kind) {
+    case 'unread':
+      return {
+        phase: phaseOf(pass),
+        because: because('AwaitingComparison', `reading ${target.set.name} as it is now`),
+        action: { kind: 'compare' },
+      };
+    case 'immutable':
+      return planImmutable(pass, target, comparison);
+    case 'differs':
+      return planUpdate(pass, target, comparison);
+    case 'replicas':
+      return planScale(pass, target, comparison);
+    default:
+      return planRolling(pass, target);
+  }
+}
+
+function planImmutable(
+  { spec }: RolloutPass,
+  { set }: RolledSet,
+  { paths, isSelectorEqual }: Extract<SetComparison, { kind: 'immutable' }>,
+): Step {
+  const fields = paths.join(', ');
+  if (spec.onImmutableChange === 'Fail' || !isSelectorEqual) {
+    const message = `the API server lets nobody change ${fields} of ${set.name}`;
+    return failing('ImmutableFieldChanged', message);
+  }
+  return {
+    phase: 'CreatingStatefulSet',
+    because: because(
+      'StatefulSetRecreated',
+      `${fields} can only be changed by making ${set.name} anew over its pods`,
+    ),
+    action: { kind: 'orphan-pods', set: setRef(set) },
+  };
+}
+
+function planUpdate(
+  pass: RolloutPass,
+  { set }: RolledSet,
+  { paths }: Extract<SetComparison, { kind: 'differs' }>,
+): Step {
+  const { progress, now } = pass;
+  const unasked = planValidation(pass);
+  if (unasked !== undefined) return unasked;
+  const message = `${paths.join(', ')} of ${set.name}`;
+  if (progress.phase !== 'UpdatingStatefulSet') {
+    return { phase: 'UpdatingStatefulSet', because: because('StatefulSetUpdated', message) };
+  }
+  return {
+    phase: 'RollingOut',
+    because: because('StatefulSetUpdated', message),
+    action: { kind: 'update-set', set: setRef(set), revision: set.resourceVersion },
+    changes: { isDeleted: false, ...progressAt(now) },
+  };
+}
+
+/** Returns the step that gives the set as many pods as the resource says; new ones are new, and count as let go. */
+export function planScale(
+  pass: RolloutPass,
+  { set }: RolledSet,
+  { to }: Extract<SetComparison, { kind: 'replicas' }>,
+): Step {
+  const { progress } = pass;
+  const { replicas: from, ordinalsStart } = set.spec;
+  const added = Array.from(
+    { length: Math.max(0, to - from) },
+    (_, index) => `${set.name}-${ordinalsStart + from + index}`,
+  );
+  return {
+    phase: phaseOf(pass),
+    because: because('StatefulSetScaled', `${set.name} from ${from} to ${to} replicas`),
+    action: { kind: 'update-set', set: setRef(set), revision: set.resourceVersion },
+    changes: { rotated: new Set([...progress.rotated, ...added]) },
+  };
+}

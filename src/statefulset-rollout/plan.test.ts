@@ -1,0 +1,418 @@
+/** What a StatefulsetRollout does from its beginning to its end, played by hand. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { seconds } from '#base/units.ts';
+import { budgetOf, RolloutPlay } from '#testing/rollout-play.ts';
+
+/** A settled play of ten pods on v1 that is to roll v2 out at `percent`. */
+function rolling(percent = 100): RolloutPlay {
+  return RolloutPlay.settled().edit({ percent }).want('v2');
+}
+
+describe('a StatefulsetRollout whose set is not there', () => {
+  test('makes it, all of it new whatever the percentage, and waits for it to be ready [T-10, T-11]', () => {
+    const play = new RolloutPlay().edit({ percent: 25 });
+    assert.equal(play.rest(), 'WaitingForReady AwaitingPods');
+    assert.equal(play.settle().rest(), 'RolloutDone RolloutDone');
+    assert.deepEqual(play.done, ['create-set v1 10']);
+    assert.deepEqual(play.phases, [
+      'Pending',
+      'CreatingStatefulSet',
+      'WaitingForReady',
+      'CallingBack',
+      'RolloutDone',
+    ]);
+    assert.equal(play.progress.percentDeployed, 25);
+  });
+
+  test('asks the API server first whether it would take it, and fails with its words where not [T-21]', () => {
+    const play = new RolloutPlay();
+    play.validation = { kind: 'unasked' };
+    play.look();
+    assert.equal(play.look(), 'Pending AwaitingValidation');
+    play.validation = { kind: 'refused', message: 'spec.template is wrong' };
+    assert.equal(play.rest(), 'RolloutFailed RolloutFailed');
+    assert.equal(play.progress.outcome?.code, 'InvalidStatefulSet');
+    assert.equal(play.progress.outcome?.message, 'spec.template is wrong');
+    assert.deepEqual(play.done, ['validate AwaitingValidation']);
+  });
+
+  test('makes it anew where somebody deletes it in the middle, and ends [T-58]', () => {
+    const play = rolling();
+    play.rest();
+    play.set = undefined;
+    play.pods.clear();
+    play.look();
+    assert.equal(play.progress.isDeleted, true);
+    assert.equal(play.run(), 'RolloutDone RolloutDone');
+    assert.equal(play.progress.isDeleted, false);
+    assert.deepEqual(play.on('v2').length, 10);
+  });
+
+  test('says that it has gone once it has ended, and makes nothing', () => {
+    const play = RolloutPlay.settled();
+    play.set = undefined;
+    play.pods.clear();
+    assert.equal(play.rest(), 'RolloutDone RolloutDone');
+    assert.equal(play.progress.isDeleted, true);
+    assert.deepEqual(play.done, []);
+  });
+});
+
+describe('a StatefulsetRollout does not begin', () => {
+  const cases: Record<
+    string,
+    { readonly given: (play: RolloutPlay) => void; readonly want: string }
+  > = {
+    'in another namespace [T-07]': {
+      given: (play) => play.edit({ set: { ...play.spec.set, namespace: 'other' } }),
+      want: 'NamespaceMismatch',
+    },
+    'with a set that belongs to somebody else [T-13, T-14]': {
+      given: (play) => Object.assign(play, { owner: 'Kafka broker' }),
+      want: 'StatefulSetOwnedByOther',
+    },
+    'with a change of what nobody may change [T-15]': {
+      given: (play) =>
+        Object.assign(play, {
+          comparison: {
+            kind: 'immutable',
+            paths: ['spec.volumeClaimTemplates'],
+            isSelectorEqual: true,
+          },
+        }),
+      want: 'ImmutableFieldChanged',
+    },
+    'with another selector, although it may make the set anew': {
+      given: (play) =>
+        Object.assign(play.edit({ onImmutableChange: 'RecreateOrphan' }), {
+          comparison: { kind: 'immutable', paths: ['spec.selector'], isSelectorEqual: false },
+        }),
+      want: 'ImmutableFieldChanged',
+    },
+  };
+  for (const [fact, { given, want }] of Object.entries(cases)) {
+    test(`${fact}, and fails at once`, () => {
+      const play = rolling();
+      given(play);
+      assert.equal(play.rest(), 'RolloutFailed RolloutFailed');
+      assert.equal(play.progress.outcome?.code, want);
+      assert.deepEqual(play.done, []);
+    });
+  }
+
+  test('over a set that something else would roll out, too, and goes on when that is over [D-63]', () => {
+    const play = rolling();
+    play.conflicts = ['PhasedRollout a'];
+    assert.equal(play.rest(), 'Pending ConflictingOwners');
+    assert.match(play.plan().because?.message ?? '', /PhasedRollout a/);
+    play.conflicts = [];
+    assert.equal(play.run(), 'RolloutDone RolloutDone');
+  });
+
+  test('before its finalizer stands', () => {
+    const play = new RolloutPlay();
+    play.hasFinalizer = false;
+    play.look();
+    assert.deepEqual(play.done, ['add-finalizer']);
+  });
+});
+
+describe('a percentage', () => {
+  test('of 50 rotates the five highest of ten, the highest first, and no other [T-23]', () => {
+    const play = rolling(50);
+    const kept = [0, 1, 2, 3, 4].map((ordinal) => play.pods.get(ordinal)?.uid);
+    assert.equal(play.run(), 'RolloutDone RolloutDone');
+    assert.deepEqual(play.done, ['update-set v2 10', 'evict 9 8', 'evict 7 6', 'evict 5']);
+    assert.deepEqual(play.on('v2'), [9, 8, 7, 6, 5]);
+    assert.deepEqual(
+      [0, 1, 2, 3, 4].map((ordinal) => play.pods.get(ordinal)?.uid),
+      kept,
+    );
+    assert.equal(play.progress.percentDeployed, 50);
+  });
+
+  test('that grows from 1 over 50 to 100 rotates each pod once [T-24]', () => {
+    const play = rolling(1);
+    play.run();
+    assert.deepEqual(play.on('v2'), [9]);
+    for (const percent of [50, 100])
+      assert.equal(play.edit({ percent }).run(), 'RolloutDone RolloutDone');
+    assert.equal(play.on('v2').length, 10);
+    assert.deepEqual(
+      [...play.evicted.values()],
+      Array.from({ length: 10 }, () => 1),
+    );
+  });
+
+  test('that falls takes no pod back, and says how many are new [T-25]', () => {
+    const play = rolling(50);
+    play.run();
+    play.done.length = 0;
+    assert.equal(play.edit({ percent: 25 }).run(), 'RolloutDone RolloutDone');
+    assert.equal(play.progress.outcome?.code, 'PercentBelowActual');
+    assert.match(play.progress.outcome?.message ?? '', /5 of 10 pods/);
+    assert.deepEqual(play.done, []);
+  });
+
+  test('of 0 writes the set and lets no pod go [T-26]', () => {
+    const play = rolling(0);
+    assert.equal(play.run(), 'RolloutDone RolloutDone');
+    assert.deepEqual(play.done, ['update-set v2 10']);
+  });
+
+  test('follows a set that is scaled in the middle, and counts its new pods as rotated [T-28]', () => {
+    const play = rolling(50);
+    play.rest();
+    play.edit({ set: { ...play.spec.set, replicas: 20 } });
+    assert.equal(play.run(), 'RolloutDone RolloutDone');
+    assert.deepEqual(
+      play.on('v2').toSorted((one, other) => one - other),
+      [8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19],
+    );
+    assert.ok(play.progress.rotated.has('web-19'));
+  });
+});
+
+describe('a rollout that has ended', () => {
+  test('takes another number of replicas, and begins nothing [T-18]', () => {
+    const play = RolloutPlay.settled();
+    play.edit({ set: { ...play.spec.set, replicas: 12 } });
+    assert.equal(play.rest(), 'RolloutDone RolloutDone');
+    assert.deepEqual(play.done, ['update-set v1 12']);
+    assert.deepEqual(play.phases, ['RolloutDone']);
+  });
+
+  test('stays failed where only other settings change [T-55]', () => {
+    const play = rolling();
+    play.owner = 'Kafka broker';
+    play.rest();
+    play.edit({ evictionInterval: seconds(10) });
+    assert.equal(play.rest(), 'RolloutFailed RolloutFailed');
+  });
+
+  test('changes nothing that is stored, however often it is looked at [T-45]', () => {
+    const play = RolloutPlay.settled();
+    const { progress } = play.plan();
+    play.time += 600_000;
+    assert.deepEqual(play.plan().progress, progress);
+    assert.deepEqual(play.plan().requeue, { kind: 'await-change' });
+  });
+
+  test('begins anew with another identity, and leaves the pods that are new alone [T-54]', () => {
+    const play = rolling();
+    play.rest();
+    play.settle('not-ready');
+    play.time += 1_900_000;
+    assert.equal(play.rest(), 'RolloutFailed RolloutFailed');
+    assert.equal(play.progress.outcome?.code, 'ProgressDeadlineExceeded');
+    assert.match(play.progress.outcome?.message ?? '', /web-9, web-8/);
+    play.settle();
+    const done = [9, 8].map((ordinal) => play.pods.get(ordinal)?.uid);
+    assert.equal(play.edit({ identity: 'again' }).run(), 'RolloutDone RolloutDone');
+    assert.deepEqual(
+      [9, 8].map((ordinal) => play.pods.get(ordinal)?.uid),
+      done,
+    );
+    assert.equal(play.on('v2').length, 10);
+  });
+});
+
+describe('a pause', () => {
+  test('lets no pod go, and ends where the rollout was [T-50]', () => {
+    const play = rolling();
+    play.rest();
+    play.settle();
+    play.rest();
+    assert.equal(play.evicted.size, 4);
+    play.edit({ isPauseRequested: true });
+    assert.equal(play.rest(), 'Paused RolloutPaused');
+    play.settle();
+    play.time += 60_000;
+    assert.equal(play.rest(), 'Paused RolloutPaused');
+    assert.equal(play.evicted.size, 4);
+    assert.equal(play.edit({ isPauseRequested: false }).run(), 'RolloutDone RolloutDone');
+    assert.equal(play.evicted.size, 10);
+  });
+
+  test('that is there from the start keeps the set from being written [T-51]', () => {
+    const play = rolling().edit({ isPauseRequested: true });
+    assert.equal(play.rest(), 'Paused RolloutPaused');
+    assert.deepEqual(play.done, []);
+  });
+
+  test('of two hours does not count against a deadline of half an hour [T-52]', () => {
+    const play = rolling();
+    play.rest();
+    play.edit({ isPauseRequested: true });
+    play.rest();
+    play.time += 7_200_000;
+    play.edit({ isPauseRequested: false });
+    assert.equal(play.run(), 'RolloutDone RolloutDone');
+  });
+
+  test('does not stop the deadline for good', () => {
+    const play = rolling();
+    play.rest();
+    play.settle('not-ready');
+    play.edit({ isPauseRequested: true });
+    play.rest();
+    play.time += 7_200_000;
+    play.edit({ isPauseRequested: false });
+    assert.equal(play.rest(), 'WaitingForReady AwaitingPods');
+    play.time += 1_801_000;
+    assert.equal(play.rest(), 'RolloutFailed RolloutFailed');
+  });
+});
+
+describe('a deadline', () => {
+  test('is told as what was waited for', () => {
+    const play = rolling();
+    play.allowed = 0;
+    assert.equal(play.rest(), 'RollingOut PDBBlocked');
+    play.time += 1_800_001;
+    assert.equal(play.rest(), 'RolloutFailed RolloutFailed');
+    assert.match(
+      play.progress.outcome?.message ?? '',
+      /^no progress for 1800 s; PDBBlocked: 0 disruptions allowed by budget web/,
+    );
+  });
+
+  test('of the whole rollout ends one that makes progress', () => {
+    const play = rolling().edit({ timeout: seconds(3) });
+    assert.equal(play.run(), 'RolloutFailed RolloutFailed');
+    assert.equal(play.progress.outcome?.code, 'RolloutTimeout');
+    assert.ok(play.evicted.size < 10);
+  });
+
+  test('is longer by the interval where that is longer than half of it', () => {
+    const play = rolling().edit({ evictionInterval: seconds(1_000) });
+    play.budgets = [budgetOf(1)];
+    play.rest();
+    play.settle('not-ready');
+    play.time += 2_700_000;
+    assert.equal(play.rest(), 'WaitingForReady AwaitingPods');
+    play.time += 101_000;
+    assert.equal(play.rest(), 'RolloutFailed RolloutFailed');
+  });
+
+  test('brings the rollout on by itself', () => {
+    const play = rolling();
+    play.allowed = 0;
+    play.rest();
+    const { requeue } = play.plan();
+    assert.deepEqual(requeue, { kind: 'at', at: play.now + 1_800_001 });
+  });
+});
+
+describe('another version', () => {
+  test('that arrives while pods of the one before are away begins at once, and counts them as away [T-57]', () => {
+    const play = rolling();
+    play.rest();
+    play.want('v3');
+    play.rest();
+    assert.deepEqual(play.done, ['update-set v2 10', 'evict 9 8', 'update-set v3 10']);
+    assert.equal(play.run(), 'RolloutDone RolloutDone');
+    assert.equal(play.mostAway, 2);
+    assert.equal(play.on('v3').length, 10);
+  });
+
+  test('from before takes back what is new, the broken pods at once [T-56]', () => {
+    const play = rolling(50);
+    play.rest();
+    play.settle();
+    play.rest();
+    play.settle('crashing');
+    assert.equal(play.rest(), 'WaitingForReady AwaitingPods');
+    const kept = [0, 1, 2, 3, 4, 5].map((ordinal) => play.pods.get(ordinal)?.uid);
+    play.done.length = 0;
+    play.want('v1').edit({ percent: 100 });
+    assert.equal(play.run(), 'RolloutDone RolloutDone');
+    assert.deepEqual(play.done, ['update-set v1 10', 'delete-pods 7 6', 'evict 9 8']);
+    assert.deepEqual(
+      [0, 1, 2, 3, 4, 5].map((ordinal) => play.pods.get(ordinal)?.uid),
+      kept,
+    );
+    assert.equal(play.progress.isRollback, true);
+  });
+
+  test('that somebody else wrote over is written back [T-19]', () => {
+    const play = rolling();
+    play.rest();
+    if (play.set !== undefined) play.set.template = 'theirs';
+    assert.equal(play.run(), 'RolloutDone RolloutDone');
+    assert.equal(play.on('v2').length, 10);
+    assert.equal(play.done.filter((each) => each.startsWith('update-set')).length, 2);
+  });
+});
+
+describe('a resource that is deleted', () => {
+  test('takes the set with it that it made, and no other pod is let go [T-59]', () => {
+    const play = rolling();
+    play.rest();
+    play.isDeleting = true;
+    play.done.length = 0;
+    play.rest();
+    assert.deepEqual(play.done, ['delete-set', 'remove-finalizer']);
+    assert.equal(play.progress.phase, 'Deleting');
+  });
+
+  test('lets a set go on that it found [T-60]', () => {
+    const play = rolling();
+    play.progress = { ...play.progress, isCreator: false };
+    play.isDeleting = true;
+    assert.equal(play.look(), 'Deleting StatefulSetReleased');
+    assert.deepEqual(play.done, ['release-set StatefulSetReleased']);
+  });
+
+  test('touches no set that belongs to somebody else', () => {
+    const play = rolling();
+    play.owner = 'StatefulsetRollout b';
+    play.isDeleting = true;
+    play.rest();
+    assert.deepEqual(play.done, ['remove-finalizer']);
+  });
+
+  test('keeps the set where it is to be orphaned, though it made it', () => {
+    const play = rolling().edit({ deletionPolicy: 'Orphan' });
+    play.isDeleting = true;
+    play.look();
+    assert.deepEqual(play.done, ['release-set StatefulSetReleased']);
+  });
+});
+
+test('a set that is made anew over its pods keeps them [T-16]', () => {
+  const play = rolling().edit({ onImmutableChange: 'RecreateOrphan' });
+  const uids = [...play.pods.values()].map(({ uid }) => uid);
+  play.comparison = { kind: 'immutable', paths: ['spec.serviceName'], isSelectorEqual: true };
+  play.look();
+  play.look();
+  assert.deepEqual(play.done, ['orphan-pods']);
+  play.comparison = undefined;
+  play.look();
+  assert.deepEqual(play.done, ['orphan-pods', 'create-set v2 10']);
+  assert.deepEqual(
+    [...play.pods.values()].map(({ uid }) => uid),
+    uids,
+  );
+});
+
+test('a spec that cannot be read fails at once, is written once, and begins anew when it can', () => {
+  const play = rolling();
+  play.rest();
+  const problem = { path: 'spec.percent', message: 'must be an integer from 0 to 100: got 101' };
+  const snapshot = play.snapshot();
+  const broken = { ...snapshot.resource, spec: { kind: 'invalid', problem } } as const;
+  const read = (): ReturnType<RolloutPlay['plan']> =>
+    play.planOf({ ...snapshot, resource: { ...broken, progress: play.progress } });
+  play.progress = read().progress;
+  assert.equal(play.progress.phase, 'RolloutFailed');
+  assert.equal(
+    play.progress.outcome?.message,
+    'spec.percent must be an integer from 0 to 100: got 101',
+  );
+  play.time += 5_000;
+  assert.deepEqual(read().progress, play.progress);
+  assert.equal(play.run(), 'RolloutDone RolloutDone');
+  assert.equal(play.mostAway, 2);
+});

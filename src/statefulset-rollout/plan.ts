@@ -1,0 +1,214 @@
+import { problemText } from '#base/parsed.ts';
+import { type Instant, millis } from '#base/units.ts';
+import { setRef } from '#control/refs.ts';
+import { unlessLate } from './plan-deadline.ts';
+import type { RolloutPlan } from './plan-decision.ts';
+import { because, planOf, type RolloutPass, type Step } from './plan-outcome.ts';
+import { planScale, planSet } from './plan-set.ts';
+import { isTerminal, noProgress, type RolloutProgress } from './progress.ts';
+import type { RolloutSnapshot, WantedRollout } from './snapshot.ts';
+
+/**
+ * What to do next about one StatefulsetRollout, and why not more: at most one thing that touches the set or its pods, and
+ * where that leaves the rollout. Total and deterministic.
+ */
+export function planStatefulsetRollout(snapshot: RolloutSnapshot, now: Instant): RolloutPlan {
+  const { resource, wanted } = snapshot;
+  const { progress, spec } = resource;
+  if (resource.isDeleting) return planOf(progress, planDeletion(snapshot));
+  if (!resource.hasFinalizer) {
+    const message = 'nothing is done to the set without it';
+    const action = { kind: 'add-finalizer' } as const;
+    const step = planOf(progress, {
+      phase: 'Pending',
+      because: because('FinalizerMissing', message),
+      action,
+    });
+    return { ...step, progress };
+  }
+  if (spec.kind === 'invalid' || wanted === undefined) {
+    const message = spec.kind === 'invalid' ? problemText(spec.problem) : 'the spec cannot be read';
+    return planOf(progress, invalidSpec(progress, message, now));
+  }
+  const seen = withEvictions(progress, snapshot);
+  const pass: RolloutPass = { snapshot, spec: spec.value, progress: seen, now };
+  if (wanted.key !== progress.key) return planOf(begun(pass, wanted), beginning(pass));
+  const step = planPass(pass);
+  return planOf(progressIn(pass, step), step);
+}
+
+/** What was accepted since the last step is progress. */
+function withEvictions(progress: RolloutProgress, { evictions }: RolloutSnapshot): RolloutProgress {
+  const at = evictions?.acceptedAt;
+  if (at === undefined || (progress.lastProgress ?? 0) >= at) return progress;
+  return { ...progress, lastProgress: at, pausedSinceProgress: millis(0) };
+}
+
+function progressIn({ progress }: RolloutPass, { phase }: Step): RolloutProgress {
+  return phase === 'Paused' || progress.pausedSince === undefined
+    ? progress
+    : { ...progress, pausedSince: undefined };
+}
+
+/** A spec that can be read again begins a rollout, be it the one from before. */
+function invalidSpec(
+  { key, finishedAt, outcome }: RolloutProgress,
+  message: string,
+  now: Instant,
+): Step {
+  const isTold = key === '' && outcome?.message === message;
+  return {
+    phase: 'RolloutFailed',
+    because: because('InvalidSpec', message),
+    changes: {
+      key: '',
+      finishedAt: isTold ? finishedAt : now,
+      outcome: { result: 'Failed', code: 'InvalidSpec', message },
+    },
+  };
+}
+
+/** Where a rollout stands that begins: pods that were let go on the same version need not go again. */
+function begun(
+  { progress, now }: RolloutPass,
+  { key, templateHash }: WantedRollout,
+): RolloutProgress {
+  const { isCreator, isDeleted, lastEviction, batch, targetRevision, isRollback } = progress;
+  const isSameVersion = templateHash === progress.templateHash;
+  return {
+    ...noProgress,
+    key,
+    templateHash,
+    isCreator,
+    isDeleted,
+    lastEviction,
+    batch,
+    targetRevision,
+    isRollback: isSameVersion && isRollback,
+    attempt: 1,
+    startedAt: now,
+    lastProgress: now,
+    rotated: isSameVersion ? progress.rotated : new Set(),
+    percentDeployed: isSameVersion ? progress.percentDeployed : 0,
+  };
+}
+
+function beginning({ spec, snapshot }: RolloutPass): Step {
+  const message = `${spec.percent} percent of ${spec.set.name}, generation ${snapshot.resource.generation}`;
+  return { phase: 'Pending', because: because('RolloutStarted', message) };
+}
+
+function planPass(pass: RolloutPass): Step {
+  const { progress, spec } = pass;
+  if (isTerminal(progress.phase)) return planEnded(pass);
+  if (progress.phase === 'CallingBack') return planEnd(pass);
+  if (spec.isPauseRequested) return planPause(pass);
+  if (progress.phase === 'Paused') return planResumption(pass);
+  return unlessLate(pass, planSet(pass));
+}
+
+function planPause({ progress, now }: RolloutPass): Step {
+  const since = progress.pausedSince ?? now;
+  return {
+    phase: 'Paused',
+    because: because(
+      'RolloutPaused',
+      'pauseRequested is true; pods that have gone still come back',
+    ),
+    changes: { pausedSince: since },
+  };
+}
+
+function planResumption({ progress, now }: RolloutPass): Step {
+  const { pausedSince = now, pausedTime, pausedSinceProgress } = progress;
+  const paused = Math.max(0, now - pausedSince);
+  return {
+    phase: 'UpdatingStatefulSet',
+    because: because('RolloutStarted', `goes on after a pause of ${Math.round(paused / 1_000)} s`),
+    changes: {
+      pausedSince: undefined,
+      pausedTime: millis(pausedTime + paused),
+      pausedSinceProgress: millis(pausedSinceProgress + paused),
+    },
+  };
+}
+
+/** The outcome is known, and told. */
+function planEnd({ progress, spec, now }: RolloutPass): Step {
+  const { outcome } = progress;
+  const isDone = outcome?.result === 'Done';
+  return {
+    phase: isDone ? 'RolloutDone' : 'RolloutFailed',
+    because: because(
+      isDone ? 'RolloutDone' : 'RolloutFailed',
+      outcome?.message ?? 'the outcome is not known',
+    ),
+    changes: { finishedAt: now, ...(isDone && { percentDeployed: spec.percent }) },
+  };
+}
+
+/** Nothing is done any more, but that the set gets as many pods as a later edit says. */
+function planEnded(pass: RolloutPass): Step {
+  const { snapshot, progress, spec } = pass;
+  const { target, comparison } = snapshot;
+  const { phase = 'RolloutDone', outcome } = progress;
+  const ended = phase === 'RolloutDone' ? phase : 'RolloutFailed';
+  const rest: Step = {
+    phase,
+    because: because(ended, outcome?.message ?? ''),
+    changes: { isDeleted: target === undefined && progress.targetRevision !== '' },
+  };
+  if (target === undefined || !isEdited(snapshot)) return rest;
+  if (comparison.kind === 'unread') {
+    const text = `reading ${spec.set.name} as it is now`;
+    return { ...rest, because: because('AwaitingComparison', text), action: { kind: 'compare' } };
+  }
+  return comparison.kind === 'replicas' ? planScale(pass, target, comparison) : rest;
+}
+
+/** Whether the resource was edited since its end, and the set is there and its own. */
+function isEdited({ resource, target, owner, conflicts }: RolloutSnapshot): boolean {
+  if (owner !== undefined || conflicts.length > 0 || target?.set.isDeleting === true) return false;
+  return resource.generation > resource.observedGeneration;
+}
+
+function planDeletion({ resource, target, owner }: RolloutSnapshot): Step {
+  const phase = 'Deleting';
+  if (!resource.hasFinalizer) {
+    return { phase, because: because('AwaitingDeletion', 'what others keep is theirs') };
+  }
+  const gone: Step = {
+    phase,
+    because: because('StatefulSetReleased', 'nothing is left that belongs to it'),
+    action: { kind: 'remove-finalizer' },
+    changes: { isDeleted: target === undefined },
+  };
+  if (target === undefined || owner !== undefined || !target.isOurs) return gone;
+  const { set } = target;
+  if (isKept(resource)) {
+    const message = `${set.name} keeps running, without the marks of ${resource.name}`;
+    return {
+      phase,
+      because: because('StatefulSetReleased', message),
+      action: { kind: 'release-set', set: setRef(set), revision: set.resourceVersion },
+    };
+  }
+  if (set.isDeleting) {
+    return { phase, because: because('AwaitingDeletion', `waiting for ${set.name} to be gone`) };
+  }
+  return {
+    phase,
+    because: because(
+      'StatefulSetDeleted',
+      `${set.name}, as ${resource.name} is deleted that made it`,
+    ),
+    action: { kind: 'delete-set', set: setRef(set) },
+  };
+}
+
+/** Whether the set stays when the resource goes; a spec that cannot be read deletes nothing. */
+function isKept({ isOrphaning, spec, progress }: RolloutSnapshot['resource']): boolean {
+  if (isOrphaning || spec.kind === 'invalid') return true;
+  const { deletionPolicy } = spec.value;
+  return deletionPolicy === 'Auto' ? !progress.isCreator : deletionPolicy === 'Orphan';
+}

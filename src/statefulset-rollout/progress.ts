@@ -1,0 +1,107 @@
+import { type Instant, type Millis, millis } from '#base/units.ts';
+
+/** Where a rollout stands, by the published words and ours. */
+export type Phase =
+  | 'Pending'
+  | 'CreatingStatefulSet'
+  | 'UpdatingStatefulSet'
+  | 'RollingOut'
+  | 'WaitingForReady'
+  | 'WaitingForServiceDiscovery'
+  | 'Paused'
+  | 'CallingBack'
+  | 'RolloutDone'
+  | 'RolloutFailed'
+  | 'Deleting';
+
+/** All of them, in the order in which a rollout has them. */
+export const phases: readonly Phase[] = [
+  'Pending',
+  'CreatingStatefulSet',
+  'UpdatingStatefulSet',
+  'RollingOut',
+  'WaitingForReady',
+  'WaitingForServiceDiscovery',
+  'Paused',
+  'CallingBack',
+  'RolloutDone',
+  'RolloutFailed',
+  'Deleting',
+];
+
+/** One pod of a batch that may be on its way. */
+export interface BatchPod {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** How a rollout ended. */
+export interface Outcome {
+  readonly result: 'Done' | 'Failed';
+  /** One PascalCase word. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What a rollout remembers from one step to the next: all of it stands in the status, so that any process can go on. */
+export interface RolloutProgress {
+  /** Undefined before the first rollout. */
+  readonly phase: Phase | undefined;
+  /** Empty before the first rollout, and after a spec that could not be read. */
+  readonly key: string;
+  readonly templateHash: string;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly startedAt: Instant | undefined;
+  readonly finishedAt: Instant | undefined;
+  readonly outcome: Outcome | undefined;
+  /** Whether this operator made the set, rather than finding it. */
+  readonly isCreator: boolean;
+  /** Whether the set was there, and has gone. */
+  readonly isDeleted: boolean;
+  /** Names of the pods that were let go, or made, on the present version. */
+  readonly rotated: ReadonlySet<string>;
+  /** What was sent last, or is about to be. */
+  readonly batch: readonly BatchPod[];
+  readonly lastEviction: Instant | undefined;
+  readonly lastProgress: Instant | undefined;
+  /** The most pods of the target that were new and healthy at a time. */
+  readonly mostHealthy: number;
+  readonly pausedSince: Instant | undefined;
+  /** Of this rollout, the present pause left out. */
+  readonly pausedTime: Millis;
+  /** Of that, since the last progress. */
+  readonly pausedSinceProgress: Millis;
+  readonly targetRevision: string;
+  readonly isRollback: boolean;
+  readonly percentDeployed: number;
+}
+
+/** Where a rollout stands that has not begun. */
+export const noProgress: RolloutProgress = Object.freeze({
+  phase: undefined,
+  key: '',
+  templateHash: '',
+  attempt: 0,
+  startedAt: undefined,
+  finishedAt: undefined,
+  outcome: undefined,
+  isCreator: false,
+  isDeleted: false,
+  rotated: new Set<string>(),
+  batch: [],
+  lastEviction: undefined,
+  lastProgress: undefined,
+  mostHealthy: 0,
+  pausedSince: undefined,
+  pausedTime: millis(0),
+  pausedSinceProgress: millis(0),
+  targetRevision: '',
+  isRollback: false,
+  percentDeployed: 0,
+});
+
+/** Whether nothing is done any more in `phase`, and nothing waited for. */
+export function isTerminal(phase: Phase | undefined): boolean {
+  return phase === 'RolloutDone' || phase === 'RolloutFailed';
+}

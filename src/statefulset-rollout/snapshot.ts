@@ -1,0 +1,116 @@
+import type { Parsed } from '#base/parsed.ts';
+import type { Instant, Millis } from '#base/units.ts';
+import type { SetHold } from '#control/set-holds.ts';
+import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
+import type { StatefulsetRolloutSpec } from './api.ts';
+import type { SelectingBudget } from './plan-budget.ts';
+import type { DiscoveryTrouble } from './plan-decision.ts';
+import type { RolloutProgress } from './progress.ts';
+
+/** All that one decision about a StatefulsetRollout needs to know; immutable, and of one moment. */
+export interface RolloutSnapshot {
+  readonly resource: StoredRollout;
+  /** What the spec comes to; undefined where that cannot be read. */
+  readonly wanted: WantedRollout | undefined;
+  /** The set that the spec names; undefined where there is none. */
+  readonly target: RolledSet | undefined;
+  readonly comparison: SetComparison;
+  /** What the API server says to the set that is wanted, where it was asked. */
+  readonly validation: SetValidation;
+  /** Who has the set, as people know it, such as `StatefulsetRollout b`; undefined where this resource does, or nobody. */
+  readonly owner: string | undefined;
+  /** What else would move the set, such as `PhasedRollout a`; nobody moves it then (D-63). */
+  readonly conflicts: readonly string[];
+  /** How the evictions of this process ended that were sent last; undefined where none was. */
+  readonly evictions: EvictionResults | undefined;
+  /** Native budgets of the namespace that select the pods. */
+  readonly budgets: readonly SelectingBudget[];
+  readonly discovery: DiscoverySight;
+  /** Why nothing may be disrupted now, the first to be told. */
+  readonly holds: readonly SetHold[];
+  /** uids of pods whose eviction was sent and is not seen yet, or has no answer. */
+  readonly leaving: ReadonlySet<string>;
+  /** What this process has seen of the pods itself. */
+  readonly watched: Watched;
+  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  readonly stuckAfter: Millis | undefined;
+}
+
+/** A StatefulsetRollout as it is stored. */
+export interface StoredRollout {
+  readonly namespace: string;
+  readonly name: string;
+  readonly generation: number;
+  readonly isDeleting: boolean;
+  readonly hasFinalizer: boolean;
+  /** Whether it is deleted in a way that leaves what it owns alone. */
+  readonly isOrphaning: boolean;
+  readonly spec: Parsed<StatefulsetRolloutSpec>;
+  /** The generation that its status is about. */
+  readonly observedGeneration: number;
+  readonly progress: RolloutProgress;
+}
+
+/** By what a rollout is told from the one before. */
+export interface WantedRollout {
+  /** Another one begins a rollout anew. */
+  readonly key: string;
+  /** Another one is another version. */
+  readonly templateHash: string;
+}
+
+/** A StatefulSet as a StatefulsetRollout sees it. */
+export interface RolledSet {
+  readonly set: StatefulSetView;
+  /** Pods whose controlling owner is this set; in no order. */
+  readonly pods: readonly PodView[];
+  /** Whether it carries the mark of this resource. */
+  readonly isOurs: boolean;
+  /** Whether the revision that is being rolled out was made before the one that was rolled out last. */
+  readonly isRollback: boolean;
+}
+
+/** What the API server said to evictions. */
+export interface EvictionResults {
+  /** When one was accepted last. */
+  readonly acceptedAt: Instant | undefined;
+  /** Since then, or ever; undefined where none was refused. */
+  readonly refused: EvictionRefusal | undefined;
+}
+
+/** Evictions that were refused, on end. */
+export interface EvictionRefusal {
+  readonly reason: 'PDBBlocked' | 'ApiThrottled' | 'MultipleBudgets' | 'EvictionForbidden';
+  readonly message: string;
+  /** Until when none is sent. */
+  readonly until: Instant;
+}
+
+/** How the set that is there differs from the one that is wanted. */
+export type SetComparison =
+  /** It has not been read since one of the two changed. */
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'equal' }
+  /** Only in how many pods it has, and the resource says how many. */
+  | { readonly kind: 'replicas'; readonly to: number }
+  | { readonly kind: 'differs'; readonly paths: readonly string[] }
+  /** In what the API server lets nobody change. */
+  | {
+      readonly kind: 'immutable';
+      readonly paths: readonly string[];
+      readonly isSelectorEqual: boolean;
+    };
+
+/** What a dry run said. */
+export type SetValidation =
+  | { readonly kind: 'unasked' }
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** What service discovery says of the pods. */
+export type DiscoverySight =
+  /** Nothing is asked of it, or it knows none of the services. */
+  | { readonly kind: 'off' }
+  | { readonly kind: 'known'; readonly passing: ReadonlySet<string> }
+  /** It cannot be asked, and that holds the rollout. */
+  | { readonly kind: 'unknown'; readonly code: DiscoveryTrouble; readonly message: string };
