@@ -82,6 +82,11 @@ function causeOf(found: ReturnType<typeof stuckness> | undefined): string | unde
   return found.kind === 'stuck-by-cause' ? found.cause : 'not ready for too long';
 }
 
+/** Whether its pod runs the new version although the rollout has not reached it. */
+export function isLeaked({ pod, isStale, isRotated }: Place): boolean {
+  return pod !== undefined && !isStale && !isRotated;
+}
+
 /** Whether a pod may be let go: it runs another revision, and has not gone yet. */
 export function isCandidate({ isStale, slot }: Place): boolean {
   return isStale && slot.kind !== 'terminating' && slot.kind !== 'missing';

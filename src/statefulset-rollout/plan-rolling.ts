@@ -37,8 +37,16 @@ function notedOn(
   const percent = percentDeployed(healthy, places.length, spec.percent);
   const isNew = progress.targetRevision !== set.status.updateRevision;
   const isBetter = healthy > progress.mostHealthy;
+  // Pods of the target that are new already have been reached, whoever made them so.
+  const reached = places.filter(
+    ({ isTarget, pod, isStale, isRotated }) =>
+      isTarget && pod !== undefined && !isStale && !isRotated,
+  );
   return {
     percentDeployed: percent,
+    ...(reached.length > 0 && {
+      rotated: new Set([...progress.rotated, ...reached.map(({ name }) => name)]),
+    }),
     ...(isNew && { targetRevision: set.status.updateRevision, isRollback }),
     ...(isBetter && { mostHealthy: healthy, ...progressAt(now) }),
   };

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
 import { objectAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
-import { isConflict, isNotFound } from '#kubernetes/api-error.ts';
+import { isConflict, isNotFound, isTooManyRequests } from '#kubernetes/api-error.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
 import type { RealEnv } from '../real-cluster/real-env.ts';
@@ -68,7 +68,8 @@ describe('the definition of StatefulsetRollout on a real API server', {
       const isServed = await admin.list(resourceTypes.statefulsetRollouts, query).then(
         () => true,
         (error: unknown) => {
-          if (isNotFound(error)) return false;
+          // It is not served yet, or its storage is not ready.
+          if (isNotFound(error) || isTooManyRequests(error)) return false;
           throw error;
         },
       );

@@ -60,6 +60,16 @@ const cases: Record<string, { object: JsonObject; patch: JsonObject; want: JsonO
     patch: { items: [{ name: 'c' }, { $patch: 'replace' }] },
     want: { items: named('c') },
   },
+  'replaces a list with $patch: replace by elements of one key, as they stand': {
+    object: { items: [{ name: 'a' }] },
+    patch: { items: [{ name: 'c', x: 1 }, { name: 'c', x: 2 }, { $patch: 'replace' }] },
+    want: {
+      items: [
+        { name: 'c', x: 1 },
+        { name: 'c', x: 2 },
+      ],
+    },
+  },
   'replaces a map with $patch: replace': {
     object: { a: { b: 1 } },
     patch: { a: { $patch: 'replace', c: 2 } },

@@ -162,6 +162,10 @@ function mergedList({ live, patch, order }: ListPatch, merge: ListMerge, place: 
   const key = keyOf(merge);
   const content = patch.filter((element) => directiveOf(element) === undefined);
   if (order !== undefined) checkOrder(content, order, { key, place });
+  // What takes a whole list's place is taken as it stands, elements of one key included.
+  if (patch.some((element) => directiveOf(element) === 'replace')) {
+    return newList(content, order, merge);
+  }
   const remaining = key === undefined ? live : afterDirectives(live, patch, { key, place });
   const merged =
     key === undefined ? union(remaining, content) : mergedByKey(remaining, content, { key, place });
@@ -172,22 +176,19 @@ function directiveOf(element: JsonValue): JsonValue | undefined {
   return isJsonObject(element) ? element[patchDirective] : undefined;
 }
 
-/** What `$patch` elements leave of the live list: `replace` empties it, `delete` takes its element out. */
+/** What `$patch` elements leave of the live list: `delete` takes its element out. */
 function afterDirectives(
   live: JsonArray,
   patch: JsonArray,
   { key, place }: { readonly key: string; readonly place: Place },
 ): JsonArray {
   const deleted = new Set<string>();
-  let isReplaced = false;
   for (const element of patch) {
     const directive = directiveOf(element);
     if (directive === undefined) continue;
-    if (directive === 'replace') isReplaced = true;
-    else if (directive === 'delete') deleted.add(requiredIdentity(element, key, place));
+    if (directive === 'delete') deleted.add(requiredIdentity(element, key, place));
     else throw patchRejected(`unknown $patch ${JSON.stringify(directive)} in "${place.path}"`);
   }
-  if (isReplaced) return [];
   if (deleted.size === 0) return live;
   return live.filter((element) => !deleted.has(identityOf(element, key) ?? ''));
 }
