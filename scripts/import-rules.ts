@@ -13,6 +13,7 @@ export const rows: readonly (readonly string[])[] = [
     'operator-phased-capability',
     'operator-zone-capabilities',
     'operator-phased-reconcile',
+    'operator-statefulset-reconcile',
     'operator-term',
     'operator-zone-updates',
   ],

@@ -11,6 +11,7 @@ const unbuilt: ReadonlySet<string> = new Set([
   'pause',
   'resume',
   'bedrock',
+  'statefulset-rollout',
 ]);
 
 /** Those that are built. */

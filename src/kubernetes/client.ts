@@ -77,6 +77,8 @@ export interface DeleteOptions extends CallOptions {
 /** Options of a write to a part of an object. */
 export interface WriteOptions extends CallOptions {
   readonly subresource?: 'status' | 'scale' | 'binding' | 'eviction' | 'finalize';
+  /** Whether the server only says what it would do. @default false */
+  readonly isDryRun?: boolean;
 }
 
 /**

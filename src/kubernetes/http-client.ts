@@ -13,6 +13,7 @@ import type {
   Patch,
   WatchQuery,
   Write,
+  WriteOptions,
 } from './client.ts';
 import type { KubernetesObject } from './object.ts';
 import {
@@ -127,9 +128,11 @@ class HttpClient implements Client {
         method: 'POST',
         path: resourcePath(type, target),
         body: write.body,
+        ...paramsOf(write),
       },
       write,
     );
+    if (write.isDryRun === true) return parseUnstored(answer, key);
     return subresource === undefined ? parseObject(answer) : parseCreated(answer, key);
   }
 
@@ -149,7 +152,8 @@ class HttpClient implements Client {
     const call = callOf('patch', type, key);
     const path = resourcePath(type, { ...key, subresource: write.subresource });
     const contentType = patchTypes[kind];
-    return parseObject(await this.#ask({ call, method: 'PATCH', path, body, contentType }, write));
+    const outline: Outline = { call, method: 'PATCH', path, body, contentType, ...paramsOf(write) };
+    return parseObject(await this.#ask(outline, write));
   }
 
   async delete(
@@ -239,6 +243,10 @@ const patchTypes: Readonly<Record<Patch['kind'], string>> = {
   strategic: 'application/strategic-merge-patch+json',
 };
 
+function paramsOf({ isDryRun = false }: WriteOptions): Pick<Outline, 'params'> {
+  return isDryRun ? { params: new URLSearchParams({ dryRun: 'All' }) } : {};
+}
+
 /** A span that 0 or less means none of. */
 function positive(span: Millis | undefined): Millis | undefined {
   return span !== undefined && span > 0 ? span : undefined;
@@ -250,6 +258,23 @@ function callOf(
   target: { readonly namespace?: string; readonly name?: string },
 ): Call {
   return { verb, kind: type.kind, namespace: target.namespace, name: target.name };
+}
+
+/** What would have been stored has no resourceVersion; it is given the key's name, and none. */
+function parseUnstored(
+  answer: Answer,
+  { namespace, name = '' }: { readonly namespace?: string; readonly name?: string },
+): KubernetesObject {
+  const value = parseJson(answer);
+  const unstored = {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    uid: '',
+    resourceVersion: '',
+  };
+  if (!isJsonObject(value)) return { metadata: unstored };
+  const metadata = isJsonObject(value['metadata']) ? value['metadata'] : {};
+  return { ...value, metadata: { ...metadata, ...unstored } };
 }
 
 /** An eviction or a binding is answered by a bare Status; it is given the key's name, and no uid. */

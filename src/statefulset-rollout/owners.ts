@@ -6,7 +6,7 @@ import { finalizer, type RolloutView } from './parse-resource.ts';
 import { rolloutAnnotation } from './wanted-set.ts';
 
 /** As conflicts name it. */
-const rolloutKind: string = resourceTypes.statefulsetRollouts.kind;
+export const rolloutKind: string = resourceTypes.statefulsetRollouts.kind;
 
 /** Name of the index of StatefulsetRollouts by namespace and name of the set that they carry. */
 const bySet = 'statefulset-rollout-set';
@@ -28,7 +28,7 @@ export function rolloutsOf(
 }
 
 /** Whether `set` carries the mark of `rollout`. */
-function isMarked(set: StatefulSetView | undefined, rollout: RolloutView): boolean {
+export function isMarked(set: StatefulSetView | undefined, rollout: RolloutView): boolean {
   return set?.annotations[rolloutAnnotation] === `${rollout.namespace}/${rollout.name}`;
 }
 

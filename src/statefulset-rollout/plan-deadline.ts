@@ -26,12 +26,16 @@ export function unlessLate(pass: RolloutPass, step: Step): Step {
 }
 
 /** Pods that go far apart need longer to make any progress. */
-function stallOf({ spec, now }: RolloutPass, progress: RolloutProgress): Deadline {
+function stallOf({ spec, snapshot, now }: RolloutPass, progress: RolloutProgress): Deadline {
   const { progressDeadline, evictionInterval: interval } = spec;
   const { lastProgress = now, pausedSinceProgress } = progress;
+  const { heldUntil = lastProgress } = snapshot;
   const patience = millis(progressDeadline + (2 * interval > progressDeadline ? interval : 0));
   return {
-    at: after(earlier(lastProgress, now), millis(patience + pausedSinceProgress)),
+    at: later(
+      after(earlier(lastProgress, now), millis(patience + pausedSinceProgress)),
+      after(heldUntil, patience),
+    ),
     code: 'ProgressDeadlineExceeded',
     message: `no progress for ${secondsOf(patience)} s`,
   };
@@ -50,6 +54,10 @@ function timeoutOf({ spec, now }: RolloutPass, progress: RolloutProgress): Deadl
 
 function earlier(one: Instant, other: Instant): Instant {
   return one < other ? one : other;
+}
+
+function later(one: Instant, other: Instant): Instant {
+  return one > other ? one : other;
 }
 
 function secondsOf(span: Millis): number {

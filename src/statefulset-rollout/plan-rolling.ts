@@ -4,7 +4,7 @@ import { isTooLarge } from '#statefulset/parse-ordinal.ts';
 import { because, ending, type RolloutPass, type Step } from './plan-outcome.ts';
 import { percentDeployed } from './plan-percent.ts';
 import { type Place, placesOf } from './plan-places.ts';
-import { namesOf, planRotation, settlesAt } from './plan-rotation.ts';
+import { namesOf, planRotation, settlesAt, troubleOf } from './plan-rotation.ts';
 import type { RolloutProgress } from './progress.ts';
 import type { RolledSet } from './snapshot.ts';
 
@@ -23,7 +23,7 @@ export function planRolling(pass: RolloutPass, target: RolledSet): Step {
   const places = placesOf(target, snapshot, { percent: spec.percent, now });
   const changes = notedOn(pass, target, places);
   const counted = { ...pass, progress: { ...pass.progress, ...changes } };
-  const step = planRotation(counted, target, places) ?? planWait(counted, places);
+  const step = planRotation(counted, target, places) ?? planWait(counted, target, places);
   return { ...step, changes: { ...changes, ...step.changes } };
 }
 
@@ -47,22 +47,21 @@ function notedOn(
     ...(reached.length > 0 && {
       rotated: new Set([...progress.rotated, ...reached.map(({ name }) => name)]),
     }),
-    ...(isNew && { targetRevision: set.status.updateRevision, isRollback }),
+    // A set that was made, or written, is progress, too.
+    ...(isNew && { targetRevision: set.status.updateRevision, isRollback, ...progressAt(now) }),
     ...(isBetter && { mostHealthy: healthy, ...progressAt(now) }),
   };
 }
 
 /** What is remembered of any progress. */
-export function progressAt(
-  now: Instant,
-): Pick<RolloutProgress, 'lastProgress' | 'pausedSinceProgress'> {
+function progressAt(now: Instant): Pick<RolloutProgress, 'lastProgress' | 'pausedSinceProgress'> {
   return { lastProgress: now, pausedSinceProgress: millis(0) };
 }
 
 /** No pod is left to go. */
-function planWait(pass: RolloutPass, places: readonly Place[]): Step {
+function planWait(pass: RolloutPass, { set }: RolledSet, places: readonly Place[]): Step {
   const missing = places.filter(({ isTarget, isHealthy }) => isTarget && !isHealthy);
-  if (missing.length === 0) return planDone(pass, places);
+  if (missing.length === 0) return planDone(pass, set, places);
   const notReady = missing.filter(({ slot }) => slot.kind !== 'available');
   if (notReady.length === 0) {
     const message = `waiting for service discovery to pass ${namesOf(missing)}`;
@@ -71,11 +70,7 @@ function planWait(pass: RolloutPass, places: readonly Place[]): Step {
       because: because('AwaitingServiceDiscovery', message),
     };
   }
-  const troubles = notReady.flatMap(({ name, pod }) =>
-    pod?.trouble === undefined ? [] : [`${name} has ${pod.trouble}`],
-  );
-  const [trouble] = troubles;
-  const message = `waiting for ${namesOf(notReady)} to be ready${trouble === undefined ? '' : `; ${trouble}`}`;
+  const message = `waiting for ${namesOf(notReady)} to be ready${troubleOf(notReady)}`;
   return {
     phase: 'WaitingForReady',
     because: because('AwaitingPods', message),
@@ -83,11 +78,17 @@ function planWait(pass: RolloutPass, places: readonly Place[]): Step {
   };
 }
 
-function planDone({ spec }: RolloutPass, places: readonly Place[]): Step {
+function planDone(
+  { spec }: RolloutPass,
+  { status }: RolledSet['set'],
+  places: readonly Place[],
+): Step {
   const target = places.filter(({ isTarget }) => isTarget).length;
   const updated = places.filter(({ pod, isStale }) => pod !== undefined && !isStale).length;
   const of = `${podsText(places.length)} at ${spec.percent} percent`;
-  if (updated <= target) {
+  // A set that has had one version alone has no older pods to keep.
+  const isFirst = status.currentRevision === status.updateRevision;
+  if (updated <= target || isFirst) {
     const message = `${updated} of ${of} are new and ready`;
     return ending({ result: 'Done', code: 'RolloutDone', message }, 'RolloutDone');
   }

@@ -151,7 +151,7 @@ function awaitingRoom(
   const left = podsText(candidates.length);
   const most = parallelism.kind === 'many-budgets' ? 0 : parallelism.most;
   if (away.length > 0 && away.length >= most) {
-    const message = `waiting for ${namesOf(away)} to be ready; ${left} to go, ${most} at a time`;
+    const message = `waiting for ${namesOf(away)} to be ready${troubleOf(away)}; ${left} to go, ${most} at a time`;
     return because('AwaitingPods', message);
   }
   const name = parallelism.kind === 'budget' ? parallelism.name : '';
@@ -199,6 +199,12 @@ function batchOf(
     batch: pods.map(({ name, uid }) => ({ name, uid })),
     rotated: new Set([...rotated, ...pods.map(({ name }) => name)]),
   };
+}
+
+/** Returns what keeps the first of the pods that has a trouble, as the end of a clause; empty where none has. */
+export function troubleOf(places: readonly Place[]): string {
+  const troubled = places.find(({ pod }) => pod?.trouble !== undefined);
+  return troubled === undefined ? '' : `; ${troubled.name} has ${troubled.pod?.trouble}`;
 }
 
 /** How many are named. */

@@ -1,7 +1,7 @@
 import { setRef } from '#control/refs.ts';
 import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
 import { because, failing, type RolloutPass, type Step } from './plan-outcome.ts';
-import { planRolling, progressAt } from './plan-rolling.ts';
+import { planRolling } from './plan-rolling.ts';
 import type { Phase } from './progress.ts';
 import type { RolledSet, SetComparison } from './snapshot.ts';
 
@@ -37,7 +37,7 @@ function phaseOf({ progress }: RolloutPass): Phase {
 }
 
 function planCreation(pass: RolloutPass): Step {
-  const { progress, spec, now } = pass;
+  const { progress, spec } = pass;
   const { name, replicas = 1 } = spec.set;
   const unasked = planValidation(pass);
   if (unasked !== undefined) return unasked;
@@ -61,7 +61,6 @@ function planCreation(pass: RolloutPass): Step {
       isCreator: true,
       isDeleted: false,
       rotated: new Set([...progress.rotated, ...pods]),
-      ...progressAt(now),
     },
   };
 }
@@ -130,7 +129,7 @@ function planUpdate(
   { set }: RolledSet,
   { paths }: Extract<SetComparison, { kind: 'differs' }>,
 ): Step {
-  const { progress, now } = pass;
+  const { progress } = pass;
   const unasked = planValidation(pass);
   if (unasked !== undefined) return unasked;
   const message = `${paths.join(', ')} of ${set.name}`;
@@ -141,7 +140,7 @@ function planUpdate(
     phase: 'RollingOut',
     because: because('StatefulSetUpdated', message),
     action: { kind: 'update-set', set: setRef(set), revision: set.resourceVersion },
-    changes: { isDeleted: false, ...progressAt(now) },
+    changes: { isDeleted: false },
   };
 }
 

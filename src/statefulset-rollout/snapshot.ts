@@ -28,6 +28,8 @@ export interface RolloutSnapshot {
   readonly discovery: DiscoverySight;
   /** Why nothing may be disrupted now, the first to be told. */
   readonly holds: readonly SetHold[];
+  /** Until when it was held for the sake of an earlier process, or is; undefined where it never was. */
+  readonly heldUntil: Instant | undefined;
   /** uids of pods whose eviction was sent and is not seen yet, or has no answer. */
   readonly leaving: ReadonlySet<string>;
   /** What this process has seen of the pods itself. */

@@ -71,6 +71,7 @@ export class RolloutPlay {
   allowed: number | undefined;
   discovery: 'off' | 'on' | DiscoverySight = 'off';
   holds: readonly SetHold[] = [];
+  heldUntil: Instant | undefined;
   owner: string | undefined;
   conflicts: readonly string[] = [];
   comparison: SetComparison | undefined;
@@ -152,6 +153,7 @@ export class RolloutPlay {
       budgets: this.#budgets(),
       discovery: this.#discovery(),
       holds: this.holds,
+      heldUntil: this.heldUntil,
       leaving: new Set(),
       watched: {
         now: monotonic(this.time),

@@ -89,7 +89,8 @@ async function createPod(io: ApplyIo, set: SetView, body: JsonObject): Promise<v
     const key = { namespace: set.namespace, name };
     await io.client.create(resourceTypes.pods, key, { body });
   } catch (error) {
-    if (isAlreadyExists(error)) return;
+    // A pod of a former set of the name may still be there: no news, and tried again as any failure.
+    if (isAlreadyExists(error)) throw error;
     const why = errorOf(error).message;
     const message = `Create Pod ${name} in StatefulSet ${set.name} failed error: ${why}`;
     note(io, set, ['FailedCreate', message]);

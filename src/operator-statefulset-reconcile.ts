@@ -1,0 +1,223 @@
+import { atMost } from '#base/at-most.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { seconds } from '#base/units.ts';
+import type { Config } from '#config/config.ts';
+import { ConsistentReads } from '#control/consistent-reads.ts';
+import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
+import { OpenDisruptions } from '#control/open-disruptions.ts';
+import { askPermissions } from '#control/optional-permissions.ts';
+import { groupOwners, OwnersOfSets } from '#control/owners-of-sets.ts';
+import { PodDeletions } from '#control/pod-deletions.ts';
+import { PredecessorWait } from '#control/predecessor-wait.ts';
+import { Refusals } from '#control/refusals.ts';
+import { UnseenWrites } from '#control/unseen-writes.ts';
+import { WatchedPods } from '#control/watched-pods.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import { createEventRecorder, silentRecorder } from '#kubernetes/events.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { createInformer } from '#kubernetes/shared-informer.ts';
+import type { LedTerm } from '#operator-led-terms.ts';
+import { informerParts } from '#operator-zone-caches.ts';
+import { parsePod } from '#statefulset/parse-pod.ts';
+import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { Evictions } from '#statefulset-rollout/evictions.ts';
+import { HeldTimes } from '#statefulset-rollout/held-times.ts';
+import { type NativeBudgetView, parseNativeBudget } from '#statefulset-rollout/native-budget.ts';
+import {
+  rolloutIndexers,
+  rolloutKind,
+  statefulsetRolloutOwners,
+} from '#statefulset-rollout/owners.ts';
+import { parseRollout, type RolloutView } from '#statefulset-rollout/parse-resource.ts';
+import { RevisionAges } from '#statefulset-rollout/revision-ages.ts';
+import { tellRollout } from '#statefulset-rollout/rollout-reasons.ts';
+import { RolloutWrites } from '#statefulset-rollout/rollout-writes.ts';
+import {
+  type RolloutControllerPorts,
+  runStatefulsetRollouts,
+} from '#statefulset-rollout/run-statefulset-rollouts.ts';
+import { SetSights } from '#statefulset-rollout/set-sights.ts';
+import { SetWrites } from '#statefulset-rollout/set-writes.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+
+/** What all terms of one process share. */
+export interface StatefulsetRolloutSettings {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  /** Names this process. */
+  readonly identity: string;
+}
+
+interface RolloutCaches {
+  readonly rollouts: Informer<RolloutView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly pods: Informer<PodView>;
+  readonly budgets: Informer<NativeBudgetView>;
+}
+
+const longestBackoff = seconds(60);
+/** How long the end waits for Events that are not written yet. */
+const flushPatience = seconds(2);
+
+/**
+ * Reconciles StatefulsetRollouts of all namespaces for one term, until `signal` aborts.
+ *
+ * @returns whether all that was sent is answered, so that nothing may arrive late
+ * @throws when the view of the cluster cannot be trusted any more (D-6)
+ */
+export async function reconcileStatefulsetRollouts(
+  settings: StatefulsetRolloutSettings,
+  term: LedTerm,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const caches = createCaches(settings, term.client);
+  const informers = [caches.rollouts, caches.statefulSets, caches.pods, caches.budgets];
+  const ending = new AbortController();
+  const untilEnd = AbortSignal.any([signal, ending.signal]);
+  const watching = Promise.all(informers.map((informer) => informer.run(untilEnd)));
+  try {
+    const working = Promise.all(informers.map(({ synced }) => synced)).then(
+      () => work(settings, { term, caches }, untilEnd),
+      // They end before they are filled only with the term.
+      () => true,
+    );
+    // A view that cannot be trusted ends the term.
+    return await Promise.race([working, watching.then(() => working)]);
+  } finally {
+    ending.abort();
+    await Promise.allSettled([watching]);
+  }
+}
+
+async function work(
+  settings: StatefulsetRolloutSettings,
+  parts: { readonly term: LedTerm; readonly caches: RolloutCaches },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { clock, log } = settings;
+  const { rollouts, statefulSets, pods } = parts.caches;
+  log.info('caches synced', {
+    pods: pods.lister.size,
+    statefulsets: statefulSets.lister.size,
+    statefulsetrollouts: rollouts.lister.size,
+  });
+  const events = await openEvents(settings, parts.term.client, signal);
+  try {
+    const { isSettled } = await runStatefulsetRollouts(
+      portsOf(settings, { ...parts, events }),
+      signal,
+    );
+    return isSettled;
+  } finally {
+    await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
+  }
+}
+
+/** Events are written where the Role permits it (D-1). */
+async function openEvents(
+  { clock, log, metrics, identity }: StatefulsetRolloutSettings,
+  client: Client,
+  signal: AbortSignal,
+): Promise<EventRecorder> {
+  const proven = Promise.resolve();
+  const permitted = await askPermissions({ client, log, metrics, namespace: '', proven }, signal);
+  if (!permitted.canCreateEvents) return silentRecorder;
+  return createEventRecorder({
+    client,
+    clock,
+    logger: log,
+    instance: identity,
+    onRefused: (namespaces) => metrics.setPermissionRefused('create', 'events', namespaces > 0),
+  });
+}
+
+function portsOf(
+  { config, clock, log }: StatefulsetRolloutSettings,
+  {
+    term,
+    caches,
+    events,
+  }: { readonly term: LedTerm; readonly caches: RolloutCaches; readonly events: EventRecorder },
+): RolloutControllerPorts {
+  const { client, election, leading } = term;
+  const { rollouts, statefulSets, pods } = caches;
+  const shared = { client, clock, log };
+  const open = new OpenDisruptions();
+  const unseenSets = new UnseenWrites(clock, statefulSets.freshness);
+  const unseenRollouts = new UnseenWrites(clock, rollouts.freshness);
+  const sights = new SetSights({ client }, (rollout, paths) => {
+    const message = `the API server keeps its own value of ${paths.join(', ')}`;
+    tellRollout(rollout, { reason: 'SemanticDiffIgnored', message }, events);
+  });
+  const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
+  const owners = new OwnersOfSets([groupOwners, statefulsetRolloutOwners(rollouts)]);
+  return {
+    ...caches,
+    ...shared,
+    events,
+    open,
+    sights,
+    unseenSets,
+    unseenRollouts,
+    queue: createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff }),
+    owners: owners.besides(rolloutKind),
+    reads: new ConsistentReads({ client, clock, ...freshness }),
+    refusals: new Refusals(),
+    watched: new WatchedPods(pods, clock),
+    ages: new RevisionAges(client),
+    held: new HeldTimes(),
+    evictions: new Evictions({ ...shared, open }),
+    writes: new RolloutWrites({ client, clock, unseenRollouts }),
+    setWrites: new SetWrites({ client, log, sights, unseenSets }),
+    deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
+    stuckAfter: config.rollout.stuckAfter,
+    predecessor: new PredecessorWait({
+      clock,
+      predecessor: leading.predecessor,
+      horizon: config.rollout.predecessorHorizon,
+      startedAt: clock.monotonic(),
+    }),
+    leads: () => election.leads(clock.monotonic()),
+    ...(leading.kind === 'leading' && { term: leading.term }),
+  };
+}
+
+function createCaches({ clock, log }: StatefulsetRolloutSettings, client: Client): RolloutCaches {
+  const settings = { client, clock, log };
+  const { statefulsetRollouts, statefulSets, pods, podDisruptionBudgets } = resourceTypes;
+  return {
+    rollouts: createInformer({
+      ...informerParts(settings, statefulsetRollouts),
+      type: statefulsetRollouts,
+      project: parseRollout,
+      indexers: rolloutIndexers,
+      isAbsentAllowed: true,
+    }),
+    statefulSets: createInformer({
+      ...informerParts(settings, statefulSets),
+      type: statefulSets,
+      project: parseStatefulSet,
+      indexers: statefulSetIndexers,
+    }),
+    pods: createInformer({
+      ...informerParts(settings, pods),
+      type: pods,
+      isSpecRead: false,
+      project: parsePod,
+      indexers: podIndexers,
+    }),
+    budgets: createInformer({
+      ...informerParts(settings, podDisruptionBudgets),
+      type: podDisruptionBudgets,
+      project: parseNativeBudget,
+      indexers: {},
+    }),
+  };
+}

@@ -1,0 +1,185 @@
+import type { Clock } from '#base/clock.ts';
+import type { Millis } from '#base/units.ts';
+import type { ConsistentReads } from '#control/consistent-reads.ts';
+import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
+import type { OpenDisruptions } from '#control/open-disruptions.ts';
+import { type HoldPorts, holdsOn, type LookedAt } from '#control/set-holds.ts';
+import { leavingAt, type WholeProof } from '#control/set-proof.ts';
+import type { WatchedPods } from '#control/watched-pods.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { StatefulsetRolloutSpec } from './api.ts';
+import type { Evictions } from './evictions.ts';
+import type { HeldTimes } from './held-times.ts';
+import { type NativeBudgetView, selectingBudgets } from './native-budget.ts';
+import { isMarked, rivalOf } from './owners.ts';
+import { finalizer, isOrphaning, type RolloutView } from './parse-resource.ts';
+import { planStatefulsetRollout } from './plan.ts';
+import type { RolloutPlan } from './plan-decision.ts';
+import { isTerminal } from './progress.ts';
+import type { RevisionAges } from './revision-ages.ts';
+import type { SetSights } from './set-sights.ts';
+import type { RolledSet, RolloutSnapshot, SetComparison } from './snapshot.ts';
+
+/** What moments are made of. */
+export interface RolloutMomentPorts extends HoldPorts {
+  readonly clock: Clock;
+  readonly rollouts: Informer<RolloutView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly pods: Informer<PodView>;
+  readonly budgets: Informer<NativeBudgetView>;
+  readonly reads: ConsistentReads;
+  readonly open: OpenDisruptions;
+  readonly watched: WatchedPods;
+  readonly sights: SetSights;
+  readonly ages: RevisionAges;
+  readonly evictions: Evictions;
+  readonly held: HeldTimes;
+  readonly stuckAfter: Millis | undefined;
+}
+
+/** A StatefulsetRollout as one instant shows it, taken in one synchronous step (D-49), and what it leads to. */
+export interface RolloutMoment extends LookedAt {
+  readonly rollout: RolloutView;
+  readonly snapshot: RolloutSnapshot;
+  /** By what the view of the set and its pods is proven. */
+  readonly proof: WholeProof;
+  readonly plan: RolloutPlan;
+  /** Revisions whose age the plan would need, and that has not been read. */
+  readonly unreadRevisions: readonly string[];
+}
+
+/** The resource as it was when something was decided: the record of that decision, once it shows, does not forbid it. */
+export type Decided = Pick<RolloutView, 'generation' | 'observedGeneration' | 'progress'>;
+
+/** Returns the namespace and the name that the key of a StatefulsetRollout is made of. */
+export function parseKey(key: string): { readonly namespace: string; readonly name: string } {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
+}
+
+/** Returns the set of `name`, as consistent reads look at it. */
+export function scopeOf(namespace: string, name: string): SetScope {
+  return { namespace, name, matchLabels: new Map() };
+}
+
+/** Returns the StatefulsetRollout `key` as it is now; undefined where there is none. Synchronous. */
+export function rolloutMomentOf(
+  key: string,
+  ports: RolloutMomentPorts,
+  decided?: Decided,
+): RolloutMoment | undefined {
+  const { clock, rollouts, owners, sights } = ports;
+  const { namespace, name } = parseKey(key);
+  const rollout = rollouts.lister.get(namespace, name);
+  if (rollout === undefined) return undefined;
+  const at = { key, now: clock.now(), monotonic: clock.monotonic() };
+  const { sets, proof } = targetIn(rollout, ports);
+  const [found] = sets;
+  const { target, unreadRevisions } = targetOf(rollout, found, ports);
+  const holds = holdsOn(at, ports, () => isInMotion(rollout));
+  const snapshot: RolloutSnapshot = {
+    resource: resourceOf(rollout, decided),
+    wanted: rollout.wanted,
+    target,
+    comparison: comparisonOf(rollout, target, ports),
+    validation: sights.validation(rollout),
+    owner: ownerOf(rollout, target, ports),
+    conflicts: target === undefined ? [] : owners.conflicts(target.set),
+    evictions: ports.evictions.results(rollout.uid),
+    budgets: budgetsOf(rollout, target, ports),
+    discovery: { kind: 'off' },
+    holds,
+    heldUntil: ports.held.note(key, holds),
+    leaving: leavingAt(at.monotonic, ports),
+    watched: ports.watched.of(sets),
+    stuckAfter: ports.stuckAfter,
+  };
+  const plan = planStatefulsetRollout(snapshot, at.now);
+  const whole: WholeProof = { ...proof, budgets: { kind: 'not-permitted' } };
+  return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions };
+}
+
+/** Whether a process before this one may have been in the midst of it. */
+function isInMotion({ progress }: RolloutView): boolean {
+  return progress.phase !== undefined && !isTerminal(progress.phase);
+}
+
+/** What the resource wants; undefined where that cannot be read. */
+export function specOf({ spec }: RolloutView): StatefulsetRolloutSpec | undefined {
+  return spec.kind === 'valid' ? spec.value : undefined;
+}
+
+function resourceOf(
+  rollout: RolloutView,
+  decided: Decided | undefined,
+): RolloutSnapshot['resource'] {
+  const { namespace, name, generation, isDeleting, spec } = rollout;
+  // An edit since then is a reason to decide anew.
+  const { observedGeneration, progress } = decided?.generation === generation ? decided : rollout;
+  return {
+    namespace,
+    name,
+    generation,
+    isDeleting,
+    spec,
+    observedGeneration,
+    progress,
+    hasFinalizer: rollout.finalizers.includes(finalizer),
+    isOrphaning: isOrphaning(rollout),
+  };
+}
+
+function targetIn(
+  rollout: RolloutView,
+  { reads, statefulSets, pods }: RolloutMomentPorts,
+): ReturnType<ConsistentReads['over']> {
+  const spec = specOf(rollout);
+  if (spec === undefined) return { sets: [], proof: { pods: undefined, statefulSets: undefined } };
+  const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
+  return reads.over(scopeOf(rollout.namespace, spec.set.name), listers);
+}
+
+function targetOf(
+  rollout: RolloutView,
+  found: SetSnapshot | undefined,
+  { ages }: RolloutMomentPorts,
+): { readonly target: RolledSet | undefined; readonly unreadRevisions: readonly string[] } {
+  if (found === undefined) return { target: undefined, unreadRevisions: [] };
+  const { set, pods } = found;
+  const { targetRevision } = rollout.progress;
+  const { updateRevision } = set.status;
+  const isRollback = ages.isOlder(set.namespace, updateRevision, targetRevision);
+  const unreadRevisions = isRollback === undefined ? [updateRevision, targetRevision] : [];
+  const target = { set, pods, isOurs: isMarked(set, rollout), isRollback: isRollback === true };
+  return { target, unreadRevisions };
+}
+
+function comparisonOf(
+  rollout: RolloutView,
+  target: RolledSet | undefined,
+  { sights }: RolloutMomentPorts,
+): SetComparison {
+  return target === undefined ? { kind: 'unread' } : sights.comparison(rollout, target.set);
+}
+
+function ownerOf(
+  rollout: RolloutView,
+  target: RolledSet | undefined,
+  { sights, rollouts }: RolloutMomentPorts,
+): string | undefined {
+  const rival = rivalOf(rollout, target?.set, rollouts);
+  if (rival !== undefined || target === undefined) return rival;
+  return sights.foreignOwner(rollout, target.set);
+}
+
+/** Of the template that is wanted: a set that is not there yet has budgets, too. */
+function budgetsOf(
+  rollout: RolloutView,
+  target: RolledSet | undefined,
+  { budgets }: RolloutMomentPorts,
+): RolloutSnapshot['budgets'] {
+  if (target === undefined) return [];
+  const all = [...budgets.lister.list()].filter(({ namespace }) => namespace === rollout.namespace);
+  return selectingBudgets(all, target.set.spec.templateLabels);
+}

@@ -1,0 +1,178 @@
+import type { ReasonEntry } from '#control/reasons.ts';
+import type { ReportSubject } from '#control/report-plan.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import type { RolloutView } from './parse-resource.ts';
+import type { RolloutReason } from './plan-decision.ts';
+
+function act(isTrueWhen: string): ReasonEntry {
+  return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
+}
+
+function hold(isTrueWhen: string, remedy: string): ReasonEntry {
+  return { kind: 'hold', isTrueWhen, remedy };
+}
+
+/** Ends a rollout; a new identity begins it anew. */
+function end(isTrueWhen: string, remedy: string): ReasonEntry {
+  return {
+    kind: 'warn',
+    isTrueWhen,
+    remedy: `${remedy} Another spec.rolloutIdentity begins anew.`,
+  };
+}
+
+const awaitSelf = 'Wait; it takes a moment.';
+
+/** Why anything is done about a StatefulsetRollout, or is not. */
+const rolloutReasons: Readonly<
+  Record<RolloutReason | 'AwaitingOwnWrite' | 'SemanticDiffIgnored', ReasonEntry>
+> = {
+  FinalizerMissing: act('The resource is new, and is marked before anything is done for it.'),
+  RolloutStarted: act('Another version, percentage or identity is wanted, or a pause has ended.'),
+  StatefulSetCreated: act('There is no set of the name, and it is made.'),
+  StatefulSetUpdated: act('The set differs from the one that is wanted.'),
+  StatefulSetScaled: act('Only the number of replicas is another one.'),
+  StatefulSetRecreated: act('A change that the API server lets nobody make, and RecreateOrphan.'),
+  StatefulSetDeleted: act('The resource is deleted, and the set goes with it.'),
+  StatefulSetReleased: act('The resource is deleted, and the set stays.'),
+  PodsEvicted: act('Old pods of the wanted percentage go, as many as the budget lets.'),
+  StuckPodReplaced: act('An old pod cannot become ready by itself.'),
+  BrokenPodDeleted: act('A version is taken back, and a pod of it cannot become ready.'),
+  RolloutDone: act('All pods of the wanted percentage are new and healthy.'),
+  PercentBelowActual: act('More pods are new than are wanted; they stay so.'),
+
+  InvalidSpec: end('The spec cannot be read.', 'Correct the field that the message names.'),
+  InvalidStatefulSet: end('The API server would not take the set.', 'Correct what its words name.'),
+  NamespaceMismatch: end(
+    'The set is to be in another namespace than the resource.',
+    'Leave its namespace out.',
+  ),
+  StatefulSetOwnedByOther: end(
+    'The set belongs to somebody else, or to an older StatefulsetRollout.',
+    'Delete one of the two.',
+  ),
+  ImmutableFieldChanged: end(
+    'What nobody can change of a set was changed.',
+    'Take it back, or set spec.immutableFieldPolicy to RecreateOrphan.',
+  ),
+  ProgressDeadlineExceeded: end(
+    'There was no progress for spec.progressDeadlineSeconds.',
+    'The message says what was waited for.',
+  ),
+  RolloutTimeout: end(
+    'The rollout took longer than spec.rolloutTimeoutSeconds.',
+    'The message says what was waited for.',
+  ),
+  RolloutFailed: end('The rollout has failed.', 'The message says why.'),
+
+  ConflictingOwners: hold(
+    'Something else would roll the same set out.',
+    'Delete one of the two; until then nobody moves the set.',
+  ),
+  SetTooLarge: hold('The set has more than 20000 replicas.', 'Correct its number of replicas.'),
+  AwaitingComparison: hold('The set is being read.', awaitSelf),
+  AwaitingValidation: hold('The API server is asked whether it takes the set.', awaitSelf),
+  AwaitingController: hold(
+    'The StatefulSet controller has not looked at the newest spec.',
+    'Wait; if it lasts, look whether that controller runs.',
+  ),
+  AwaitingDeletion: hold('The set is being deleted.', 'Look at its finalizers if it lasts.'),
+  AwaitingPods: hold(
+    'Pods are not ready yet.',
+    'Look at the pods that the message names; a former version brings all back at once.',
+  ),
+  AwaitingServiceDiscovery: hold(
+    'Pods are ready, and service discovery does not pass them yet.',
+    'Look at the checks of the services.',
+  ),
+  AwaitingInterval: hold('spec.minPodEvictionIntervalSeconds is not over.', 'Wait.'),
+  AwaitingBudgetStatus: hold(
+    'The status of the budget is about an older version of it.',
+    'Wait; if it lasts, look whether the disruption controller runs.',
+  ),
+  PDBBlocked: hold('The budget lets no pod go.', 'Look at the budget that the message names.'),
+  ApiThrottled: hold('The API server asks for patience.', 'Wait; look at its load if it lasts.'),
+  EvictionForbidden: hold('The Role does not permit evictions.', 'Permit create on pods/eviction.'),
+  MultipleBudgets: hold(
+    'More than one PodDisruptionBudget selects the pods.',
+    'Let exactly one select them.',
+  ),
+  ConsulUnavailable: hold('Consul cannot be asked.', 'Look at Consul, or at the network.'),
+  ConsulPermissionDenied: hold('Consul refuses the token.', 'Look at the ACLs of the token.'),
+  ConsulUnknownDatacenter: hold(
+    'Consul does not know the datacenter.',
+    'Correct spec.serviceDiscovery.dc.',
+  ),
+  RolloutPaused: {
+    ...hold('spec.pauseRequested is true.', 'Set it to false to go on.'),
+    isWished: true,
+  },
+  AwaitingPredecessor: hold(
+    'A request that an earlier process sent may still arrive.',
+    'Wait; the message says until when.',
+  ),
+  AwaitingAnswer: hold('An eviction got no answer.', 'Wait at most 120 s.'),
+  ViewNotFresh: hold(
+    'The view of the set and its pods cannot be proven to be at most 10 s old.',
+    'Look whether the API server answers lists and watches of this operator.',
+  ),
+  AwaitingOwnWrite: hold(
+    'A write of this operator is not shown by its watch yet.',
+    'Wait; if it lasts, look whether the API server answers watches of this operator.',
+  ),
+  RequestRefused: hold(
+    'The API server refuses a request that the next step needs.',
+    'Look at the message; often a permission is missing.',
+  ),
+  BudgetRefused: hold('A disruption budget refuses that pods go.', 'Look at the budget.'),
+  BudgetUnclear: hold(
+    'It cannot be told which budget governs.',
+    'Let exactly one select each pod.',
+  ),
+  SemanticDiffIgnored: {
+    kind: 'warn',
+    isTrueWhen:
+      'The API server keeps a difference although it is written: it takes both for the same.',
+    remedy: 'Write the fields that the message names as the API server stores them.',
+  },
+};
+
+const usual: ReadonlySet<string> = new Set<RolloutReason>([
+  'AwaitingComparison',
+  'AwaitingValidation',
+  'AwaitingController',
+  'AwaitingPods',
+  'AwaitingServiceDiscovery',
+  'AwaitingInterval',
+  'AwaitingBudgetStatus',
+  'AwaitingPredecessor',
+  'AwaitingDeletion',
+  'RolloutPaused',
+  'RolloutStarted',
+  'StatefulSetCreated',
+  'StatefulSetUpdated',
+  'RolloutDone',
+  'PercentBelowActual',
+]);
+
+/** StatefulsetRollouts, as reports tell of them. */
+export const ofStatefulsetRollouts: ReportSubject = {
+  apiVersion: apiVersionOf(resourceTypes.statefulsetRollouts),
+  kind: resourceTypes.statefulsetRollouts.kind,
+  field: 'statefulsetrollout',
+  isWished: (reason) => reason === 'RolloutPaused',
+  isAlarming: (reason) => !usual.has(reason),
+};
+
+/** Records an Event about `rollout`; one that ended badly is a warning. */
+export function tellRollout(
+  { namespace, name, uid }: Pick<RolloutView, 'namespace' | 'name' | 'uid'>,
+  because: { readonly reason: string; readonly message: string },
+  events: EventRecorder,
+): void {
+  const { apiVersion, kind } = ofStatefulsetRollouts;
+  const entry = Object.entries(rolloutReasons).find(([reason]) => reason === because.reason);
+  const type = entry?.[1].kind === 'warn' ? 'Warning' : 'Normal';
+  events.record({ about: { apiVersion, kind, namespace, name, uid }, type, ...because });
+}

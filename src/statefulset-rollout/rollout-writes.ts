@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/utc-seconds.ts';
+import { unlessSent } from '#control/unless-sent.ts';
+import type { UnseenWrites } from '#control/unseen-writes.ts';
+import type { Client, Patch } from '#kubernetes/client.ts';
+import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import { finalizer, type RolloutView } from './parse-resource.ts';
+import { deciding, lasting } from './status-view.ts';
+
+/** What writes go through. */
+export interface RolloutWritePorts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly unseenRollouts: UnseenWrites;
+}
+
+/** What of a status is to be stored, and when. */
+export type MissingStatus =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'now' }
+  /** No decision rests on what has changed: it is stored no more than once a second. */
+  | { readonly kind: 'later'; readonly in: Millis };
+
+const viewsAfter = seconds(1);
+const type = resourceTypes.statefulsetRollouts;
+
+/** Writes StatefulsetRollouts: their finalizer and their status, each only to the version that was read. */
+export class RolloutWrites {
+  readonly #ports: RolloutWritePorts;
+  /** When the status was stored last, by uid. */
+  readonly #storedAt = new Map<string, Monotonic>();
+
+  constructor(ports: RolloutWritePorts) {
+    this.#ports = ports;
+  }
+
+  /** Returns whether `status` is to be stored in place of what stands there. */
+  missing({ uid, writtenStatus }: RolloutView, status: JsonObject): MissingStatus {
+    if (isDeepStrictEqual(plain(lasting(status)), plain(lasting(writtenStatus)))) {
+      return { kind: 'nothing' };
+    }
+    if (!isDeepStrictEqual(plain(deciding(status)), plain(deciding(writtenStatus)))) {
+      return { kind: 'now' };
+    }
+    const storedAt = this.#storedAt.get(uid);
+    const left = storedAt === undefined ? 0 : storedAt + viewsAfter - this.#ports.clock.monotonic();
+    return left > 0 ? { kind: 'later', in: millis(left) } : { kind: 'now' };
+  }
+
+  /** Stores `status`, if `rollout` is still what was read. @throws what the request fails with */
+  async storeStatus(
+    rollout: RolloutView,
+    status: JsonObject,
+    { now, signal }: { readonly now: Instant; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { namespace, name, uid, resourceVersion } = rollout;
+    const { client, clock, unseenRollouts } = this.#ports;
+    const body = {
+      apiVersion: apiVersionOf(type),
+      kind: type.kind,
+      metadata: { namespace, name, uid, resourceVersion },
+      status: { ...status, lastUpdated: formatUtcSeconds(now) },
+    };
+    const write = { body, subresource: 'status', ...unlessSent(signal) } as const;
+    const stored = await client.replace(type, { namespace, name }, write);
+    this.#storedAt.set(uid, clock.monotonic());
+    unseenRollouts.answered(uid, stored.metadata.resourceVersion);
+  }
+
+  /** Puts the finalizer on `rollout`, or takes it off; those of others stay. @throws what the request fails with */
+  async changeFinalizer(
+    rollout: RolloutView,
+    kind: 'add-finalizer' | 'remove-finalizer',
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { namespace, name, uid, resourceVersion, finalizers } = rollout;
+    const others = finalizers.filter((each) => each !== finalizer);
+    const metadata = {
+      resourceVersion,
+      finalizers: kind === 'add-finalizer' ? [...others, finalizer] : others,
+    };
+    const body: Patch = { kind: 'merge', document: { metadata } };
+    const write = { body, ...unlessSent(signal) };
+    const stored = await this.#ports.client.patch(type, { namespace, name }, write);
+    this.#ports.unseenRollouts.answered(uid, stored.metadata.resourceVersion);
+  }
+
+  forget(uid: string): void {
+    this.#storedAt.delete(uid);
+  }
+}
+
+/** As it is once it was stored: members that are undefined are none. */
+function plain(value: JsonObject): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

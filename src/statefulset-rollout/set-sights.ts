@@ -1,0 +1,280 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, type JsonObject, jsonIn } from '#base/json.ts';
+import { unlessSent } from '#control/unless-sent.ts';
+import { isForbidden, isInvalid, isNotFound } from '#kubernetes/api-error.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { KubernetesObject } from '#kubernetes/object.ts';
+import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
+import { arrayAt, integerAt, objectAt, objectsIn, stringAt } from '#statefulset/parse-fields.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
+import type { StatefulsetRolloutSpec } from './api.ts';
+import { isMarked } from './owners.ts';
+import type { RolloutView } from './parse-resource.ts';
+import { diffOfSets, type SetDiff } from './set-diff.ts';
+import type { SetComparison, SetValidation } from './snapshot.ts';
+import { appliedAnnotation, wantedSet } from './wanted-set.ts';
+
+/** Autoscalers, which this program only lists. */
+const autoscalers: ResourceType = Object.freeze({
+  group: 'autoscaling',
+  version: 'v2',
+  plural: 'horizontalpodautoscalers',
+  kind: 'HorizontalPodAutoscaler',
+  isNamespaced: true,
+});
+
+/** Parts of a set's spec that the API server lets be changed. */
+const mutable: ReadonlySet<string> = new Set([
+  'replicas',
+  'template',
+  'updateStrategy',
+  'minReadySeconds',
+  'persistentVolumeClaimRetentionPolicy',
+  'ordinals',
+  'revisionHistoryLimit',
+]);
+/** Characters of what the API server says. */
+const longestMessage = 900;
+
+/** What was read of a set, and holds while neither it nor what is wanted has changed. */
+interface Sight {
+  readonly of: string;
+  readonly comparison: SetComparison;
+  /** Whom the set belongs to by its owner references; undefined where nobody else. */
+  readonly foreign: string | undefined;
+  /** What makes it as it is wanted, and the revision that it was made on. */
+  readonly patch: JsonObject;
+  readonly revision: string;
+}
+
+/** A difference that stayed although it was written. */
+interface Stubborn {
+  readonly generation: number;
+  readonly rollout: number;
+  readonly paths: readonly string[];
+}
+
+/** What is known of the sets of StatefulsetRollouts beyond their views: read when a decision needs it, one set at a time. */
+export class SetSights {
+  readonly #client: Client;
+  readonly #onIgnored: (rollout: RolloutView, paths: readonly string[]) => void;
+  /** By uid of the resource. */
+  readonly #sights = new Map<string, Sight>();
+  readonly #validations = new Map<string, { readonly of: string; readonly said: SetValidation }>();
+  readonly #stubborn = new Map<string, Stubborn>();
+
+  /** @param onIgnored told of a difference that the API server keeps although it is written */
+  constructor(
+    ports: { readonly client: Client },
+    onIgnored: (rollout: RolloutView, paths: readonly string[]) => void,
+  ) {
+    this.#client = ports.client;
+    this.#onIgnored = onIgnored;
+  }
+
+  comparison(rollout: RolloutView, set: StatefulSetView): SetComparison {
+    return this.#sight(rollout, set)?.comparison ?? { kind: 'unread' };
+  }
+
+  /** Whom the set belongs to by its owner references, where it has been read; undefined where nobody else. */
+  foreignOwner(rollout: RolloutView, set: StatefulSetView): string | undefined {
+    return this.#sight(rollout, set)?.foreign;
+  }
+
+  /** What the patch was made on that makes the set as it is wanted; undefined where it has changed since. */
+  patch(
+    rollout: RolloutView,
+    set: StatefulSetView,
+  ): { readonly document: JsonObject; readonly revision: string } | undefined {
+    const sight = this.#sight(rollout, set);
+    return sight && { document: sight.patch, revision: sight.revision };
+  }
+
+  validation({ uid, generation }: RolloutView): SetValidation {
+    const found = this.#validations.get(uid);
+    return found?.of === `${generation}` ? found.said : { kind: 'unasked' };
+  }
+
+  #sight(rollout: RolloutView, set: StatefulSetView): Sight | undefined {
+    const found = this.#sights.get(rollout.uid);
+    return found?.of === sightOf(rollout, set) ? found : undefined;
+  }
+
+  /** Reads the set and compares it with what is wanted. @throws what the requests fail with */
+  async compare(
+    rollout: RolloutView,
+    spec: StatefulsetRolloutSpec,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { namespace, uid } = rollout;
+    const key = { namespace, name: spec.set.name };
+    const live = await this.#client.get(resourceTypes.statefulSets, key, { signal });
+    const replicas = await this.#replicasOf(rollout, spec, signal);
+    const wanted = wantedSet(spec.set, { namespace, rollout: rollout.name, replicas });
+    const last = lastWanted(live);
+    const diff = diffOfSets({ last, live, wanted });
+    const comparison = this.#unlessStubborn(rollout, live, comparisonOf(diff, spec));
+    const metadata = { uid: live.metadata.uid, resourceVersion: live.metadata.resourceVersion };
+    this.#sights.set(uid, {
+      of: sightOf(rollout, {
+        uid: live.metadata.uid,
+        generation: integerAt(objectAt(live, 'metadata'), 'generation') ?? 0,
+        isOurs: isMarkedObject(live, rollout),
+      }),
+      comparison,
+      foreign: controllerOf(live, uid),
+      patch: { ...diff.patch, metadata: { ...objectAt(diff.patch, 'metadata'), ...metadata } },
+      revision: live.metadata.resourceVersion,
+    });
+  }
+
+  /** What was written made no new generation, and still differs: the API server takes it for the same. */
+  #unlessStubborn(
+    rollout: RolloutView,
+    live: KubernetesObject,
+    comparison: SetComparison,
+  ): SetComparison {
+    const before = this.#stubborn.get(rollout.uid);
+    if (comparison.kind !== 'differs' || before === undefined) return comparison;
+    const generation = integerAt(objectAt(live, 'metadata'), 'generation') ?? 0;
+    const isSame =
+      before.generation === generation &&
+      before.rollout === rollout.generation &&
+      isDeepStrictEqual(before.paths, comparison.paths);
+    if (!isSame) return comparison;
+    this.#onIgnored(rollout, comparison.paths);
+    return { kind: 'equal' };
+  }
+
+  /** The set was written as it is wanted, and stored as `stored`. */
+  written(rollout: RolloutView, stored: KubernetesObject): void {
+    const { uid } = rollout;
+    const comparison = this.#sights.get(uid)?.comparison;
+    const generation = integerAt(objectAt(stored, 'metadata'), 'generation') ?? 0;
+    const paths = comparison?.kind === 'differs' ? comparison.paths : [];
+    this.#stubborn.set(uid, { generation, rollout: rollout.generation, paths });
+    this.#sights.delete(uid);
+  }
+
+  /** What was read cannot be relied on any more. */
+  outdated({ uid }: RolloutView): void {
+    this.#sights.delete(uid);
+  }
+
+  /** Asks the API server whether it would take what is wanted. @throws what the request fails with, but for a refusal */
+  async validate(
+    rollout: RolloutView,
+    spec: StatefulsetRolloutSpec,
+    { set, signal }: { readonly set: StatefulSetView | undefined; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { uid, generation } = rollout;
+    let said: SetValidation = { kind: 'accepted' };
+    try {
+      await this.#dryRun(rollout, spec, { set, signal });
+    } catch (error) {
+      if (!isInvalid(error)) throw error;
+      said = { kind: 'refused', message: error.message.slice(0, longestMessage) };
+    }
+    this.#validations.set(uid, { of: `${generation}`, said });
+  }
+
+  async #dryRun(
+    rollout: RolloutView,
+    spec: StatefulsetRolloutSpec,
+    { set, signal }: { readonly set: StatefulSetView | undefined; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { namespace } = rollout;
+    const { name, replicas } = spec.set;
+    const options = { ...unlessSent(signal), isDryRun: true };
+    const patch = set === undefined ? undefined : this.patch(rollout, set);
+    if (patch !== undefined) {
+      // Only the fields count: of the very state that was read the write itself makes sure.
+      const { metadata: _metadata, ...document } = patch.document;
+      const body = { kind: 'strategic', document } as const;
+      await this.#client.patch(
+        resourceTypes.statefulSets,
+        { namespace, name },
+        { body, ...options },
+      );
+      return;
+    }
+    const body = wantedSet(spec.set, { namespace, rollout: rollout.name, replicas });
+    await this.#client.create(resourceTypes.statefulSets, { namespace }, { body, ...options });
+  }
+
+  /** How many replicas are written; undefined where they are somebody else's to say. */
+  async #replicasOf(
+    { namespace }: RolloutView,
+    { set, replicasOwnership }: StatefulsetRolloutSpec,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    if (replicasOwnership === 'External' || set.replicas === undefined) return undefined;
+    if (replicasOwnership === 'Rollout') return set.replicas;
+    return (await this.#isAutoscaled(namespace, set.name, signal)) ? undefined : set.replicas;
+  }
+
+  async #isAutoscaled(namespace: string, name: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      const { items } = await this.#client.list(autoscalers, { namespace }, { signal });
+      return items.some((item) => {
+        const target = objectAt(objectAt(item, 'spec'), 'scaleTargetRef');
+        return target['kind'] === 'StatefulSet' && target['name'] === name;
+      });
+    } catch (error) {
+      // Without autoscalers, or the right to list them, a number that stands there is ours to write.
+      if (isNotFound(error) || isForbidden(error)) return false;
+      throw error;
+    }
+  }
+
+  forget(uid: string): void {
+    this.#sights.delete(uid);
+    this.#validations.delete(uid);
+    this.#stubborn.delete(uid);
+  }
+}
+
+function sightOf(
+  rollout: RolloutView,
+  set:
+    | StatefulSetView
+    | { readonly uid: string; readonly generation: number; readonly isOurs: boolean },
+): string {
+  const isOurs = 'isOurs' in set ? set.isOurs : isMarked(set, rollout);
+  return [rollout.generation, set.uid, set.generation, isOurs].join('/');
+}
+
+function isMarkedObject(live: KubernetesObject, { namespace, name }: RolloutView): boolean {
+  const annotations = objectAt(objectAt(live, 'metadata'), 'annotations');
+  return annotations['bedrock.operator.slack.com/rollout'] === `${namespace}/${name}`;
+}
+
+/** What this operator wanted of the set when it wrote it last; undefined where it has not, or that was too large. */
+function lastWanted(live: KubernetesObject): JsonObject | undefined {
+  const annotations = objectAt(objectAt(live, 'metadata'), 'annotations');
+  const text = stringAt(annotations, appliedAnnotation);
+  const last = text === undefined ? undefined : jsonIn(text);
+  return isJsonObject(last) ? last : undefined;
+}
+
+function controllerOf(live: KubernetesObject, uid: string): string | undefined {
+  const owners = objectsIn(arrayAt(objectAt(live, 'metadata'), 'ownerReferences'));
+  const owner = owners.find((each) => each['controller'] === true && each['uid'] !== uid);
+  if (owner === undefined) return undefined;
+  return `${stringAt(owner, 'kind') ?? ''} ${stringAt(owner, 'name') ?? ''}`;
+}
+
+function comparisonOf({ paths }: SetDiff, { set }: StatefulsetRolloutSpec): SetComparison {
+  const immutable = paths.filter((path) => {
+    const [part, field = ''] = path.split('.');
+    return part === 'spec' && !mutable.has(field.replace(/\[.*/, ''));
+  });
+  if (immutable.length > 0) {
+    const isSelectorEqual = !immutable.some((path) => path.startsWith('spec.selector'));
+    return { kind: 'immutable', paths: immutable, isSelectorEqual };
+  }
+  const [first] = paths;
+  if (first === undefined) return { kind: 'equal' };
+  const isScale = paths.length === 1 && first === 'spec.replicas' && set.replicas !== undefined;
+  return isScale ? { kind: 'replicas', to: set.replicas } : { kind: 'differs', paths };
+}

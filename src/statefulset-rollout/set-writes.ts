@@ -1,0 +1,127 @@
+import type { Logger } from '#base/logger.ts';
+import type { SetRef } from '#control/decision.ts';
+import { unlessSent } from '#control/unless-sent.ts';
+import type { UnseenWrites } from '#control/unseen-writes.ts';
+import { isConflict } from '#kubernetes/api-error.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import { objectAt } from '#statefulset/parse-fields.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
+import type { StatefulsetRolloutSpec } from './api.ts';
+import type { RolloutView } from './parse-resource.ts';
+import type { BecauseRollout } from './plan-decision.ts';
+import type { SetSights } from './set-sights.ts';
+import { appliedAnnotation, hashAnnotation, rolloutAnnotation, wantedSet } from './wanted-set.ts';
+
+/** What writes of sets go through. */
+export interface SetWritePorts {
+  readonly client: Client;
+  readonly log: Logger;
+  readonly sights: SetSights;
+  readonly unseenSets: UnseenWrites;
+}
+
+/** How a write leaves. */
+export interface SetSending {
+  readonly signal: AbortSignal;
+  /** Called last before it leaves; what it throws keeps it here. */
+  readonly approve: () => void;
+  readonly because: BecauseRollout;
+}
+
+const type = resourceTypes.statefulSets;
+
+/** Writes the sets of StatefulsetRollouts, each only to the very state that was read. */
+export class SetWrites {
+  readonly #ports: SetWritePorts;
+
+  constructor(ports: SetWritePorts) {
+    this.#ports = ports;
+  }
+
+  /** Makes the set, which belongs to `rollout`. @throws what the request fails with */
+  async create(
+    rollout: RolloutView,
+    spec: StatefulsetRolloutSpec,
+    sending: SetSending,
+  ): Promise<void> {
+    const { namespace, name, uid } = rollout;
+    const { client, unseenSets } = this.#ports;
+    const wish = { namespace, rollout: name, replicas: spec.set.replicas };
+    const set = wantedSet(spec.set, wish);
+    const { apiVersion, kind } = ownType;
+    const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+    const metadata = { ...objectAt(set, 'metadata'), ownerReferences: [owner] };
+    const options = this.#options('creating statefulset', spec.set.name, sending);
+    const body = { ...set, metadata };
+    const stored = await client.create(type, { namespace }, { body, ...options });
+    unseenSets.answered(stored.metadata.uid, stored.metadata.resourceVersion);
+  }
+
+  /** Makes the set as it is wanted, if it is still as it was compared. @throws what the request fails with */
+  async update(rollout: RolloutView, set: StatefulSetView, sending: SetSending): Promise<void> {
+    const { client, sights, unseenSets } = this.#ports;
+    const patch = sights.patch(rollout, set);
+    if (patch === undefined) return;
+    const { namespace, name } = set;
+    const body = { kind: 'strategic', document: patch.document } as const;
+    const options = this.#options('updating statefulset', name, sending);
+    try {
+      const stored = await client.patch(type, { namespace, name }, { body, ...options });
+      unseenSets.answered(set.uid, stored.metadata.resourceVersion);
+      sights.written(rollout, stored);
+    } catch (error) {
+      // Its status has changed since, mostly: it is read again.
+      if (isConflict(error)) sights.outdated(rollout);
+      throw error;
+    }
+  }
+
+  /** Takes the marks and the ownership of `rollout` off the set. @throws what the request fails with */
+  async release(rollout: RolloutView, set: StatefulSetView, sending: SetSending): Promise<void> {
+    const { client, unseenSets } = this.#ports;
+    const { namespace, name, uid, resourceVersion } = set;
+    const annotations = {
+      [rolloutAnnotation]: null,
+      [hashAnnotation]: null,
+      [appliedAnnotation]: null,
+    };
+    const ownerReferences = [{ $patch: 'delete', uid: rollout.uid }];
+    const document = { metadata: { uid, resourceVersion, annotations, ownerReferences } };
+    const body = { kind: 'strategic', document } as const;
+    const options = this.#options('releasing statefulset', name, sending);
+    const stored = await client.patch(type, { namespace, name }, { body, ...options });
+    unseenSets.answered(uid, stored.metadata.resourceVersion);
+  }
+
+  /** Deletes the set, with its pods or without them. @throws what the request fails with */
+  async remove(
+    { namespace, name, uid }: SetRef,
+    propagationPolicy: 'Background' | 'Orphan',
+    sending: SetSending,
+  ): Promise<void> {
+    const options = this.#options('deleting statefulset', name, sending);
+    const preconditions = { uid };
+    const request = { preconditions, propagationPolicy, ...options };
+    await this.#ports.client.delete(type, { namespace, name }, request);
+  }
+
+  #options(
+    saying: string,
+    statefulset: string,
+    sending: SetSending,
+  ): ReturnType<typeof unlessSent> {
+    const { log } = this.#ports;
+    return unlessSent(sending.signal, () => {
+      sending.approve();
+      const { reason, message } = sending.because;
+      log.info(saying, { statefulset, reason, because: message });
+      log.flush();
+    });
+  }
+}
+
+const ownType = {
+  apiVersion: apiVersionOf(resourceTypes.statefulsetRollouts),
+  kind: resourceTypes.statefulsetRollouts.kind,
+} as const;
