@@ -1,6 +1,7 @@
 /** ZoneAwareUpdates in virtual time: a set over three zones, its controller, an alarm that does as told, and the program. */
 import assert from 'node:assert/strict';
 import type { Webhook } from '#admission/review.ts';
+import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import { Alarms } from '#check/alarms.ts';
@@ -19,6 +20,7 @@ import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { UpdateMetrics } from '#telemetry/update-metrics.ts';
 import { FakePrometheus } from '#testing/fake-prometheus.ts';
 import { KeptLog } from '#testing/kept-log.ts';
+import { seenWhileRunning } from '#testing/pausable-transport.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
 import { FakeAlarmSource } from './fake-alarm-source.ts';
 import { type Environment, startEnvironment, templateOf } from './virtual-environment.ts';
@@ -74,15 +76,16 @@ export class ZoneUpdateStage {
     return stage;
   }
 
-  /** Starts the program. */
-  start(config: Config = usualConfig()): ZoneUpdateRun {
-    const { cluster, clock } = this.env;
+  /** Starts the program. @param clock one that can be paused halts the whole process */
+  start(config: Config = usualConfig(), clock: Clock = this.env.clock): ZoneUpdateRun {
+    const { cluster } = this.env;
     this.#runs += 1;
     const registry = createMetricsRegistry();
     const [ending, killing] = [new AbortController(), new AbortController()];
     const log = new KeptLog();
     const identity = `operator-${this.#runs}`;
-    const transport = cluster.transport({ user: identity });
+    const sending = cluster.transport({ user: identity });
+    const transport = seenWhileRunning(clock, sending);
     const alarms = new Alarms({ clock, source: this.source });
     const client = createClient({ transport, clock, timeout: millis(0), userAgent: identity });
     const zoneBudgets = openZoneBudgets({
@@ -118,7 +121,7 @@ export class ZoneUpdateStage {
         await this.finish(run);
       },
       die: () => {
-        transport.revoke();
+        sending.revoke();
         killing.abort();
       },
     };
