@@ -149,6 +149,7 @@ function portsOf(
   const { client, election, leading } = term;
   const { rollouts, statefulSets, pods } = caches;
   const shared = { client, clock, log };
+  const leads = (): boolean => election.leads(clock.monotonic());
   const open = new OpenDisruptions();
   const unseenSets = new UnseenWrites(clock, statefulSets.freshness);
   const unseenRollouts = new UnseenWrites(clock, rollouts.freshness);
@@ -174,7 +175,7 @@ function portsOf(
     ages: new RevisionAges(client),
     held: new HeldTimes(),
     evictions: new Evictions({ ...shared, open }),
-    writes: new RolloutWrites({ client, clock, unseenRollouts }),
+    writes: new RolloutWrites({ client, clock, unseenRollouts, leads }),
     setWrites: new SetWrites({ client, log, sights, unseenSets }),
     deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
     stuckAfter: config.rollout.stuckAfter,
@@ -184,7 +185,7 @@ function portsOf(
       horizon: config.rollout.predecessorHorizon,
       startedAt: clock.monotonic(),
     }),
-    leads: () => election.leads(clock.monotonic()),
+    leads,
     ...(leading.kind === 'leading' && { term: leading.term }),
   };
 }

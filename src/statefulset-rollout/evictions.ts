@@ -46,7 +46,7 @@ export interface EvictionOwner {
 type End =
   | { readonly kind: 'accepted' }
   /** The pod is another one by now, or is not to go any more. */
-  | { readonly kind: 'outrun' }
+  | { readonly kind: 'outrun'; readonly error: unknown }
   | {
       readonly kind: 'refused';
       readonly reason: EvictionRefusal['reason'];
@@ -92,7 +92,7 @@ export class Evictions {
    * Evicts `pods`, ten at a time; as soon as one is refused none of those after it leaves.
    *
    * @returns how many were accepted
-   * @throws what a request failed with whose outcome is not one of those
+   * @throws what a request failed with whose outcome is not one of those, and why none left where all have moved
    */
   async evict(pods: readonly PodRef[], owner: EvictionOwner, signal: AbortSignal): Promise<number> {
     const left = [...pods];
@@ -105,9 +105,13 @@ export class Evictions {
     };
     await Promise.all(Array.from({ length: mostAtOnce }, lane));
     this.#remember(owner.uid, ends);
-    const failed = ends.find(({ kind }) => kind === 'failed');
-    if (failed?.kind === 'failed') throw failed.error;
-    return ends.filter(({ kind }) => kind === 'accepted').length;
+    const failed = ends.find((end) => end.kind === 'failed');
+    if (failed !== undefined) throw failed.error;
+    const accepted = ends.filter(({ kind }) => kind === 'accepted').length;
+    // Where all have moved, and nothing was done, there is no hurry: whoever looks again at once finds the same.
+    const outrun = ends.find((end) => end.kind === 'outrun');
+    if (outrun !== undefined && ends.every(({ kind }) => kind === 'outrun')) throw outrun.error;
+    return accepted;
   }
 
   #remember(uid: string, ends: readonly End[]): void {
@@ -168,7 +172,7 @@ function settle(pod: PodRef, error: unknown, open: OpenDisruptions): void {
 
 function endOf(error: unknown): End {
   if (isNotFound(error) || isConflict(error) || error instanceof OverruledError) {
-    return { kind: 'outrun' };
+    return { kind: 'outrun', error };
   }
   if (isTooManyRequests(error)) {
     const isBudget = JSON.stringify(error.details).includes('DisruptionBudget');

@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
+import { OverruledError } from '#control/pod-deletions.ts';
 import { unlessSent } from '#control/unless-sent.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { Client, Patch } from '#kubernetes/client.ts';
@@ -15,6 +16,8 @@ export interface RolloutWritePorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly unseenRollouts: UnseenWrites;
+  /** Whether this process may write in this very moment: it holds the Lease, or there is none. */
+  readonly leads: () => boolean;
 }
 
 /** What of a status is to be stored, and when. */
@@ -64,7 +67,7 @@ export class RolloutWrites {
       metadata: { namespace, name, uid, resourceVersion },
       status: { ...status, lastUpdated: formatUtcSeconds(now) },
     };
-    const write = { body, subresource: 'status', ...unlessSent(signal) } as const;
+    const write = { body, subresource: 'status', ...this.#whileLeading(signal) } as const;
     const stored = await client.replace(type, { namespace, name }, write);
     this.#storedAt.set(uid, clock.monotonic());
     unseenRollouts.answered(uid, stored.metadata.resourceVersion);
@@ -83,9 +86,17 @@ export class RolloutWrites {
       finalizers: kind === 'add-finalizer' ? [...others, finalizer] : others,
     };
     const body: Patch = { kind: 'merge', document: { metadata } };
-    const write = { body, ...unlessSent(signal) };
+    const write = { body, ...this.#whileLeading(signal) };
     const stored = await this.#ports.client.patch(type, { namespace, name }, write);
     this.#ports.unseenRollouts.answered(uid, stored.metadata.resourceVersion);
+  }
+
+  /** Also after a pause of the process, however long: whoever holds the Lease now is the one to write. */
+  #whileLeading(signal: AbortSignal): ReturnType<typeof unlessSent> {
+    return unlessSent(signal, () => {
+      if (this.#ports.leads()) return;
+      throw new OverruledError('Cannot write as the Lease is not held any more');
+    });
   }
 
   forget(uid: string): void {

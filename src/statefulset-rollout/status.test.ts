@@ -154,6 +154,13 @@ describe('formatStatus()', () => {
     assert.equal(statusOf(play)['leak'], undefined);
   });
 
+  test('takes no pod for leaked that was let go before the percentage fell', () => {
+    const play = RolloutPlay.settled().edit({ percent: 50 }).want('v2');
+    play.run();
+    play.edit({ percent: 25 }).run();
+    assert.equal(statusOf(play)['leak'], undefined);
+  });
+
   test('keeps what the notification and the callback have stored', () => {
     const kept = { slackMessage: { ts: '1' }, lastCallbackStageId: 'a' };
     const { slackMessage, lastCallbackStageId } = statusOf(RolloutPlay.settled(), kept);
