@@ -179,15 +179,18 @@ function portsOf(
     setWrites: new SetWrites({ client, log, sights, unseenSets }),
     deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
     stuckAfter: config.rollout.stuckAfter,
-    predecessor: new PredecessorWait({
-      clock,
-      predecessor: leading.predecessor,
-      horizon: config.rollout.predecessorHorizon,
-      startedAt: clock.monotonic(),
-    }),
+    predecessor: predecessorOf(leading, { config, clock }),
     leads,
     ...(leading.kind === 'leading' && { term: leading.term }),
   };
+}
+
+function predecessorOf(
+  { predecessor }: LedTerm['leading'],
+  { config, clock }: Pick<StatefulsetRolloutSettings, 'config' | 'clock'>,
+): PredecessorWait {
+  const horizon = config.rollout.predecessorHorizon;
+  return new PredecessorWait({ clock, predecessor, horizon, startedAt: clock.monotonic() });
 }
 
 function createCaches({ clock, log }: StatefulsetRolloutSettings, client: Client): RolloutCaches {

@@ -55,14 +55,14 @@ for (const { when, resource, verb, least } of occasions) {
       const [first] = stage.running;
       const match = { user: 'operator-1', verb, resource };
       const { faults } = stage.env.cluster;
-      const strike = when === 'before' ? faults.beforeWrite : faults.afterWrite;
       let isDead = false;
       const die = (): void => {
         isDead = true;
         // What had left and not arrived arrives 20 s later.
         first?.die(seconds(20));
       };
-      strike.call(faults, match, nth, die);
+      if (when === 'before') faults.beforeWrite(match, nth, die);
+      else faults.afterWrite(match, nth, die);
       await stage.edit({ statefulset: stage.carried('db:2') });
       await stage.until('it is dead, or done', () => isDead || stage.phase() === 'RolloutDone');
       if (isDead) killed += 1;
