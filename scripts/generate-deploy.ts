@@ -35,6 +35,10 @@ import {
   withWebhooks,
 } from './install/deployment.ts';
 import { phasedRolloutObjects, phasedRolloutReasons } from './install/phased-rollout-files.ts';
+import {
+  statefulsetRolloutObjects,
+  statefulsetRolloutReasons,
+} from './install/statefulset-rollout-files.ts';
 import { zoneAwareObjects, zoneAwareReasons } from './install/zone-aware-files.ts';
 
 /** Begins each generated manifest. */
@@ -90,6 +94,11 @@ export function phasedRolloutFiles(image: string): Readonly<Record<string, strin
 /** Returns the manifests of deploy/zone-aware-controllers by file name. */
 export function zoneAwareFiles(image: string): Readonly<Record<string, string>> {
   return managerFiles(zoneAwareObjects(image), zoneAwareReasons);
+}
+
+/** Returns the manifests of deploy/statefulset-rollout by file name. */
+export function statefulsetRolloutFiles(image: string): Readonly<Record<string, string>> {
+  return managerFiles(statefulsetRolloutObjects(image), statefulsetRolloutReasons);
 }
 
 function managerFiles(
@@ -315,6 +324,7 @@ if (import.meta.main) {
     writeFiles('deploy', deployFiles(image));
     writeFiles('deploy/phased-rollout', phasedRolloutFiles(image));
     writeFiles('deploy/zone-aware-controllers', zoneAwareFiles(image));
+    writeFiles('deploy/statefulset-rollout', statefulsetRolloutFiles(image));
     writeFiles('deploy/all', allFiles(image));
   } else {
     try {

@@ -7,7 +7,12 @@
 export const rows: readonly (readonly string[])[] = [
   ['main'],
   ['command'],
-  ['operator', 'operator-phased-rollout', 'operator-zone-aware-controllers'],
+  [
+    'operator',
+    'operator-phased-rollout',
+    'operator-statefulset-rollout',
+    'operator-zone-aware-controllers',
+  ],
   ['operator-zone-term'],
   [
     'operator-phased-capability',
@@ -34,7 +39,12 @@ export const rows: readonly (readonly string[])[] = [
   ['operator-caches', 'operator-certificate', 'operator-missing-rules'],
   ['operator-zone-caches'],
   ['operator-all-permissions'],
-  ['operator-permissions', 'operator-phased-permissions', 'operator-zone-permissions'],
+  [
+    'operator-permissions',
+    'operator-phased-permissions',
+    'operator-statefulset-permissions',
+    'operator-zone-permissions',
+  ],
   ['embedded-cluster'],
   ['dashboard', 'admission'],
   [

@@ -21,7 +21,7 @@ export interface LedTerm {
 /** Reconciles for one term, until `signal` aborts. @returns whether all that was sent is answered */
 export type ReconcileTerm = (term: LedTerm, signal: AbortSignal) => Promise<boolean>;
 
-/** What leading takes, where all namespaces are served. */
+/** What leading takes. */
 export interface LedOptions {
   readonly config: Config;
   readonly clock: Clock;
@@ -31,6 +31,8 @@ export interface LedOptions {
   readonly transport: Transport;
   /** Names this process; new at every start. */
   readonly identity: string;
+  /** The only namespace that is served. @default all of them */
+  readonly scope?: string;
 }
 
 /** Longest time that a call of a pass takes once the limiter let it go (D-53). */
@@ -48,7 +50,8 @@ export async function runLedTerms(
 ): Promise<void> {
   const client = boundedClient(decoratedClient(options), longestAnswer);
   const leaseClient = decoratedClient(options, false);
-  const settings = { ...options, scope: ALL_NAMESPACES, offBy: 'the absence of --leader-elect' };
+  const { scope = ALL_NAMESPACES } = options;
+  const settings = { ...options, scope, offBy: 'the absence of --leader-elect' };
   const election = electionOf(settings, leaseClient);
   const closed = new AbortController();
   const electing = runElection(election, settings, { client: leaseClient, signal: closed.signal });

@@ -18,7 +18,7 @@ import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import { createEventRecorder, silentRecorder } from '#kubernetes/events.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
-import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { LedTerm } from '#operator-led-terms.ts';
 import { informerParts } from '#operator-zone-caches.ts';
@@ -53,6 +53,8 @@ export interface StatefulsetRolloutSettings {
   readonly metrics: OperatorMetrics;
   /** Names this process. */
   readonly identity: string;
+  /** The only namespace that is served. @default all of them */
+  readonly watchedNamespace?: string;
 }
 
 interface RolloutCaches {
@@ -67,7 +69,7 @@ const longestBackoff = seconds(60);
 const flushPatience = seconds(2);
 
 /**
- * Reconciles StatefulsetRollouts of all namespaces for one term, until `signal` aborts.
+ * Reconciles StatefulsetRollouts for one term, until `signal` aborts.
  *
  * @returns whether all that was sent is answered, so that nothing may arrive late
  * @throws when the view of the cluster cannot be trusted any more (D-6)
@@ -122,12 +124,12 @@ async function work(
 
 /** Events are written where the Role permits it (D-1). */
 async function openEvents(
-  { clock, log, metrics, identity }: StatefulsetRolloutSettings,
+  { clock, log, metrics, identity, watchedNamespace: namespace = '' }: StatefulsetRolloutSettings,
   client: Client,
   signal: AbortSignal,
 ): Promise<EventRecorder> {
   const proven = Promise.resolve();
-  const permitted = await askPermissions({ client, log, metrics, namespace: '', proven }, signal);
+  const permitted = await askPermissions({ client, log, metrics, namespace, proven }, signal);
   if (!permitted.canCreateEvents) return silentRecorder;
   return createEventRecorder({
     client,
@@ -193,32 +195,41 @@ function predecessorOf(
   return new PredecessorWait({ clock, predecessor, horizon, startedAt: clock.monotonic() });
 }
 
-function createCaches({ clock, log }: StatefulsetRolloutSettings, client: Client): RolloutCaches {
+function createCaches(
+  { clock, log, watchedNamespace: namespace = '' }: StatefulsetRolloutSettings,
+  client: Client,
+): RolloutCaches {
   const settings = { client, clock, log };
+  const partsOf = (
+    type: ResourceType,
+  ): ReturnType<typeof informerParts> & { readonly namespace?: string } => ({
+    ...informerParts(settings, type),
+    ...(namespace !== '' && { namespace }),
+  });
   const { statefulsetRollouts, statefulSets, pods, podDisruptionBudgets } = resourceTypes;
   return {
     rollouts: createInformer({
-      ...informerParts(settings, statefulsetRollouts),
+      ...partsOf(statefulsetRollouts),
       type: statefulsetRollouts,
       project: parseRollout,
       indexers: rolloutIndexers,
       isAbsentAllowed: true,
     }),
     statefulSets: createInformer({
-      ...informerParts(settings, statefulSets),
+      ...partsOf(statefulSets),
       type: statefulSets,
       project: parseStatefulSet,
       indexers: statefulSetIndexers,
     }),
     pods: createInformer({
-      ...informerParts(settings, pods),
+      ...partsOf(pods),
       type: pods,
       isSpecRead: false,
       project: parsePod,
       indexers: podIndexers,
     }),
     budgets: createInformer({
-      ...informerParts(settings, podDisruptionBudgets),
+      ...partsOf(podDisruptionBudgets),
       type: podDisruptionBudgets,
       project: parseNativeBudget,
       indexers: {},

@@ -14,13 +14,15 @@ if (name === 'manager') {
   process.exitCode = await phasedRollout(args.slice(1));
 } else if (first === 'zone-aware-controllers') {
   process.exitCode = await zoneAware(args.slice(1));
+} else if (first === 'statefulset-rollout') {
+  process.exitCode = await statefulset(args.slice(1));
 } else if (first === 'all') {
   process.exitCode = await all(args.slice(1));
 } else if (first.startsWith('-')) {
   process.exitCode = await runCommand(args);
 } else {
   refuse(
-    `There is no command "${first}" here: an image has the operator alone, which takes flags, or all, phased-rollout or zone-aware-controllers and flags`,
+    `There is no command "${first}" here: an image has the operator alone, which takes flags, or all, phased-rollout, statefulset-rollout or zone-aware-controllers and flags`,
   );
 }
 
@@ -28,6 +30,11 @@ if (name === 'manager') {
 async function phasedRollout(given: readonly string[]): Promise<number> {
   const { phasedRolloutCommand } = await import('./phased-rollout.ts');
   return phasedRolloutCommand(given);
+}
+
+async function statefulset(given: readonly string[]): Promise<number> {
+  const { statefulsetRolloutCommand } = await import('./statefulset-rollout.ts');
+  return statefulsetRolloutCommand(given);
 }
 
 async function zoneAware(given: readonly string[]): Promise<number> {

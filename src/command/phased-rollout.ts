@@ -19,6 +19,7 @@ import { systemClock } from '#telemetry/system-clock.ts';
 import { standardErrorSink } from './log-sink.ts';
 import { namespaceOf, settingsOf } from './manager-connection.ts';
 import { signalled } from './signals.ts';
+import { tellIgnored } from './tell-ignored.ts';
 
 /** A command line that can be run. */
 type Accepted = Extract<PhasedRolloutOutcome, { readonly kind: 'run' }>;
@@ -49,14 +50,7 @@ async function serve({ config: door, ignored }: Accepted): Promise<void> {
   const clock = systemClock();
   const sink = standardErrorSink();
   const log = createLogger({ ...door.log, clock, sink });
-  const [first] = ignored;
-  if (first !== undefined) {
-    const after = ignored.slice(1).join(' ');
-    log.error('nothing is read from the first argument on that is no flag', {
-      argument: first,
-      after,
-    });
-  }
+  tellIgnored(log, ignored);
   const registry = createProcessRegistry();
   const httpMetrics = createHttpServerMetrics(registry);
   const readiness = createReadiness();

@@ -26,6 +26,7 @@ import { admissionOf } from './admission.ts';
 import { standardErrorSink } from './log-sink.ts';
 import { podHttpOf } from './pod-http.ts';
 import { signalled } from './signals.ts';
+import { tellIgnored } from './tell-ignored.ts';
 import { tracingOf } from './tracing.ts';
 
 /** Finds out how to reach the API server. */
@@ -84,15 +85,6 @@ export async function runConfigured(
 
 /** A command line that can be run. */
 type Accepted = Extract<ConfigOutcome, { readonly kind: 'run' }>;
-
-/** The peer ignores them silently, so that a Deployment with such a word has to start (FL-3); said at every log level. */
-function tellIgnored(log: Logger, [first, ...rest]: readonly string[]): void {
-  if (first === undefined) return;
-  log.error('nothing is read from the first argument on that is no flag', {
-    argument: first,
-    after: rest.join(' '),
-  });
-}
 
 const nothingBeside: OpenBeside = () => Promise.resolve({});
 

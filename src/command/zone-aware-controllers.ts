@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { errorOf } from '#base/error-of.ts';
-import type { Logger } from '#base/logger.ts';
 import { Alarms } from '#check/alarms.ts';
 import { openCloudWatch } from '#check/cloud-watch.ts';
 import { createPrometheus } from '#check/prometheus.ts';
@@ -24,6 +23,7 @@ import { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
 import { standardErrorSink } from './log-sink.ts';
 import { namespaceOf, settingsOf } from './manager-connection.ts';
 import { signalled } from './signals.ts';
+import { tellIgnored } from './tell-ignored.ts';
 
 /** A command line that can be run. */
 type Accepted = Extract<ZoneAwareOutcome, { readonly kind: 'run' }>;
@@ -61,7 +61,7 @@ async function serve(
   const clock = systemClock();
   const sink = standardErrorSink();
   const log = createLogger({ ...door.log, clock, sink });
-  warnOfIgnored(ignored, log);
+  tellIgnored(log, ignored);
   const registry = createProcessRegistry();
   const httpMetrics = createHttpServerMetrics(registry);
   const readiness = createReadiness();
@@ -99,10 +99,4 @@ async function serve(
     stop.release();
     sink.flush();
   }
-}
-
-function warnOfIgnored([first, ...others]: Accepted['ignored'], log: Logger): void {
-  if (first === undefined) return;
-  const text = 'nothing is read from the first argument on that is no flag';
-  log.error(text, { argument: first, after: others.join(' ') });
 }

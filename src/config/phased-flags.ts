@@ -49,6 +49,8 @@ export interface OwnPhasedDefaults {
   /** @default not served, and where an address is given, over HTTPS */
   readonly metrics?: { readonly address: BindAddress; readonly isSecure: boolean };
   readonly isElected: boolean;
+  /** Whether the log is for people, and has all. @default true, as controller-runtime's managers are made */
+  readonly isDevelopment?: boolean;
 }
 
 /** Returns a fresh set of flags, each at its default. */
@@ -68,7 +70,11 @@ export function phasedRolloutFlags(): PhasedRolloutFlags {
 
 /** Adds to `set` the flags whose names no other peer of ours has. */
 export function ownPhasedFlags(set: FlagSet, defaults: OwnPhasedDefaults): OwnPhasedFlags {
-  return { ...serverFlags(set, defaults), ...clusterFlags(set, defaults), ...logFlags(set) };
+  return {
+    ...serverFlags(set, defaults),
+    ...clusterFlags(set, defaults),
+    ...logFlags(set, defaults),
+  };
 }
 
 /** Adds the flags of webhooks that the API server calls by the Service `service`. */
@@ -149,13 +155,14 @@ export function horizonFlag(set: FlagSet): PhasedRolloutFlags['predecessorHorizo
 
 function logFlags(
   set: FlagSet,
+  { isDevelopment = true }: OwnPhasedDefaults,
 ): Pick<
   PhasedRolloutFlags,
   'isDevelopment' | 'encoder' | 'logLevel' | 'stacktraceLevel' | 'timeEncoding'
 > {
   return {
     isDevelopment: set.add('zap-devel', boolKind, {
-      default: true,
+      default: isDevelopment,
       help: 'Log from debug on and as logfmt; when false, from info on and as JSON.',
     }),
     encoder: set.add('zap-encoder', encoderKind, {

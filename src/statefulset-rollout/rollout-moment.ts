@@ -88,7 +88,7 @@ export function rolloutMomentOf(
     conflicts: target === undefined ? [] : owners.conflicts(target.set),
     evictions: ports.evictions.results(rollout.uid),
     budgets: budgetsOf(rollout, target, ports),
-    discovery: { kind: 'off' },
+    discovery: discoveryOf(rollout),
     holds,
     heldUntil: ports.held.note(key, holds),
     leaving: leavingAt(at.monotonic, ports),
@@ -98,6 +98,14 @@ export function rolloutMomentOf(
   const plan = planStatefulsetRollout(snapshot, at.now);
   const whole: WholeProof = { ...proof, budgets: { kind: 'not-permitted' } };
   return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions };
+}
+
+/** No Consul is known: what asks for one is held, unless it says that it can do without. */
+function discoveryOf(rollout: RolloutView): RolloutSnapshot['discovery'] {
+  if (specOf(rollout)?.discovery?.onError !== 'Block') return { kind: 'off' };
+  const message =
+    'no Consul is configured for this operator, and spec.serviceDiscovery asks for it';
+  return { kind: 'unknown', code: 'ConsulUnavailable', message };
 }
 
 /** Whether a process before this one may have been in the midst of it. */

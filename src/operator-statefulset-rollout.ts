@@ -1,0 +1,65 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import type { Config } from '#config/config.ts';
+import type { StatefulsetRolloutConfig } from '#config/statefulset-config.ts';
+import type { Transport } from '#kubernetes/transport.ts';
+import { decoratedClient } from '#operator-client.ts';
+import { runLedTerms } from '#operator-led-terms.ts';
+import { startScrapes } from '#operator-manager-servers.ts';
+import { reconcileStatefulsetRollouts } from '#operator-statefulset-reconcile.ts';
+import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import type { MetricsRegistry } from '#telemetry/metrics.ts';
+import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { Readiness } from '#telemetry/readiness.ts';
+
+/** What one run as `statefulset-rollout` is given. */
+export interface StatefulsetRolloutOptions {
+  readonly door: StatefulsetRolloutConfig;
+  /** What it shares with the other names. */
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: MetricsRegistry;
+  readonly metrics: OperatorMetrics;
+  readonly httpMetrics: HttpServerMetrics;
+  readonly readiness: Readiness;
+  /** The authorised way to the API server, without any decoration. */
+  readonly transport: Transport;
+  /** Names this process; new at every start. */
+  readonly identity: string;
+}
+
+/**
+ * Runs until `signal` aborts: serves `/metrics`, is ready at once, as a follower too, and carries StatefulsetRollouts out
+ * while it leads.
+ *
+ * @throws {Error} when a server cannot start, or the Lease is lost
+ */
+export async function runStatefulsetRollout(
+  options: StatefulsetRolloutOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { door, log, readiness } = options;
+  const { watchedNamespace } = door;
+  for (const { flag, why } of door.withoutEffect) {
+    log.warn('a flag has no effect here', { flag, why });
+  }
+  const serving = { ...options, isReady: () => readiness.isReady() };
+  const scrapes = await startScrapes(door, { ...serving, client: decoratedClient(options) });
+  const settings = { ...options, watchedNamespace };
+  const scoped = watchedNamespace === '' ? options : { ...options, scope: watchedNamespace };
+  const withdraw = (): void => readiness.withdraw();
+  signal.addEventListener('abort', withdraw, { once: true });
+  try {
+    readiness.announce();
+    await runLedTerms(
+      scoped,
+      (term, until) => reconcileStatefulsetRollouts(settings, term, until),
+      signal,
+    );
+  } finally {
+    signal.removeEventListener('abort', withdraw);
+    withdraw();
+    await scrapes?.close();
+  }
+}
