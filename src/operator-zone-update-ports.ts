@@ -10,12 +10,14 @@ import { ConsistentReads } from '#control/consistent-reads.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
 import { PodDeletions } from '#control/pod-deletions.ts';
 import { Refusals } from '#control/refusals.ts';
+import { ResourceProofs } from '#control/resource-proofs.ts';
 import { UnseenWrites } from '#control/unseen-writes.ts';
 import { WriteAttempts } from '#control/write-attempts.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { ZoneCaches } from '#operator-zone-caches.ts';
 import type { UpdateView } from '#zone-aware-update/parse-resource.ts';
 import type { UpdateControllerPorts } from '#zone-aware-update/run-zone-aware-updates.ts';
@@ -55,6 +57,7 @@ export function zoneUpdatePorts(
   const open = new OpenDisruptions();
   const asking = { clock, onAnswer: (key: string) => queue.add(key) };
   const unseenUpdates = new UnseenWrites(clock, updates.freshness);
+  const proofs = new ResourceProofs({ client, clock }, resourceTypes.zoneAwareUpdates);
   const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
   return {
     client,
@@ -77,7 +80,8 @@ export function zoneUpdatePorts(
     unseenSets: new UnseenWrites(clock, statefulSets.freshness),
     reads: new ConsistentReads({ client, clock, ...freshness }),
     refusals: new Refusals(),
-    writes: new UpdateWrites({ client, clock, unseenUpdates }),
+    proofs,
+    writes: new UpdateWrites({ client, clock, unseenUpdates, proofs }),
     promotions: new WriteAttempts(),
     deletions: new PodDeletions({ client, clock, log, pods: pods.freshness, open }),
     stuckAfter: config.rollout.stuckAfter,

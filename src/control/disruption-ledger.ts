@@ -32,7 +32,7 @@ import {
 } from './ledger-questions.ts';
 import { LedgerTidy } from './ledger-tidy.ts';
 import type { Trust } from './ledger-trust.ts';
-import { endOf, SeenLedger, strangeFor } from './seen-ledger.ts';
+import { type BudgetBearing, endOf, noBearing, SeenLedger, strangeFor } from './seen-ledger.ts';
 
 /** What {@link DisruptionLedger} works with. */
 export interface DisruptionLedgerOptions {
@@ -44,8 +44,8 @@ export interface DisruptionLedgerOptions {
   readonly budget: BudgetRef;
   /** Whether this process saw the budget being made a moment ago, and not only that it was there. */
   sawCreation(): boolean;
-  /** When the budget came to select what another one may have given away. @default it has not */
-  tookOverAt?(): Monotonic | undefined;
+  /** What the budget says now that has a bearing on what is given away. @default nothing */
+  bearing?(): BudgetBearing;
   /** How all pods under the budget stand, as the caches show them right now. */
   view(now: Instant): ProvenStanding;
   /**
@@ -87,12 +87,12 @@ export class DisruptionLedger {
   constructor(options: DisruptionLedgerOptions) {
     this.#options = options;
     const { clock, map, budget, object } = options;
-    this.#seen = new SeenLedger(budget, object, () => options.tookOverAt?.());
+    this.#seen = new SeenLedger(budget, object, () => this.#bearing());
     this.#swaps = new BatchedSwaps({
       clock,
       map,
       patience,
-      freshFor: () => (this.#seen.isLedger ? maxDecisionAge : strangeFor),
+      freshFor: () => (this.#seen.isCurrent ? maxDecisionAge : strangeFor),
       decide: (asked, _, at) => this.#decide(asked, at),
       onSeen: (sight) => this.#saw(sight),
       onSent: () => this.#seen.writes(this.#dropping),
@@ -156,6 +156,10 @@ export class DisruptionLedger {
     this.#tidy.close();
   }
 
+  #bearing(): BudgetBearing {
+    return this.#options.bearing?.() ?? noBearing;
+  }
+
   #reading(): Reading {
     const { clock } = this.#options;
     return { now: clock.now(), monotonic: clock.monotonic() };
@@ -181,7 +185,9 @@ export class DisruptionLedger {
     const decided = this.#decided(requests, moment);
     const isToBeStored = this.#isToBeStored(asked, decided);
     this.#dropping = isToBeStored ? droppedBy(moment.ledger, decided.ledger) : new Set();
-    const changes = isToBeStored ? Object.entries(formatLedger(decided.ledger)) : [];
+    const changes = isToBeStored
+      ? Object.entries(formatLedger(decided.ledger, this.#bearing().binding))
+      : [];
     const answers = this.#held(decided.answers, { requests, moment });
     return { changes: new Map(changes), answers: inOrder(questions, answers) };
   }
@@ -234,7 +240,7 @@ export class DisruptionLedger {
   #isToBeStored(asked: readonly Asked[], { change }: Decided): boolean {
     if (change === 'permissions') return true;
     if (change === 'releases') return asked.some(({ kind }) => kind === 'store');
-    return !this.#seen.isLedger && asked.some(({ kind }) => kind === 'look');
+    return !this.#seen.isCurrent && asked.some(({ kind }) => kind === 'look');
   }
 
   #releaseMoment(at: Reading, viewProvenAt: Monotonic | undefined): Omit<Round, 'requests'> {
@@ -263,7 +269,7 @@ export class DisruptionLedger {
 
   /** Whether what stands there is no ledger, and will be made one by this process once it has been waited for. */
   #isAwaited(): boolean {
-    return !this.#seen.isLedger && this.#trust(this.#reading()).kind !== 'refused';
+    return !this.#seen.isCurrent && this.#trust(this.#reading()).kind !== 'refused';
   }
 
   /** Takes out what has ended; where there is no ledger, looks on, so that none stands there unseen, and makes it then. */
@@ -272,7 +278,7 @@ export class DisruptionLedger {
       const { provenAt } = this.#view(this.#reading());
       await this.#options.prove(signal, this.#seen.unshownSince(provenAt));
     }
-    await this.#swaps.ask({ kind: this.#seen.isLedger ? 'store' : 'look' }, signal);
+    await this.#swaps.ask({ kind: this.#seen.isCurrent ? 'store' : 'look' }, signal);
   }
 
   #isToBeTidied(): boolean {

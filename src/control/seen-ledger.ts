@@ -6,6 +6,7 @@ import { parseLedger, type StoredLedger } from '#disruption/parse-ledger.ts';
 import { evictionLife } from '#disruption/release.ts';
 import type { Reservation } from '#disruption/reservation.ts';
 import type { Standing } from '#disruption/standing.ts';
+import { maxDecisionAge } from './basis.ts';
 import type { Reading, SwapSight } from './batched-swaps.ts';
 import { EvictionTurns } from './eviction-turns.ts';
 import { type Trust, trustOf } from './ledger-trust.ts';
@@ -14,12 +15,22 @@ import { type Trust, trustOf } from './ledger-trust.ts';
 export const strangeFor: Millis = seconds(1);
 /** Longest time between two looks that both saw no ledger in which none can have stood there unseen. */
 const longestGap: Millis = seconds(10);
+/** Who decided on the budget from before may have done so on a view of 10 s ago. */
+const reboundWait: Millis = millis(evictionLife + maxDecisionAge);
+
+/** What a budget says that has a bearing on what is given away. */
+export interface BudgetBearing {
+  /** When it came to select what another one may have given away; undefined: it has not. */
+  readonly tookOverAt: Monotonic | undefined;
+  /** Which pods it binds, and whether; undefined where that is not told. */
+  readonly binding: string | undefined;
+}
 
 /** What one process has seen of a ledger: as it was last read or written, and since when each of its claims is known. */
 export class SeenLedger {
   readonly #budget: BudgetRef;
   readonly #object: string;
-  readonly #tookOverAt: () => Monotonic | undefined;
+  readonly #bearing: () => BudgetBearing;
   /** Undefined where there was no ConfigMap. */
   #stored: StoredLedger | undefined;
   /** When the request was sent that showed it; undefined: none has. */
@@ -37,19 +48,17 @@ export class SeenLedger {
   /** Since when no ledger could be read, by looks that followed one another; undefined while one can. */
   #unreadableSince: Monotonic | undefined;
   #version: string | undefined;
+  /** Since when the budget was seen to bind other pods than the ledger was written for. */
+  #unboundSince: { readonly binding: string; readonly at: Monotonic } | undefined;
 
   /**
    * @param object names the ConfigMap for people, such as `ConfigMap ops/ledger-of-ingester`
-   * @param tookOverAt when the budget came to select what another one may have given away; undefined: it has not
+   * @param bearing what the budget says now
    */
-  constructor(
-    budget: BudgetRef,
-    object: string,
-    tookOverAt: () => Monotonic | undefined = () => undefined,
-  ) {
+  constructor(budget: BudgetRef, object: string, bearing: () => BudgetBearing = () => noBearing) {
     this.#budget = budget;
     this.#object = object;
-    this.#tookOverAt = tookOverAt;
+    this.#bearing = bearing;
   }
 
   /** When the request was sent that showed it; undefined: none has. */
@@ -60,6 +69,11 @@ export class SeenLedger {
   /** Whether what stands there is a ledger of this very budget. */
   get isLedger(): boolean {
     return this.#stored?.kind === 'ledger';
+  }
+
+  /** Whether it is also one for what the budget binds now, so that nothing about it is to be written. */
+  get isCurrent(): boolean {
+    return this.isLedger && this.#newBinding() === undefined;
   }
 
   /** What is given away, as far as anything can be read. */
@@ -161,15 +175,37 @@ export class SeenLedger {
       horizon: evictionLife,
       now,
     });
-    return trust.kind === 'trusted' ? (this.#takenOver(at) ?? trust) : trust;
+    return trust.kind === 'trusted' ? (this.#takenOver(at) ?? this.#rebound(at) ?? trust) : trust;
   }
 
   /** What another budget gave away stands in no ledger that is asked now: it is waited for. */
   #takenOver({ now, monotonic }: Reading): Trust | undefined {
-    const at = this.#tookOverAt();
+    const at = this.#bearing().tookOverAt;
     const left = at === undefined ? 0 : at + evictionLife - monotonic;
     if (left <= 0) return undefined;
     const why = `the selector of ${this.#budget.kind} ${this.#budget.name} was changed to pods that another one may have given away`;
+    return { kind: 'waiting', until: after(now, millis(left)), why };
+  }
+
+  /** What the budget binds now, where that is something else than the ledger was written for. */
+  #newBinding(): string | undefined {
+    const { binding } = this.#bearing();
+    if (binding === undefined || this.#stored?.kind !== 'ledger') return undefined;
+    const { binding: written } = this.#stored;
+    return written === undefined || written === binding ? undefined : binding;
+  }
+
+  /** What went while the budget did not bind it stands in no ledger: it is waited for. */
+  #rebound({ now, monotonic }: Reading): Trust | undefined {
+    const binding = this.#newBinding();
+    if (binding === undefined) {
+      this.#unboundSince = undefined;
+      return undefined;
+    }
+    if (this.#unboundSince?.binding !== binding) this.#unboundSince = { binding, at: monotonic };
+    const left = this.#unboundSince.at + reboundWait - monotonic;
+    if (left <= 0) return undefined;
+    const why = `${this.#budget.kind} ${this.#budget.name} was changed to bind what it did not bind before, some of which may be on its way`;
     return { kind: 'waiting', until: after(now, millis(left)), why };
   }
 
@@ -184,6 +220,8 @@ export class SeenLedger {
 }
 
 const none: ReadonlySet<string> = new Set();
+/** Of a budget that has no such thing to say. */
+export const noBearing: BudgetBearing = { tookOverAt: undefined, binding: undefined };
 
 /** Until when nobody knows what is given away; undefined: until somebody mends it. */
 export function endOf(trust: Exclude<Trust, { kind: 'trusted' }>): Instant | undefined {

@@ -100,7 +100,7 @@ export class BudgetLedgers {
       object,
       budget: ref,
       sawCreation: () => ports.sawCreation(ref.uid, clock.monotonic()),
-      tookOverAt: () => ports.tookOverAt(ref.uid),
+      bearing: () => ({ tookOverAt: ports.tookOverAt(ref.uid), binding: undefined }),
       view: (now: Instant) => standings.of(kept.current.budget, kept.current.scope, now),
       prove: (signal, since) => ports.prove(kept.current.scope, signal, since),
       leader: (viewProvenAt) => ports.leader(viewProvenAt),

@@ -16,17 +16,20 @@ export interface LedgerData {
   readonly budget: string;
   /** A JSON array, a line for each reservation. */
   readonly reservations: string;
+  /** Which pods it binds, and whether: absent where that has no bearing on what is given away. */
+  readonly binding?: string;
   /** Of the other members: whoever edits them by hand, and not this, is noticed. */
   readonly digest: string;
 }
 
-/** `ledger` as the `data` of a ConfigMap. */
-export function formatLedger({ budget, reservations }: Ledger): LedgerData {
+/** `ledger` as the `data` of a ConfigMap. @param binding of the budget as it is now */
+export function formatLedger({ budget, reservations }: Ledger, binding?: string): LedgerData {
   const lines = [...reservations.values()].map(textOf);
   const data = {
     version: String(LEDGER_VERSION),
     budget: JSON.stringify(plainBudget(budget)),
     reservations: lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n]`,
+    ...(binding !== undefined && { binding }),
   };
   return { ...data, digest: digestOf(data) };
 }
@@ -74,9 +77,11 @@ export function digestOf({
   version,
   budget,
   reservations,
-}: Pick<LedgerData, 'version' | 'budget' | 'reservations'>): string {
+  binding,
+}: Omit<LedgerData, 'digest'>): string {
   let hash = 0x81_1c_9d_c5;
-  for (const text of [version, '\n', budget, '\n', reservations]) {
+  const bound = binding === undefined ? [] : ['\n', binding];
+  for (const text of [version, '\n', budget, '\n', reservations, ...bound]) {
     for (let at = 0; at < text.length; at += 1) {
       hash = Math.imul(hash ^ text.charCodeAt(at), 0x01_00_01_93);
     }

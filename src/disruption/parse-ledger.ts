@@ -10,7 +10,12 @@ import type { Claim, Reservation } from './reservation.ts';
 
 /** What was found in the `data` of the ConfigMap of a budget. Whatever is no ledger says nothing of what is given away. */
 export type StoredLedger =
-  | { readonly kind: 'ledger'; readonly ledger: Ledger }
+  | {
+      readonly kind: 'ledger';
+      readonly ledger: Ledger;
+      /** Of the budget when it was written; undefined where that had no bearing. */
+      readonly binding?: string;
+    }
   /**
    * It belongs to a budget with another uid, such as one of the same name that was deleted. `ledger` has what that one had
    * given away: pods are on their way whatever becomes of the budget that let them go.
@@ -58,8 +63,13 @@ export function parseLedger(data: JsonObject, budget: BudgetRef, object: string)
   const reservations = parseReservations(list, path('reservations'));
   if (reservations.kind === 'invalid') return { kind: 'edited', problem: reservations.problem };
   const ledger = { budget, reservations: reservations.value };
-  if (owner.kind === 'this') return { kind: 'ledger', ledger };
+  if (owner.kind === 'this') return { kind: 'ledger', ledger, ...bindingIn(data) };
   return { kind: 'of-another-budget', ledger, problem: owner.problem };
+}
+
+function bindingIn(data: JsonObject): { readonly binding?: string } {
+  const binding = stringAt(data, 'binding');
+  return binding === undefined ? {} : { binding };
 }
 
 type Path = (key: string) => string;
@@ -106,6 +116,7 @@ function damageOf(data: JsonObject, path: Path): Unreadable | undefined {
     version: member('version'),
     budget: member('budget'),
     reservations: member('reservations'),
+    ...bindingIn(data),
   });
   if (digest === wanted) return undefined;
   const why = `must be "${wanted}", as the other members stand: got ${quoted(digest)}; was it edited by hand?`;

@@ -22,6 +22,8 @@ export interface UpdatedPod {
   revision: string | undefined;
   /** Undefined: nobody knows it. */
   zone: string | undefined;
+  /** Absent: no node has taken it. */
+  node?: string;
   state: 'ready' | 'not-ready' | 'crashing' | 'terminating' | 'of-no-phase';
 }
 
@@ -202,12 +204,13 @@ export class UpdatePlay {
 
 const nineInThree = { a: [0, 3, 6], b: [1, 4, 7], c: [2, 5, 8] } as const;
 
-function podOf(ordinal: number, { revision, state }: UpdatedPod): ReturnType<typeof podView> {
+function podOf(ordinal: number, { revision, state, node }: UpdatedPod): ReturnType<typeof podView> {
   const isReady = state !== 'not-ready' && state !== 'crashing';
   return podView({
     name: `web-${ordinal}`,
     uid: `web-${ordinal}-uid`,
     revision,
+    nodeName: node,
     isTerminating: state === 'terminating',
     phase: state === 'of-no-phase' ? 'Unknown' : 'Running',
     ...(!isReady && {

@@ -103,8 +103,13 @@ function planUnready(pass: Pass, old: readonly OldSlot[], unready: readonly OldS
   const sights = unready.map((slot) => ({ slot, found: stucknessOf(pass, slot) }));
   const stuck = sights.flatMap(({ slot, found }) => (found.isStuck ? [slot] : []));
   if (stuck.length === 0) return awaitingUnready(pass, unready, sights);
-  if (zone === undefined) return zoneUnknown(pass, stuck);
-  return planStep(pass, { zone, pods: stuck.map(podOf), counts: countsOf(old), areStuck: true });
+  if (zone === undefined && !stuck.every(hasNoNode)) return zoneUnknown(pass, stuck);
+  return planStep(pass, {
+    zone: zone ?? 'none yet',
+    pods: stuck.map(podOf),
+    counts: countsOf(old),
+    areStuck: true,
+  });
 }
 
 interface Sight {
@@ -154,6 +159,11 @@ function zoneUnknown({ target }: Pass, slots: readonly OldSlot[]): Outcome {
     `It is not known in which zone ${names.join(', ')} ${slots.length === 1 ? 'runs' : 'run'}: ` +
     'their nodes are gone, or have no label topology.kubernetes.io/zone';
   return held('ZoneUnknown', message);
+}
+
+/** A pod that no node has taken serves nobody, in whichever zone the one before it ran. */
+function hasNoNode({ pod }: OldSlot): boolean {
+  return pod.nodeName === undefined;
 }
 
 function podOf({ pod }: OldSlot): PodView {

@@ -154,8 +154,20 @@ describe('planZoneAwareUpdate() takes a step', () => {
   });
 
   test('takes no stuck pod whose zone nobody knows', () => {
-    const play = new UpdatePlay().put(0, { state: 'crashing', zone: undefined });
+    const play = new UpdatePlay().put(0, { state: 'crashing', zone: undefined, node: 'gone' });
     assert.deepEqual(play.look(), ['hold ZoneUnknown']);
+  });
+
+  test('takes a stuck pod that no node has taken, whatever its zone: it serves nobody', () => {
+    const play = new UpdatePlay().put(0, { state: 'crashing', zone: undefined });
+    assert.deepEqual(play.look(), ['delete web-0']);
+  });
+
+  test('takes no stuck pod without a node while a pod of a zone is away, too', () => {
+    const play = new UpdatePlay()
+      .put(0, { state: 'crashing', zone: undefined })
+      .put(1, { state: 'crashing' });
+    assert.deepEqual(play.look(), ['hold ZonesNotReady']);
   });
 
   test('[zau 12] asks no alarm for stuck pods', () => {

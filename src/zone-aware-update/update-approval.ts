@@ -38,14 +38,18 @@ export function approve(
   if (moment === undefined || pod === undefined || !isPlanned(wanted, moment)) {
     throw new OverruledError(`Cannot delete what is not to go any more: ${wanted.pod.name}`);
   }
-  if (!isProven(moment.proof, moment.monotonic)) {
-    throw new StaleBasisError(Number.POSITIVE_INFINITY);
-  }
+  requireProof(moment);
   const at = moment.wanted.findIndex((each) => each.pod.uid === pod.uid);
   if (moment.permissions[at]?.kind === 'to-ask') {
     throw new OverruledError('Cannot delete a pod whose budget does not permit it any more');
   }
   return { basis: basisOf(moment.proof, moment.monotonic, ports.term), pod };
+}
+
+/** @throws StaleBasisError where the resource, or the set and its pods, may not be as they are shown */
+function requireProof({ isResourceProven, proof, monotonic }: UpdateMoment): void {
+  if (isResourceProven && isProven(proof, monotonic)) return;
+  throw new StaleBasisError(Number.POSITIVE_INFINITY);
 }
 
 function isPlanned({ pod }: DeletePod, { plan }: UpdateMoment): boolean {

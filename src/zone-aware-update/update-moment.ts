@@ -9,6 +9,7 @@ import type { GroupBudgets, WantedDisruption } from '#control/group-budgets.ts';
 import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import type { PodZones } from '#control/pod-zones.ts';
+import type { ResourceProofs } from '#control/resource-proofs.ts';
 import {
   budgetHold,
   type HoldPorts,
@@ -36,6 +37,8 @@ export interface UpdateMomentPorts extends HoldPorts {
   readonly pods: Informer<PodView>;
   readonly zones: PodZones;
   readonly reads: ConsistentReads;
+  /** Of ZoneAwareUpdates. */
+  readonly proofs: ResourceProofs;
   readonly open: OpenDisruptions;
   readonly watched: WatchedPods;
   readonly budgets: GroupBudgets;
@@ -50,6 +53,8 @@ export interface UpdateMoment extends LookedAt {
   readonly snapshot: UpdateSnapshot;
   /** By what the view of the set and its pods is proven. */
   readonly proof: WholeProof;
+  /** Whether the resource itself is proven to be as it is shown. */
+  readonly isResourceProven: boolean;
   readonly plan: UpdatePlan;
   /** Pods that the step would take, were there no budgets. */
   readonly wanted: readonly WantedDisruption[];
@@ -107,7 +112,8 @@ export function updateMomentOf(
   const snapshot = { ...unbudgeted, refusals };
   const plan = planZoneAwareUpdate(snapshot, at.now);
   const whole = { ...proof, budgets: ports.budgets.proof(key) };
-  return { ...at, update, snapshot, proof: whole, plan, wanted, permissions };
+  const isResourceProven = ports.proofs.isProven(update, at.monotonic);
+  return { ...at, update, snapshot, proof: whole, isResourceProven, plan, wanted, permissions };
 }
 
 function targetIn(
@@ -126,8 +132,9 @@ function targetOf(
   begun: BegunStep,
   { zones }: UpdateMomentPorts,
 ): UpdatedSet {
-  const known = [...pods, ...begun.values()].flatMap(({ uid, namespace, name }) => {
-    const zone = zones.zoneOf(namespace, name);
+  const known = [...pods, ...begun.values()].flatMap(({ uid, namespace, name, nodeName }) => {
+    // Of the node of this very pod: the cache may still show the one before it.
+    const zone = zones.zoneOn(namespace, name, nodeName);
     return zone === undefined ? [] : [[uid, zone] as const];
   });
   return { set, pods, zones: new Map(known) };

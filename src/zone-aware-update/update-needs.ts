@@ -36,7 +36,8 @@ export class UpdateNeeds {
     const secret = this.#secretOf(moment);
     if (secret !== undefined) return secret;
     if (!plan.decisions.some(({ kind }) => kind === 'delete-pod')) return undefined;
-    return isProven(proof, monotonic) ? this.#reservations(moment) : this.#proof(moment);
+    const isWhole = moment.isResourceProven && isProven(proof, monotonic);
+    return isWhole ? this.#reservations(moment) : this.#proof(moment);
   }
 
   /** The Secret of the query is read just before that is asked. */
@@ -51,7 +52,7 @@ export class UpdateNeeds {
   #proof({ update, snapshot: { target } }: UpdateMoment): Need {
     this.#reads += 1;
     if (this.#reads > mostTries) throw new StaleBasisError(Number.POSITIVE_INFINITY);
-    const { reads, budgets } = this.#ports;
+    const { reads, budgets, proofs } = this.#ports;
     const cached = target === undefined ? [] : [target.set];
     const scope = scopeOf(update.namespace, target?.set.name ?? '');
     const wish = { pods: true, statefulSets: true };
@@ -59,6 +60,7 @@ export class UpdateNeeds {
       await Promise.all([
         reads.read(scope, { wish, cached }, signal),
         budgets.look(this.#key, signal),
+        proofs.read(update, signal),
       ]);
     };
   }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import type { ResourceProofs } from '#control/resource-proofs.ts';
 import { unlessSent } from '#control/unless-sent.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import { isConflict } from '#kubernetes/api-error.ts';
@@ -23,6 +24,8 @@ export interface UpdateWritePorts {
   readonly client: Client;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly unseenUpdates: UnseenWrites;
+  /** Of ZoneAwareUpdates. */
+  readonly proofs: ResourceProofs;
 }
 
 /** How often a write is tried anew that lost against one to the spec. */
@@ -96,6 +99,7 @@ export class UpdateWrites {
   forget(uid: string): void {
     this.#sent.delete(uid);
     this.#bare.delete(uid);
+    this.#ports.proofs.forget(uid);
   }
 
   async #read({ namespace, name }: UpdateView, signal: AbortSignal): Promise<UpdateView> {
@@ -107,7 +111,7 @@ export class UpdateWrites {
     status: JsonObject,
     signal: AbortSignal,
   ): Promise<void> {
-    const { client, clock, unseenUpdates } = this.#ports;
+    const { client, clock, unseenUpdates, proofs } = this.#ports;
     const body = {
       apiVersion: apiVersionOf(type),
       kind: type.kind,
@@ -115,11 +119,13 @@ export class UpdateWrites {
       status,
     };
     const write = { body, subresource: 'status', ...unlessSent(signal) } as const;
+    const sentAt = clock.monotonic();
     const stored = await client.replace(type, { namespace, name }, write);
     const { resourceVersion: revision } = stored.metadata;
     this.#sent.set(uid, { status, at: clock.monotonic() });
     if (objectAt(stored, 'status')['conditions'] === undefined) this.#bare.add(uid);
     unseenUpdates.answered(uid, revision);
+    proofs.written(uid, revision, sentAt);
   }
 }
 

@@ -8,7 +8,8 @@ export type ZoneBudgetProblem =
   | 'LedgerUnknown'
   | 'UnsupportedController'
   | 'NothingSelected'
-  | 'ZoneUnknown';
+  | 'ZoneUnknown'
+  | 'StatusContested';
 
 function hold(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', isTrueWhen, remedy };
@@ -35,6 +36,10 @@ export const zoneBudgetReasons: Readonly<Record<ZoneBudgetProblem, ReasonEntry>>
   ZoneUnknown: hold(
     'It is not known in which zone some of its pods run, which do not go therefore.',
     'Look whether the nodes of these pods are there and carry the label topology.kubernetes.io/zone.',
+  ),
+  StatusContested: hold(
+    'Somebody else changes the status that is written, again and again: it is written ever more rarely. Evictions are judged all the same.',
+    'Find out who else writes it, such as another operator for the same resources, and stop that.',
   ),
 };
 

@@ -1,3 +1,4 @@
+import type { Because } from '#base/because.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
@@ -16,7 +17,7 @@ import type { NodeView } from '#statefulset/parse-node.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { type ProblemSight, zoneBudgetProblems } from './plan-problems.ts';
 import { planStatus } from './plan-status.ts';
-import { ofZoneDisruptionBudgets } from './problem-reasons.ts';
+import { ofZoneDisruptionBudgets, type ZoneBudgetProblem } from './problem-reasons.ts';
 import type { Shown } from './project-status.ts';
 import type { ZoneBudgetView } from './zone-budget-view.ts';
 import type { ZoneBudgetsInView } from './zone-budgets-in-view.ts';
@@ -105,8 +106,12 @@ async function pass(
   // A list of ours may be ahead of the cache, which is to show what is written over.
   if (known?.generation !== budget.generation || writes.isAwaited(budget)) return awaitChange;
   const seen = await seenOf(known, ports, signal);
-  report(known, seen, ports);
+  const pause = writes.pauseOf(budget);
+  report(known, [...zoneBudgetProblems(seen.sight), ...(pause ? [pause.because] : [])], ports);
   const { write, lookAgainAt } = planStatus(budget.status, seen.shown);
+  if (write !== undefined && pause !== undefined) {
+    return { kind: 'ended', requeue: { kind: 'at', at: after(clock.now(), pause.left) } };
+  }
   if (write !== undefined) await writes.store(budget, write, signal);
   const latest = after(clock.now(), lookAgainAfter);
   return { kind: 'ended', requeue: { kind: 'at', at: sooner(lookAgainAt, latest) } };
@@ -138,10 +143,13 @@ async function seenOf(
 }
 
 /** Tells people what keeps the budget from its work; what lasts is told again by the looks every 30 s. */
-function report(budget: ZoneBudgetView, { sight }: Seen, { reporter }: PassPorts): void {
+function report(
+  budget: ZoneBudgetView,
+  problems: readonly Because<ZoneBudgetProblem>[],
+  { reporter }: PassPorts,
+): void {
   const { namespace, name, uid } = budget;
   const set = { namespace, name, uid };
-  const problems = zoneBudgetProblems(sight);
   reporter.report(
     keyOf(budget),
     problems.map((because) => ({ kind: 'hold', set, because })),

@@ -8,7 +8,7 @@ export function mayOverlap(one: PodSelector, other: PodSelector): boolean {
 
 /** Returns whether both demand the same, in the same words. */
 export function isSameSelector(one: PodSelector, other: PodSelector): boolean {
-  return textOf(one) === textOf(other);
+  return selectorText(one) === selectorText(other);
 }
 
 function areExclusive(one: Requirement, other: Requirement): boolean {
@@ -16,8 +16,11 @@ function areExclusive(one: Requirement, other: Requirement): boolean {
   return ![...one.values].some((value) => other.values.has(value));
 }
 
-function textOf(selector: PodSelector): string | undefined {
-  return JSON.stringify(
-    selector?.map((each) => ({ ...each, values: 'values' in each ? [...each.values] : [] })),
-  );
+/** Returns the words of `selector`; `null` where there is none. */
+export function selectorText(selector: PodSelector): string {
+  const words = selector?.map((each) => ({
+    ...each,
+    values: 'values' in each ? [...each.values] : [],
+  }));
+  return JSON.stringify(words ?? null);
 }

@@ -155,7 +155,7 @@ export class ZoneDisruptionBudgets {
         ledgers: this.#ledgers,
         standings: this.#standings,
         events,
-        writes: new ZoneStatusWrites({ client, unseen }),
+        writes: new ZoneStatusWrites({ client, clock, unseen }),
         onGiven: (wake) => {
           this.#onGiven = wake;
         },

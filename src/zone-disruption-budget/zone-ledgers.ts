@@ -9,6 +9,7 @@ import type { Client } from '#kubernetes/client.ts';
 import { SharedConfigMap } from '#kubernetes/shared-config-map.ts';
 import { type ZoneBudgetSpec, zoneLedgerName } from './api.ts';
 import type { NamespaceViews } from './namespace-views.ts';
+import { selectorText } from './same-selectors.ts';
 import type { ZoneBudgetView } from './zone-budget-view.ts';
 import type { ZoneBudgetsInView } from './zone-budgets-in-view.ts';
 import type { ZoneStandings } from './zone-standings.ts';
@@ -74,7 +75,10 @@ export class ZoneLedgers {
       object,
       budget: { kind: 'ZoneDisruptionBudget', namespace, name: budget, uid },
       sawCreation: () => ports.sawCreation(uid),
-      tookOverAt: () => ports.inView.tookOverAt(uid),
+      bearing: () => ({
+        tookOverAt: ports.inView.tookOverAt(uid),
+        binding: bindingOf(kept.current.spec),
+      }),
       view: (now) => ports.standings.of(kept.current.budget, kept.current.spec, now),
       prove: (signal, since) => ports.views.prove(namespace, signal, since),
       leader: (viewProvenAt) => ports.leader(viewProvenAt),
@@ -85,4 +89,9 @@ export class ZoneLedgers {
     this.#byUid.set(uid, kept);
     return kept;
   }
+}
+
+/** Which pods a budget binds, and whether: what goes while it does not stands in no ledger. */
+function bindingOf({ selector, isDryRun }: ZoneBudgetSpec): string {
+  return `${isDryRun ? 'dry run ' : ''}${selectorText(selector)}`;
 }

@@ -1,6 +1,10 @@
+import type { Because } from '#base/because.ts';
+import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
+import { type Millis, millis } from '#base/units.ts';
 import { unlessSent } from '#control/unless-sent.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
+import { WriteAttempts } from '#control/write-attempts.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import { formatZoneStatus, parseZoneStatus, type ZoneBudgetStatus } from './status.ts';
@@ -9,6 +13,7 @@ import type { ZoneBudgetView } from './zone-budget-view.ts';
 /** What statuses are written through. */
 export interface ZoneStatusWritePorts {
   readonly client: Client;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly unseen: UnseenWrites;
 }
 
@@ -18,6 +23,12 @@ interface Answered {
   readonly stored: string;
 }
 
+/** No status is stored, as somebody else changes it again and again. */
+export interface StatusPause {
+  readonly left: Millis;
+  readonly because: Because<'StatusContested'>;
+}
+
 const type = resourceTypes.zoneDisruptionBudgets;
 
 /** Stores the status of ZoneDisruptionBudgets. */
@@ -25,6 +36,8 @@ export class ZoneStatusWrites {
   readonly #ports: ZoneStatusWritePorts;
   /** By uid. */
   readonly #answered = new Map<string, Answered>();
+  /** Of statuses over ones that somebody else had changed, by uid. */
+  readonly #contests = new WriteAttempts<'status', 'StatusContested'>();
 
   constructor(ports: ZoneStatusWritePorts) {
     this.#ports = ports;
@@ -33,6 +46,14 @@ export class ZoneStatusWrites {
   /** Whether the cache does not show what was written last. */
   isAwaited({ uid }: ZoneBudgetView): boolean {
     return this.#ports.unseen.of(uid) !== undefined;
+  }
+
+  /** Why no status of `budget` is stored yet, and for how long; undefined where one may be. */
+  pauseOf({ uid }: ZoneBudgetView): StatusPause | undefined {
+    const now = this.#ports.clock.monotonic();
+    const pause = this.#contests.of(uid, now);
+    if (pause === undefined) return undefined;
+    return { left: millis(pause.until - now), because: pause.because };
   }
 
   /**
@@ -59,9 +80,23 @@ export class ZoneStatusWrites {
     };
     const { client, unseen } = this.#ports;
     const write = { body, subresource: 'status', ...unlessSent(signal) } as const;
+    if (answered !== undefined && answered.stored !== textOf(budget.status))
+      this.#contested(budget);
     const stored = await client.replace(type, { namespace, name }, write);
     this.#answered.set(uid, { sent, stored: textOf(parseZoneStatus(stored)) });
     unseen.answered(uid, stored.metadata.resourceVersion);
+  }
+
+  /** Both sides would answer one another as fast as the API server lets them. */
+  #contested({ uid, name }: ZoneBudgetView): void {
+    const at = this.#ports.clock.monotonic();
+    this.#contests.sweep(at);
+    this.#contests.written({ key: uid, to: 'status', at }, (writes, wait) => ({
+      reason: 'StatusContested',
+      message:
+        `the status of ${name} was written ${writes} times, and somebody else changes it each time; ` +
+        `it is written again after ${wait / 1_000} s`,
+    }));
   }
 
   /** The budget is gone. */

@@ -36,8 +36,8 @@ export interface ZoneUpdateRun {
   readonly webhook: Webhook;
   /** Ends it in good order. */
   stop(): Promise<void>;
-  /** It is gone, and none of its requests leaves any more; those that have left take effect. */
-  die(): void;
+  /** It is gone, and none of its requests leaves any more; those that have left arrive after `late`. @default they do not */
+  die(late?: Millis): void;
 }
 
 /** See the head of the file. */
@@ -120,8 +120,8 @@ export class ZoneUpdateStage {
         ending.abort();
         await this.finish(run);
       },
-      die: () => {
-        sending.revoke();
+      die: (late) => {
+        sending.revoke(late === undefined ? undefined : () => late);
         killing.abort();
       },
     };
