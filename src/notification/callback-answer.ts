@@ -97,20 +97,22 @@ function verdictOfAnswer(
   const { status, retryAfter, excerpt } = answer;
   const said = excerpt === '' ? '' : `: ${JSON.stringify(excerpt)}`;
   const message = `the receiver answers ${status}${said}`;
-  if ((status >= 200 && status < 300) || status === alreadyKnown) {
+  if (isDelivery(status)) {
     return { kind: 'delivered', because: because('CallbackDelivered', message) };
   }
   if (status >= 300 && status < 400) return permanent('CallbackRedirected', message);
-  if (status >= 400 && status < 500 && !temporary.includes(status)) {
-    return permanent('CallbackRefused', message);
-  }
-  return {
-    kind: 'temporary',
-    because: because('ReceiverUnavailable', message),
-    ...(retryAfter !== undefined && {
-      retryAfter: millis(Math.min(Math.max(0, retryAfter), longestRetryAfter)),
-    }),
-  };
+  if (isRefusal(status)) return permanent('CallbackRefused', message);
+  const failure = { kind: 'temporary', because: because('ReceiverUnavailable', message) } as const;
+  if (retryAfter === undefined) return failure;
+  return { ...failure, retryAfter: millis(Math.min(Math.max(0, retryAfter), longestRetryAfter)) };
+}
+
+function isDelivery(status: number): boolean {
+  return (status >= 200 && status < 300) || status === alreadyKnown;
+}
+
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && !temporary.includes(status);
 }
 
 function permanent(
