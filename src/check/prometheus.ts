@@ -4,6 +4,7 @@ import { errorOf } from '#base/error-of.ts';
 import { quoted } from '#base/quoted.ts';
 import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
+import type { ServerTrust } from '#kubernetes/server-trust.ts';
 import {
   AnswerTooLongError,
   TransportError,
@@ -15,7 +16,6 @@ import { type Hop, hopAfter, mostHops } from './prometheus-hop.ts';
 import { type PrometheusUrl, queryTarget, readPrometheusUrl } from './prometheus-url.ts';
 import type { NoReading, Reading } from './reading.ts';
 import { type Server, ServerPools } from './server-pools.ts';
-import type { ServerTrust } from './server-trust.ts';
 import { withoutSecret } from './without-secret.ts';
 
 /** What is asked of a Prometheus server, and how it is reached. */

@@ -2,10 +2,10 @@ import type { Clock } from '#base/clock.ts';
 import { getOrAdd } from '#base/get-or-add.ts';
 import { type Monotonic, minutes } from '#base/units.ts';
 import { openTransport } from '#kubernetes/connection.ts';
+import { HostLookup } from '#kubernetes/host-lookup.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
+import { type ServerTrust, tlsOf } from '#kubernetes/server-trust.ts';
 import type { ByteTransport } from '#kubernetes/undici-transport.ts';
-import { HostLookup } from './host-lookup.ts';
-import { type ServerTrust, tlsOf } from './server-trust.ts';
 
 /** Whom connections are kept for: questions that differ in any of this share none. */
 export interface Server {

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '#base/clock.ts';
+import { messageOf } from '#base/error-of.ts';
 import { type ByteRequest, TransportError, type TransportFailure } from './transport.ts';
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
@@ -167,11 +168,4 @@ function explain(failure: TransportFailure, cause: unknown, request: ByteRequest
     default:
       return cause instanceof Error ? messageOf(cause) : String(cause);
   }
-}
-
-/** A failed connection to several addresses is an AggregateError with an empty message. */
-function messageOf(error: Error): string {
-  if (error.message !== '') return error.message;
-  if (error instanceof AggregateError) return error.errors.map(String).join('; ');
-  return error.name;
 }

@@ -213,3 +213,22 @@ test('createUndiciTransport() keeps an idle connection over the restart of a pod
   // A pod of the benchmarks is back after 2.2 s, and load balancers close what is idle after 60 s at the earliest.
   for (const span of spans) assert.ok(span > seconds(3) && span < seconds(60), `${span} ms`);
 });
+
+test('createUndiciTransport() streams the answer itself where an interim one comes before it', async (context) => {
+  const server = createHttpServer((_, response) => {
+    response.writeEarlyHints({ link: '</x>; rel=preload' }, () => response.writeHead(200).end('a'));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const url = new URL(`http://127.0.0.1:${port}`);
+  const transport = createUndiciTransport({ server: url, clock: new ManualClock() });
+  context.after(async () => {
+    await transport.close();
+    server.close();
+  });
+  const { status, chunks } = await transport.stream({ method: 'GET', path: '/' });
+  assert.equal(status, 200);
+  assert.equal(Buffer.concat(await Array.fromAsync(chunks)).toString(), 'a');
+});

@@ -142,6 +142,8 @@ class UndiciTransport implements ByteTransport {
       });
       this.#dispatch(this.#streams, exchange, {
         onResponseStart: (_, status, headers) => {
+          // An interim answer, such as 103: the answer itself is still to come.
+          if (status < 200) return;
           exchange.answered(status, headers);
           this.#open.add(exchange);
           exchange.continueAs((error) => chunks.fail(error));

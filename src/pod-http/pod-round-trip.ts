@@ -1,3 +1,4 @@
+import { errorOf, messageOf } from '#base/error-of.ts';
 import type { NoAnswer } from './pod-http.ts';
 import { PodLine } from './pod-line.ts';
 import type { Hop } from './redirect.ts';
@@ -29,7 +30,7 @@ export async function roundTrip(hop: Hop, context: RoundTripContext): Promise<Ho
   try {
     return await new RoundTrip(hop, context).answer;
   } catch (error) {
-    return { kind: 'unreachable', why: textOf(error), isSent: false };
+    return { kind: 'unreachable', why: messageOf(errorOf(error)), isSent: false };
   }
 }
 
@@ -95,7 +96,7 @@ class RoundTrip {
   }
 
   #fail(error: unknown): void {
-    const why = textOf(error);
+    const why = messageOf(errorOf(error));
     if (this.#isSent) this.#end({ kind: 'broken', why, isSent: true });
     // A proxy that refuses says nothing of the pod.
     else if (isRefusal(error) && this.#context.proxy === undefined) {
@@ -117,11 +118,4 @@ function textHeader(value: string | string[] | undefined): string {
 
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
-}
-
-/** A failed connection to several addresses is an AggregateError with an empty message. */
-function textOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.message !== '') return error.message;
-  return error instanceof AggregateError ? error.errors.map(String).join('; ') : error.name;
 }

@@ -26,7 +26,7 @@ const quickWithin = seconds(1);
 const mostNames = 10_000;
 
 /**
- * Looks names up for checks. The system's lookup, which alone knows search lists and host files, holds one of the four
+ * Looks up names that resources mention. The system's lookup, which alone knows search lists and host files, holds one of the four
  * threads of the process for as long as it hangs: names that anybody may write into a resource must not take them all from
  * the API server's, nor from one another. So there are three lookups at once at most: of names that were found quickly,
  * of those that were not, and of new ones, one each. A name that is being looked up is not looked up again.

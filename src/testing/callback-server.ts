@@ -1,0 +1,154 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Clock } from '#base/clock.ts';
+
+/** One callback as the receiver saw it. */
+export interface ReceivedCallback {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  /** Name that the client wanted to agree on TLS with; undefined for none. */
+  readonly serverName: string | undefined;
+}
+
+/** What answers a callback in place of the receiver, once. */
+export type CallbackObstacle = (response: ServerResponse) => void;
+
+/** How a receiver behaves. */
+export interface CallbackServerOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  /** What callbacks must be signed by. @default they need not be */
+  readonly signingKey?: string;
+  /** Key and certificate in PEM. @default http */
+  readonly identity?: { readonly key: string; readonly cert: string };
+}
+
+const longestAge = 300;
+
+/**
+ * Stands in for a deploy API on an address of this host, as E-4 to E-7 describe one: it refuses (401) what is not signed within
+ * five minutes by its key, takes (200) what it has not seen, and answers 409 to what it has. Signatures are computed anew, by
+ * nothing that the client uses.
+ */
+export class CallbackServer {
+  readonly received: ReceivedCallback[] = [];
+  /** Bodies that were taken, by idempotency key. */
+  readonly taken = new Map<string, string>();
+  /** Answer the next callbacks, one each, before anything is looked at. */
+  readonly obstacles: CallbackObstacle[] = [];
+  readonly #options: CallbackServerOptions;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+  #connections = 0;
+
+  constructor(options: CallbackServerOptions) {
+    this.#options = options;
+    const { identity } = options;
+    const listener = (request: IncomingMessage, response: ServerResponse): void =>
+      void this.#serve(request, response);
+    this.#server =
+      identity === undefined ? createServer(listener) : createSecureServer(identity, listener);
+    this.#server.on('connection', (socket: Socket) => {
+      this.#connections += 1;
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+    this.#server.on('tlsClientError', () => undefined);
+  }
+
+  /** Starts listening. @returns the port */
+  async listen(address = '127.0.0.1', port = 0): Promise<number> {
+    this.#server.listen(port, address);
+    await once(this.#server, 'listening');
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Connections that have been made, ended or not. */
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** Connections that are open. */
+  get openConnections(): number {
+    return this.#sockets.size;
+  }
+
+  /** Resolves once this many callbacks have come. */
+  async came(count: number): Promise<void> {
+    if (this.received.length >= count) return;
+    await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }));
+  }
+
+  /** Ends all connections and stops listening. */
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
+    const { socket } = request;
+    const name = socket instanceof TLSSocket ? socket.servername : undefined;
+    const seen: ReceivedCallback = {
+      method: request.method ?? '',
+      target: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(chunks).toString(),
+      serverName: typeof name === 'string' ? name : undefined,
+    };
+    this.received.push(seen);
+    const obstacle = this.obstacles.shift();
+    if (obstacle === undefined) this.#take(seen, response);
+    else obstacle(response);
+    for (const { count, resolve } of this.#waiting) if (this.received.length >= count) resolve();
+  }
+
+  #take(seen: ReceivedCallback, response: ServerResponse): void {
+    const { signingKey } = this.#options;
+    if (signingKey !== undefined && !this.#isSigned(seen, signingKey)) {
+      response.writeHead(401).end('the signature is wrong');
+      return;
+    }
+    const key = String(seen.headers['idempotency-key']);
+    if (this.taken.has(key)) {
+      response.writeHead(409).end('already known');
+      return;
+    }
+    this.taken.set(key, seen.body);
+    response.writeHead(200).end('taken');
+  }
+
+  #isSigned({ headers, body }: ReceivedCallback, key: string): boolean {
+    const timestamp = headers['x-bedrock-timestamp'];
+    const signature = headers['x-bedrock-signature'];
+    if (typeof timestamp !== 'string' || typeof signature !== 'string') return false;
+    const age = this.#options.clock.now() / 1_000 - Number(timestamp);
+    if (!/^\d+$/.test(timestamp) || Math.abs(age) > longestAge) return false;
+    const hmac = createHmac('sha256', Buffer.from(key));
+    const wanted = Buffer.from(`v1=${hmac.update(`${timestamp}.${body}`).digest('hex')}`);
+    const given = Buffer.from(signature);
+    return given.length === wanted.length && timingSafeEqual(given, wanted);
+  }
+}
+
+/** Answers with `status`. */
+export function withStatus(
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): CallbackObstacle {
+  return (response) => response.writeHead(status, headers).end(`answer ${status}`);
+}
