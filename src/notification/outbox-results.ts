@@ -59,7 +59,7 @@ function waitOf(result: SlackResult): Millis | undefined {
   const isWord = result.kind === 'refused' && remedyOf(result.error) === 'wait';
   if (result.kind !== 'rate-limited' && !isWord) return undefined;
   const asked = result.kind === 'rate-limited' ? result.retryAfter : undefined;
-  return millis(Math.max(seconds(1), Math.min(asked ?? usualRetryAfter, longestRetryAfter)));
+  return millis(Math.min(asked ?? usualRetryAfter, longestRetryAfter));
 }
 
 function settled(ended: Ended, result: SlackResult): Thread {
@@ -92,7 +92,6 @@ function taken(
     lastSent: now,
     isUrgent: slot.isUrgent && !isNewest,
     attempts: 0,
-    isPlain: slot.isPlain && isNewest,
   };
   const calm = { failures: 0, retryAt: undefined, isTokenDoubted: false, error: undefined };
   return withSlot({ ...thread, ...calm, conversation: channel }, call.page, sent);

@@ -143,9 +143,8 @@ function idle(slot: Slot): Slot {
 function superseded(outbox: Outbox, { uid, key }: WantedThread, now: Monotonic): Outbox {
   return endThreads(outbox, (thread) => {
     if (thread.uid !== uid || thread.key === key || thread.ending === 'superseded') return thread;
-    const { ts, content } = summaryOf(thread);
-    const isSent = ts !== undefined || thread.isBusy;
-    if (!isSent || content === undefined) return undefined;
+    const { content } = summaryOf(thread);
+    if (content === undefined) return undefined;
     const last = supersededContent(content);
     return ended({ ...thread, ending: 'superseded' }, last, later(now, flushTime));
   });

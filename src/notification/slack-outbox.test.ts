@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { instant, seconds } from '#base/units.ts';
-import { OutboxPlay, type PlayedSlack, shown } from '#testing/outbox-play.ts';
+import { instant, monotonic, seconds } from '#base/units.ts';
+import { OutboxPlay, type PlayedSlack, shown, wantedThread } from '#testing/outbox-play.ts';
 import { donePod, podNews } from '#testing/rollout-news.ts';
-import type { WantedThread } from './outbox-wants.ts';
+import { settle } from './outbox-results.ts';
+import { emptyOutbox, type Outbox } from './outbox-state.ts';
+import { type WantedThread, want } from './outbox-wants.ts';
 import { contentOf, section } from './slack-blocks.ts';
+import { type OutboxStep, planSending } from './slack-outbox.ts';
 import { pageContents } from './slack-pages.ts';
 import { formatThread, readStoredThread } from './stored-thread.ts';
 
@@ -276,6 +279,155 @@ const cases: Record<string, Case> = {
     ],
     want: ['0 post 0 summary', '10 post 0 summary'],
   },
+  'posts no page where its summary was not taken': {
+    wants: [
+      [
+        0,
+        {
+          summary: contentOf({ text: 'a', blocks: [section(['line'])] }),
+          pages: [shown('p')],
+        },
+      ],
+    ],
+    answer: refusing('invalid_blocks', 1, 2),
+    want: ['0 post 0 a', '1 post 0 line'],
+  },
+  'tries blocks again with newer content': {
+    wants: [
+      [0, { summary: contentOf({ text: 'a', blocks: [section(['line a'])] }) }],
+      [0.5, { summary: contentOf({ text: 'b', blocks: [section(['line b'])] }) }],
+    ],
+    answer: refusing('invalid_blocks', 1),
+    want: ['0 post 0 a', '1 post 0 b'],
+  },
+  'sends an end before the beginning of another (C-13)': {
+    wants: [
+      [0, text('a')],
+      [0, { uid: 'uid-2', ...text('x') }],
+      [10, text('b')],
+      [10, { uid: 'uid-2', ...text('end'), phase: 'RolloutDone', pages: [shown('last')] }],
+    ],
+    want: ['0 post 0 a', '1 post 0 x', '10 update 0 end', '11 post 1 last', '12 update 0 b'],
+  },
+  'sends a summary before pages, also where it was sent later': {
+    wants: [
+      [0, { ...text('a'), pages: [shown('p')] }],
+      [10, { ...text('b'), pages: [shown('p')] }],
+      [30, { ...text('c'), pages: [shown('q')] }],
+    ],
+    want: ['0 post 0 a', '1 post 1 p', '10 update 0 b', '30 update 0 c', '31 update 1 q'],
+  },
+  'sends first the page that was sent least lately': {
+    wants: [
+      [0, { pages: [shown('p'), shown('q')] }],
+      [20, { pages: [shown('r'), shown('q')] }],
+      [40, { pages: [shown('s'), shown('t')] }],
+    ],
+    want: [
+      '0 post 0 summary',
+      '1 post 1 p',
+      '2 post 2 q',
+      '20 update 1 r',
+      '40 update 2 t',
+      '41 update 1 s',
+    ],
+  },
+  'does not let wait any more what waited when the phase changed': {
+    wants: [
+      [0, text('a')],
+      [1, text('b')],
+      [2, { ...text('b'), phase: 'Paused' }],
+    ],
+    want: ['0 post 0 a', '2 update 0 b'],
+  },
+  'keeps the hurry of a phase for content that follows': {
+    wants: [
+      [0, text('a')],
+      [0.2, { ...text('b'), phase: 'Paused' }],
+      [0.4, { ...text('c'), phase: 'Paused' }],
+    ],
+    want: ['0 post 0 a', '1 update 0 c'],
+  },
+  'is in no hurry where a phase has brought nothing new': {
+    wants: [
+      [0, text('a')],
+      [1, text('b')],
+      [2, { ...text('a'), phase: 'Paused' }],
+      [3, { ...text('c'), phase: 'Paused' }],
+    ],
+    want: ['0 post 0 a', '5 update 0 c'],
+  },
+  'gives up after 10 minutes also what waited before the end (C-13)': {
+    wants: [
+      [0, text('a')],
+      [10, { ...text('a'), phase: 'RolloutDone' }],
+    ],
+    answer: () => ({ kind: 'rate-limited', retryAfter: seconds(400) }),
+    until: 3_600,
+    want: ['0 post 0 a', '400 post 0 a'],
+  },
+  'waits no longer than an hour, whatever Slack says': {
+    wants: [[0, text('a')]],
+    answer: (_, at) => (at === 0 ? { kind: 'rate-limited', retryAfter: seconds(1e9) } : undefined),
+    until: 10_000,
+    want: ['0 post 0 a', '3600 post 0 a'],
+  },
+  'tries each content ten times, and waits on where the last one was': {
+    wants: [
+      [0, text('a')],
+      [300, text('b')],
+    ],
+    answer: () => ({ kind: 'unreachable', message: 'down' }),
+    until: 5_000,
+    want: [
+      ...[0, 1, 3, 7, 15, 31, 63, 127, 255].map((at) => `${at} post 0 a`),
+      ...Array.from({ length: 10 }, (_, at) => `${511 + at * 300} post 0 b`),
+    ],
+  },
+  'begins with short waits again after a success': {
+    wants: [
+      [0, text('a')],
+      [10, text('b')],
+    ],
+    answer: refusing('fatal_error', 1, 2, 4),
+    want: ['0 post 0 a', '1 post 0 a', '3 post 0 a', '10 update 0 b', '11 update 0 b'],
+  },
+  'reads a token anew each time that it has become bad (C-15)': {
+    wants: [
+      [0, text('a')],
+      [10, text('b')],
+    ],
+    answer: refusing('invalid_auth', 1, 3),
+    want: ['0 post 0 a', '1 post 0 a', '10 update 0 b', '11 update 0 b'],
+  },
+  'posts the summary anew where nothing can be put below it': {
+    wants: [[0, { pages: [shown('p')] }]],
+    answer: refusing('thread_not_found', 2),
+    want: ['0 post 0 summary', '1 post 1 p', '2 post 0 summary', '3 post 1 p'],
+  },
+  'sends no more pages once the level is info (C-14)': {
+    wants: [
+      [0, { pages: [shown('p')] }],
+      [3, { pages: [shown('q')] }],
+      [4, { level: 'info', pages: [shown('q')] }],
+    ],
+    want: ['0 post 0 summary', '1 post 1 p'],
+  },
+  'tells of a failure also where it is over before it could be told (C-14)': {
+    wants: [
+      [0, { level: 'error', ...text('a'), isAlarm: true }],
+      [10, { level: 'error', ...text('b') }],
+    ],
+    answer: (_, at) => (at === 0 ? { kind: 'rate-limited', retryAfter: undefined } : undefined),
+    want: ['0 post 0 a', '30 post 0 b'],
+  },
+  'posts anew with the token of somebody else': {
+    wants: [
+      [0, text('a')],
+      [10, { ...text('b'), account: 'team-b' }],
+    ],
+    want: ['0 post 0 a', '10 post 0 b'],
+  },
 };
 
 describe('planSending()', () => {
@@ -284,7 +436,7 @@ describe('planSending()', () => {
       const play = new OutboxPlay();
       if (answer !== undefined) play.answer = answer;
       for (const [at, about] of wants) {
-        play.runTo(at * 1_000);
+        if (at * 1_000 > play.now) play.runTo(at * 1_000);
         play.want(about);
       }
       play.runTo(until * 1_000);
@@ -314,17 +466,81 @@ test('planSending() says whose message it posts, and below which one (C-18)', ()
   assert.equal(second?.kind === 'post' && second.threadTs, 'ts-0');
 });
 
+/** The call that is made at `at`, and the outbox while it is under way. */
+function underWay(outbox: Outbox, at: number): Extract<OutboxStep, { kind: 'call' }> {
+  const step = planSending(outbox, monotonic(at));
+  assert.ok(step.kind === 'call');
+  return step;
+}
+
 test('planSending() makes no second call of a rollout while one is under way', () => {
+  const wanted = wantedThread({ pages: [shown('p')] });
+  const { call, outbox } = underWay(want(emptyOutbox, wanted, monotonic(0)), 0);
+  assert.equal(planSending(outbox, monotonic(5_000)).kind, 'idle');
+  const result = { kind: 'unreachable', message: 'down' } as const;
+  const after = settle(outbox, { call, result }, monotonic(5_000));
+  assert.equal(planSending(after, monotonic(6_000)).kind, 'call');
+});
+
+test('settle() takes no answer for a channel that the rollout has left', () => {
+  const { call, outbox } = underWay(want(emptyOutbox, wantedThread(), monotonic(0)), 0);
+  const moved = want(outbox, wantedThread({ channel: '#other' }), monotonic(100));
+  const result = { kind: 'ok', channel: 'C0000001', ts: '1.5' } as const;
+  const after = settle(moved, { call, result }, monotonic(200));
+  const next = underWay(after, 2_000).call;
+  assert.deepEqual([next.kind, next.channel], ['post', '#other']);
+});
+
+test('settle() sends newer content with blocks, though those of the older were not taken', () => {
+  const wanted = (line: string): WantedThread =>
+    wantedThread({ summary: contentOf({ text: line, blocks: [section([line])] }) });
+  const { call, outbox } = underWay(want(emptyOutbox, wanted('a'), monotonic(0)), 0);
+  const newer = want(outbox, wanted('b'), monotonic(100));
+  const result = { kind: 'refused', error: 'invalid_blocks' } as const;
+  const after = settle(newer, { call, result }, monotonic(200));
+  assert.equal(underWay(after, 2_000).call.message.blocks.length, 1);
+});
+
+test('settle() tells of another rollout once the post is there that was under way (C-4)', () => {
+  const { call, outbox } = underWay(want(emptyOutbox, wantedThread(), monotonic(0)), 0);
+  const followed = want(outbox, wantedThread({ key: 'key-2', level: 'error' }), monotonic(100));
+  const result = { kind: 'ok', channel: 'C0000001', ts: '1.5' } as const;
+  const after = settle(followed, { call, result }, monotonic(200));
+  const next = underWay(after, 2_000).call;
+  assert.deepEqual([next.kind, next.message.text], ['update', 'Superseded: summary']);
+});
+
+test('settle() posts nothing about a rollout that was followed before its post failed', () => {
+  const { call, outbox } = underWay(want(emptyOutbox, wantedThread(), monotonic(0)), 0);
+  const followed = want(outbox, wantedThread({ key: 'key-2', level: 'error' }), monotonic(100));
+  const result = { kind: 'unreachable', message: 'down' } as const;
+  const after = settle(followed, { call, result }, monotonic(200));
+  const step = planSending(after, monotonic(60_000));
+  assert.equal(step.kind, 'idle');
+  assert.deepEqual([...step.outbox.threads.keys()], ['uid-1|key-2']);
+});
+
+test('planSending() changes ten messages at once, then 40 a minute, whatever their channels (C-10)', () => {
   const play = new OutboxPlay();
-  let seen: string | undefined;
-  play.answer = () => {
-    play.now += 5_000;
-    seen ??= play.outbox.threads.get('uid-1|key-1')?.isBusy ? 'busy' : 'free';
-    return undefined;
+  play.answer = (call) => {
+    const ts = call.kind === 'update' ? call.ts : `ts ${call.channel}`;
+    return { kind: 'ok', channel: call.channel.replace('#', 'C'), ts };
   };
-  play.want({ pages: [shown('p')] });
-  play.runTo(30_000);
-  assert.equal(seen, 'busy');
+  const channels = Array.from({ length: 60 }, (_, at) => `#channel-${at}`);
+  const wantAll = (value: string): void => {
+    for (const channel of channels) play.want({ uid: channel, channel, ...text(value) });
+  };
+  wantAll('a');
+  play.runTo(10_000);
+  wantAll('b');
+  play.runTo(200_000);
+  const times = play.calls.map(({ at }) => at);
+  assert.deepEqual(times.slice(0, 60), Array(60).fill(0));
+  const changes = Array.from({ length: 50 }, (_, at) => 10_000 + (at + 1) * 1_500);
+  assert.deepEqual(times.slice(60), [...Array<number>(10).fill(10_000), ...changes]);
+  play.want({ uid: channels[0] ?? '', channel: channels[0] ?? '', ...text('c') });
+  play.runTo(201_000);
+  assert.equal(play.outbox.rates.channels.size, 1);
 });
 
 test('dropDeleted() sends the summary yet, and nothing else (C-21)', () => {
