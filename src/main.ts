@@ -10,12 +10,18 @@ const unbuilt: ReadonlySet<string> = new Set([
   'get',
   'pause',
   'resume',
-  'bedrock',
   'statefulset-rollout',
 ]);
 
 /** Those that are built. */
-const commands = ['all', 'cluster', 'demo', 'phased-rollout', 'zone-aware-controllers'] as const;
+const commands = [
+  'all',
+  'bedrock',
+  'cluster',
+  'demo',
+  'phased-rollout',
+  'zone-aware-controllers',
+] as const;
 
 /** The commands by their first argument; flags alone start the operator, as the peers' Deployments do. */
 async function main(args: readonly string[]): Promise<number> {
@@ -32,6 +38,10 @@ async function main(args: readonly string[]): Promise<number> {
     case 'cluster': {
       const { clusterCommand } = await import('#command/cluster.ts');
       return clusterCommand(rest);
+    }
+    case 'bedrock': {
+      const { bedrockCommand } = await import('#command/bedrock.ts');
+      return bedrockCommand(rest);
     }
     case 'all': {
       const { allCommand } = await import('#command/all.ts');
