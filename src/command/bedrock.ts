@@ -1,5 +1,5 @@
 import { FileError, randomIdentity, readInput, writeFiles } from './bedrock/bedrock-io.ts';
-import type { BedrockPorts } from './bedrock/bedrock-ports.ts';
+import { type BedrockPorts, told } from './bedrock/bedrock-ports.ts';
 import { convertCommand } from './bedrock/convert-command.ts';
 import { validateCommand } from './bedrock/validate-command.ts';
 
@@ -27,20 +27,28 @@ export async function bedrockCommand(
   args: readonly string[],
   ports: BedrockPorts = realPorts,
 ): Promise<number> {
-  const [name = '', ...rest] = args;
   try {
-    if (name === 'convert') return await convertCommand(rest, ports);
-    if (name === 'validate') return await validateCommand(rest, ports);
+    return await runNamed(args, ports);
   } catch (error) {
-    if (!(error instanceof FileError)) throw error;
-    ports.err(`${error.message}\n`);
-    return 1;
+    if (error instanceof FileError) return told(ports.err, `${error.message}\n`, 1);
+    throw error;
   }
-  if (unbuilt.has(name)) {
-    ports.err(`The command "bedrock ${name}" is not built yet\n`);
-    return 1;
+}
+
+function runNamed([name = '', ...rest]: readonly string[], ports: BedrockPorts): Promise<number> {
+  switch (name) {
+    case 'convert':
+      return convertCommand(rest, ports);
+    case 'validate':
+      return validateCommand(rest, ports);
+    case '--help':
+    case '-h':
+      return Promise.resolve(told(ports.out, usage, 0));
+    default:
+      return Promise.resolve(
+        unbuilt.has(name)
+          ? told(ports.err, `The command "bedrock ${name}" is not built yet\n`, 1)
+          : told(ports.err, usage, 2),
+      );
   }
-  const isHelp = name === '--help' || name === '-h';
-  (isHelp ? ports.out : ports.err)(usage);
-  return isHelp ? 0 : 2;
 }

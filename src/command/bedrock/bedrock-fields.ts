@@ -51,8 +51,7 @@ export class BedrockFields {
   lineAt(path: string): number | undefined {
     const line = this.#lines.get(path);
     if (line !== undefined || path === '') return line;
-    const parent = path.replace(/(?:^|\.)[^.[\]]*$|\[[^[]*$/, '');
-    return this.lineAt(parent.length < path.length ? parent : '');
+    return this.lineAt(parentPath(path));
   }
 
   /** Keeps that what stands at `at` is not as `wanted`. */
@@ -117,3 +116,9 @@ const anyText: TextRule = {
   wanted: 'must be a text of 1 to 4096 characters',
   most: 4_096,
 };
+
+/** Returns what `path` stands in; shorter than `path`. */
+function parentPath(path: string): string {
+  const [last = path] = /(?:^|\.)[^.[\]]*$/.exec(path) ?? /\[[^[]*$/.exec(path) ?? [];
+  return path.slice(0, path.length - last.length);
+}

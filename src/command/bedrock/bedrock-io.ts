@@ -22,13 +22,13 @@ export function randomIdentity(): string {
 /** Returns the text of the file `path`, or of standard input for `-`. @throws {FileError} */
 export async function readInput(path: string): Promise<string> {
   const stream = path === '-' ? process.stdin : createReadStream(path);
-  const chunks: Buffer[] = [];
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
     for await (const chunk of stream) {
-      const piece: Buffer = Buffer.from(chunk);
-      chunks.push(piece);
-      bytes += piece.length;
+      if (!(chunk instanceof Uint8Array)) continue;
+      chunks.push(chunk);
+      bytes += chunk.length;
       if (bytes > mostBytes) throw new Error(`it has more than ${mostBytes} bytes`);
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));

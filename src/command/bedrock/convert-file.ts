@@ -90,7 +90,8 @@ function wrongCluster({ clusters }: Stage, { cluster }: DeployOptions): readonly
   return [unlisted('--cluster', cluster, clusters)];
 }
 
-function unlisted(option: string, given: string, names: readonly string[]): Finding {
+/** Returns that `given` is none of the names that the file has. */
+export function unlisted(option: string, given: string, names: readonly string[]): Finding {
   const shown = names.slice(0, 10).map((name) => seen(name));
   const more = names.length > shown.length ? ', …' : '';
   const wanted =

@@ -69,10 +69,10 @@ export function parseConvertOptions(args: readonly string[]): ParsedConvert {
   if (parsed.kind === 'invalid') return parsed;
   const { options } = parsed;
   if (options.has('help')) return { kind: 'help' };
-  const output = outputOf(options);
-  if (typeof output === 'string') return invalid(output);
   const deploy = deployOptions(options);
-  return typeof deploy === 'string' ? invalid(deploy) : { kind: 'convert', deploy, output };
+  if (typeof deploy === 'string') return invalid(deploy);
+  const output = outputOf(options);
+  return typeof output === 'string' ? invalid(output) : { kind: 'convert', deploy, output };
 }
 
 /** Returns what is to be deployed, or a sentence on the first option that is wrong. */

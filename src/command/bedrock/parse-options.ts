@@ -44,37 +44,35 @@ const shortNames: Readonly<Record<string, string>> = { f: 'file', o: 'output', h
 
 /** Reads `--name`, `--name value`, `--name=value`, `-f value` and `-fvalue`. An option that is given twice would hide one. */
 export function parseOptions(args: readonly string[], table: OptionTable): ParsedOptions {
-  const values = new Map<string, string[]>();
+  const values = new Map<string, readonly string[]>();
   const rest = [...args];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     const { name, attached } = splitOption(arg);
     const kind = Object.hasOwn(table, name) ? table[name] : undefined;
     if (kind === undefined) return invalid(unknownSentence(arg, table));
-    const value = kind === 'flag' ? 'true' : (attached ?? valueIn(rest));
+    const value = attached ?? (kind === 'flag' ? 'true' : valueIn(rest));
     const before = values.get(name) ?? [];
-    const wrong = whatIsWrong(kind, attached ?? value, before.length > 0);
-    if (value === undefined || wrong !== undefined)
-      return invalid(`--${name} ${wrong ?? 'needs a value'}`);
+    const wrong = whatIsWrong(kind, value, before.length > 0);
+    if (wrong !== undefined) return invalid(`--${name} ${wrong}`);
     values.set(name, [...before, value]);
   }
   return { kind: 'valid', options: new Options(values) };
 }
 
-/** @param text what is attached, or else the value */
 function whatIsWrong(
-  kind: OptionTable[string] | undefined,
-  text: string | undefined,
+  kind: OptionTable[string],
+  value: string,
   isAgain: boolean,
 ): string | undefined {
-  if (kind === 'flag' && text !== 'true') return `takes no value: got ${quoted(text ?? '')}`;
-  if (text === undefined || text === '') return 'needs a value';
+  if (kind === 'flag' && value !== 'true') return `takes no value: got ${quoted(value)}`;
+  if (value === '') return 'needs a value';
   return isAgain && kind !== 'values' ? 'can be given once: got it again' : undefined;
 }
 
-/** What comes next is no value where it is an option: `--out --strict` is a mistake. A lone `-` is standard input. */
-function valueIn(rest: string[]): string | undefined {
-  const [next] = rest;
-  return next !== undefined && /^-./.test(next) ? undefined : rest.shift();
+/** What comes next is no value where it is an option: `--out --strict` is a mistake. A lone `-` is standard input. Empty: none. */
+function valueIn(rest: string[]): string {
+  const [next = ''] = rest;
+  return /^-./.test(next) ? '' : (rest.shift() ?? '');
 }
 
 function splitOption(arg: string): { readonly name: string; readonly attached?: string } {

@@ -1,7 +1,7 @@
 import type { BedrockFile, Stage } from './bedrock-file.ts';
 import { convert, warningsOf } from './convert.ts';
-import { type Refused, unsupported } from './convert-file.ts';
-import { asErrors, type Finding, hasErrors, mistake, seen } from './finding.ts';
+import { type Refused, unlisted, unsupported } from './convert-file.ts';
+import { asErrors, type Finding, hasErrors } from './finding.ts';
 import { ImageReferences } from './image-references.ts';
 import { parseBedrock } from './parse-bedrock.ts';
 
@@ -35,17 +35,9 @@ export function validateFile(text: string, options: ValidateOptions): ValidatedF
   const parsed = parseBedrock(text, options);
   if (parsed.kind === 'invalid') return refused(parsed.findings);
   const { file, lineAt } = parsed;
-  const { service } = options;
-  const named = service === undefined ? undefined : file.services.get(service);
-  if (service !== undefined && named === undefined) {
-    const known = [...file.services.keys()].slice(0, 10).map((name) => seen(name));
-    const message = `must be one that the file names: ${known.join(', ')}: got ${seen(service)}`;
-    return refused([mistake('--service', message)]);
-  }
-  if (named?.kind === 'unsupported') return unsupported(named.unsupported);
-  const stages = stagesOf(file, service);
-  const other = stages.find((stage) => stage.unsupported !== undefined)?.unsupported;
-  if (other !== undefined && service !== undefined) return unsupported(other);
+  const wrong = options.service === undefined ? undefined : refusalOf(file, options.service);
+  if (wrong !== undefined) return wrong;
+  const stages = stagesOf(file, options.service);
   const found = stages.flatMap((stage) => [
     ...warningsOf(stage, lineAt),
     ...mistakesOf(file, stage).map((each) => ({ ...each, line: lineAt(each.path) })),
@@ -53,19 +45,28 @@ export function validateFile(text: string, options: ValidateOptions): ValidatedF
   const all = [...parsed.findings, ...found];
   const findings = options.isStrict ? asErrors(all) : all;
   if (hasErrors(findings)) return refused(findings);
-  const passedOver = [...file.services].flatMap(([name, { kind }]) =>
-    kind === 'unsupported' ? [name] : [],
+  const passedOver = [...file.services.keys()].filter(
+    (name) => file.services.get(name)?.kind === 'unsupported',
   );
   const names = stages.map((stage) => `${stage.service}/${stage.name}`);
   return { kind: 'in-order', stages: names, passedOver, warnings: findings };
 }
 
+/** Returns why the service `name` cannot be looked at. */
+function refusalOf({ services }: BedrockFile, name: string): Refused | undefined {
+  const service = services.get(name);
+  if (service === undefined) return refused([unlisted('--service', name, [...services.keys()])]);
+  if (service.kind === 'unsupported') return unsupported(service.unsupported);
+  const other = [...service.stages.values()].find((stage) => stage.unsupported !== undefined);
+  return other?.unsupported === undefined ? undefined : unsupported(other.unsupported);
+}
+
 function stagesOf({ services }: BedrockFile, name: string | undefined): readonly Stage[] {
-  return [...services]
-    .filter(([service]) => name === undefined || name === service)
-    .flatMap(([, service]) =>
-      service.kind === 'stateful-set' ? [...service.stages.values()] : [],
-    );
+  const chosen = [...services].filter(([service]) => name === undefined || name === service);
+  const stages = chosen.flatMap(([, service]) =>
+    service.kind === 'stateful-set' ? [...service.stages.values()] : [],
+  );
+  return stages.filter((stage) => stage.unsupported === undefined);
 }
 
 /** Returns what keeps `stage` from being made into resources. */
