@@ -13,55 +13,33 @@ const unbuilt: ReadonlySet<string> = new Set([
   'statefulset-rollout',
 ]);
 
-/** Those that are built. */
-const commands = [
-  'all',
-  'bedrock',
-  'cluster',
-  'demo',
-  'phased-rollout',
-  'zone-aware-controllers',
-] as const;
+/** Those that are built; each is loaded by its name only. */
+const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  all: async (args) => (await import('#command/all.ts')).allCommand(args),
+  bedrock: async (args) => (await import('#command/bedrock.ts')).bedrockCommand(args),
+  cluster: async (args) => (await import('#command/cluster.ts')).clusterCommand(args),
+  demo: async (args) => (await import('#command/demo.ts')).demoCommand(args),
+  'phased-rollout': async (args) =>
+    (await import('#command/phased-rollout.ts')).phasedRolloutCommand(args),
+  'zone-aware-controllers': async (args) =>
+    (await import('#command/zone-aware-controllers.ts')).zoneAwareControllersCommand(args),
+};
 
 /** The commands by their first argument; flags alone start the operator, as the peers' Deployments do. */
 async function main(args: readonly string[]): Promise<number> {
-  const [command, ...rest] = args;
-  if (command !== undefined && unbuilt.has(command)) {
-    process.stderr.write(`The command "${command}" is not built in this version\n`);
+  const [name, ...rest] = args;
+  if (name === undefined || name.startsWith('-')) return runCommand(args);
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command !== undefined) return command(rest);
+  if (unbuilt.has(name)) {
+    process.stderr.write(`The command "${name}" is not built in this version\n`);
     return 1;
   }
-  switch (command) {
-    case 'demo': {
-      const { demoCommand } = await import('#command/demo.ts');
-      return demoCommand(rest);
-    }
-    case 'cluster': {
-      const { clusterCommand } = await import('#command/cluster.ts');
-      return clusterCommand(rest);
-    }
-    case 'bedrock': {
-      const { bedrockCommand } = await import('#command/bedrock.ts');
-      return bedrockCommand(rest);
-    }
-    case 'all': {
-      const { allCommand } = await import('#command/all.ts');
-      return allCommand(rest);
-    }
-    case 'phased-rollout': {
-      const { phasedRolloutCommand } = await import('#command/phased-rollout.ts');
-      return phasedRolloutCommand(rest);
-    }
-    case 'zone-aware-controllers': {
-      const { zoneAwareControllersCommand } = await import('#command/zone-aware-controllers.ts');
-      return zoneAwareControllersCommand(rest);
-    }
-    default:
-      if (command === undefined || command.startsWith('-')) return runCommand(args);
-      process.stderr.write(
-        `There is no command ${JSON.stringify(command)}: name one of ${commands.join(', ')}, or give flags alone, such as -kubernetes.namespace=<namespace>, to start the operator\n`,
-      );
-      return 2;
-  }
+  const names = Object.keys(commands).join(', ');
+  process.stderr.write(
+    `There is no command ${JSON.stringify(name)}: name one of ${names}, or give flags alone, such as -kubernetes.namespace=<namespace>, to start the operator\n`,
+  );
+  return 2;
 }
 
 const [, script = '', ...given] = process.argv;
