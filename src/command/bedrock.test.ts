@@ -473,6 +473,7 @@ for (const [option, value] of [
   ['--git-origin', 'https://alice:s3cret@git.example/kv.git'],
   ['--git-origin', 'https://s3cret@git.example/kv.git'],
   ['--git-origin', 'ssh://git:s3cret@git.example/kv.git'],
+  ['--git-origin', 'alice:s3cret@git.example:kv.git'],
   ['--bapi-url', 'https://s3cret@b.example'],
 ] as const) {
   test(`bedrock convert neither stores nor shows the secret in ${option} ${value.slice(0, 8)}`, async () => {

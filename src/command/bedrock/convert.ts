@@ -34,7 +34,7 @@ const longestUsualName = 52;
 const longestName = 63;
 
 /** Returns the name of all that is made of `stage`. */
-export function resourceName({ service, name }: Stage): string {
+function resourceName({ service, name }: Stage): string {
   return `${service}-${name}`;
 }
 

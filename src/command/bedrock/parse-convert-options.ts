@@ -39,7 +39,7 @@ Exit codes: 0 done, 1 a file cannot be read or written, 2 the input is wrong, 3 
 `;
 
 /** Options of all that converts. */
-export const deployTable = {
+const deployTable = {
   file: 'value',
   service: 'value',
   stage: 'value',
@@ -76,7 +76,7 @@ export function parseConvertOptions(args: readonly string[]): ParsedConvert {
 }
 
 /** Returns what is to be deployed, or a sentence on the first option that is wrong. */
-export function deployOptions(options: Options): DeployOptions | string {
+function deployOptions(options: Options): DeployOptions | string {
   const problem = optionProblem(options);
   if (problem !== undefined) return problem;
   const images = imagesOf(options.all('image'));
@@ -131,9 +131,11 @@ function conflictIn(options: Options): string | undefined {
 function secretIn(options: Options): string | undefined {
   const withUser = /^https?:\/\/[^/]*@/i;
   const withPassword = /^[a-z][a-z0-9+.-]*:\/\/[^/@]*:[^/]*@/i;
+  // As ssh takes it, without a scheme.
+  const bare = /^[^/@:]+:[^/]*@/;
   const found = options.among(['git-origin', 'bapi-url']).find((name) => {
-    const value = options.get(name) ?? '';
-    return withUser.test(value) || withPassword.test(value);
+    const value = options.needed(name);
+    return [withUser, withPassword, bare].some((pattern) => pattern.test(value));
   });
   if (found === undefined) return undefined;
   return `--${found} must be an address without a user or password: got one, which is not shown here`;
