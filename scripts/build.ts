@@ -27,6 +27,12 @@ const tracing = { name: 'tracing', source: 'src/telemetry/open-tracing.ts' } as 
 /** What only a resource that names an alarm loads: the SDK of AWS, beside the program as well. */
 const awsSdk = { name: 'aws-sdk', source: 'src/check/aws-sdk.ts' } as const;
 
+/** What only the first message to Slack loads: its library, beside the program as well. */
+const slackSdk = { name: 'slack-sdk', source: 'src/notification/slack-sdk.ts' } as const;
+
+/** What is in files of its own beside the program. */
+const beside = [tracing, awsSdk, slackSdk];
+
 /** The first line: half a generation of young objects is bounded (ADR 5), also where NODE_OPTIONS are others. */
 const startedBy = (node: string | undefined): string =>
   `#!${node ?? '/usr/bin/env -S node'} --max-semi-space-size=4`;
@@ -60,8 +66,7 @@ export async function bundleInto(
     absWorkingDir: root,
     entryPoints: {
       [programName]: entry,
-      [tracing.name]: tracing.source,
-      [awsSdk.name]: awsSdk.source,
+      ...Object.fromEntries(beside.map(({ name, source }) => [name, source])),
     },
     // Written by us: source maps name sources as seen from here, so that every folder gets the same bytes.
     outdir: 'build',
@@ -92,12 +97,12 @@ export async function bundleInto(
   return { size: programs.reduce((sum, { contents }) => sum + contents.length, 0), packages };
 }
 
-/** Leaves the imports of {@link tracing} and {@link awsSdk} to the program, which finds them beside itself. */
+/** Leaves the imports of what is {@link beside} to the program, which finds that beside itself. */
 const filesBeside: Plugin = {
   name: 'files-beside',
   setup: (build) => {
     const files = new Map(
-      [tracing, awsSdk].map(({ name, source }) => [source.replace('src/', '#'), `./${name}.mjs`]),
+      beside.map(({ name, source }) => [source.replace('src/', '#'), `./${name}.mjs`]),
     );
     build.onResolve({ filter: /^#/ }, ({ path }) => {
       const file = files.get(path);

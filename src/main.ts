@@ -3,19 +3,12 @@ import { basename } from 'node:path';
 import { runCommand } from '#command/run.ts';
 
 /** Commands that are planned; a name that does nothing yet says so. */
-const unbuilt: ReadonlySet<string> = new Set([
-  'plan',
-  'simulate',
-  'why',
-  'get',
-  'pause',
-  'resume',
-  'bedrock',
-]);
+const unbuilt: ReadonlySet<string> = new Set(['plan', 'simulate', 'why', 'get', 'pause', 'resume']);
 
-/** Those that are built; each loads what it takes, and no more. */
+/** Those that are built; each is loaded by its name only. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   all: async (args) => (await import('#command/all.ts')).allCommand(args),
+  bedrock: async (args) => (await import('#command/bedrock.ts')).bedrockCommand(args),
   cluster: async (args) => (await import('#command/cluster.ts')).clusterCommand(args),
   demo: async (args) => (await import('#command/demo.ts')).demoCommand(args),
   'phased-rollout': async (args) =>
@@ -28,17 +21,17 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<num
 
 /** The commands by their first argument; flags alone start the operator, as the peers' Deployments do. */
 async function main(args: readonly string[]): Promise<number> {
-  const [command, ...rest] = args;
-  if (command === undefined || command.startsWith('-')) return runCommand(args);
-  if (unbuilt.has(command)) {
-    process.stderr.write(`The command "${command}" is not built in this version\n`);
+  const [name, ...rest] = args;
+  if (name === undefined || name.startsWith('-')) return runCommand(args);
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command !== undefined) return command(rest);
+  if (unbuilt.has(name)) {
+    process.stderr.write(`The command "${name}" is not built in this version\n`);
     return 1;
   }
-  const run = Object.hasOwn(commands, command) ? commands[command] : undefined;
-  if (run !== undefined) return run(rest);
   const names = Object.keys(commands).join(', ');
   process.stderr.write(
-    `There is no command ${JSON.stringify(command)}: name one of ${names}, or give flags alone, such as -kubernetes.namespace=<namespace>, to start the operator\n`,
+    `There is no command ${JSON.stringify(name)}: name one of ${names}, or give flags alone, such as -kubernetes.namespace=<namespace>, to start the operator\n`,
   );
   return 2;
 }
