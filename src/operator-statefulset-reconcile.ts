@@ -21,6 +21,7 @@ import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { LedTerm } from '#operator-led-terms.ts';
+import { callbacksOf, type RolloutOutside } from '#operator-rollout-outside.ts';
 import { informerParts } from '#operator-zone-caches.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
@@ -55,6 +56,7 @@ export interface StatefulsetRolloutSettings {
   readonly identity: string;
   /** The only namespace that is served. @default all of them */
   readonly watchedNamespace?: string;
+  readonly outside: RolloutOutside;
 }
 
 interface RolloutCaches {
@@ -141,7 +143,7 @@ async function openEvents(
 }
 
 function portsOf(
-  { config, clock, log }: StatefulsetRolloutSettings,
+  { config, clock, log, outside }: StatefulsetRolloutSettings,
   {
     term,
     caches,
@@ -178,6 +180,7 @@ function portsOf(
     held: new HeldTimes(),
     evictions: new Evictions({ ...shared, open }),
     writes: new RolloutWrites({ client, clock, unseenRollouts, leads }),
+    callbacks: callbacksOf(outside, { client, clock, leads }),
     setWrites: new SetWrites({ client, log, sights, unseenSets }),
     deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
     stuckAfter: config.rollout.stuckAfter,

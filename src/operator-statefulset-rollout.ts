@@ -6,6 +6,7 @@ import type { Transport } from '#kubernetes/transport.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { runLedTerms } from '#operator-led-terms.ts';
 import { startScrapes } from '#operator-manager-servers.ts';
+import type { RolloutOutside } from '#operator-rollout-outside.ts';
 import { reconcileStatefulsetRollouts } from '#operator-statefulset-reconcile.ts';
 import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
@@ -27,6 +28,7 @@ export interface StatefulsetRolloutOptions {
   readonly transport: Transport;
   /** Names this process; new at every start. */
   readonly identity: string;
+  readonly outside: RolloutOutside;
 }
 
 /**

@@ -16,6 +16,7 @@ import { createReadiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { standardErrorSink } from './log-sink.ts';
 import { namespaceOf, settingsOf } from './manager-connection.ts';
+import { openOutside } from './rollout-outside.ts';
 import { signalled } from './signals.ts';
 import { tellIgnored } from './tell-ignored.ts';
 
@@ -69,12 +70,15 @@ async function serve(
     const config = sharedStatefulsetConfig(door, namespaceOf(door, settings));
     const transport = await connect(settings, { clock, env: process.env });
     opened.push(transport);
+    const outside = openOutside(door.outside, { clock, log });
+    opened.push(outside);
     const given = {
       ...shared,
       door,
       config,
       readiness,
       transport,
+      outside,
       metrics: createOperatorMetrics(registry),
       identity: `${process.env['HOSTNAME'] ?? 'statefulset-rollout'}-${randomUUID()}`,
     };

@@ -51,6 +51,43 @@ describe('readStatefulsetRolloutConfig()', () => {
     assert.equal(config.kubeconfig, '/named');
   });
 
+  test('calls nobody back, and tells Slack nothing, unless it is told whom and by what', () => {
+    assert.deepEqual(configOf([]).outside, {
+      clusterName: '',
+      callback: {
+        allowedHosts: [],
+        attempts: 10,
+        signingKeyFile: undefined,
+        permitsLoopback: false,
+      },
+      slack: { tokenFile: undefined, url: undefined },
+    });
+    const { outside } = configOf([
+      '--cluster-name=prod-1',
+      '--callback-allowed-hosts=deploys.example.internal, *.ci.example ,',
+      '--callback-attempts=3',
+      '--callback-signing-key-file=/keys/callback',
+      '--slack-token-file=/keys/slack',
+      '--slack-api-url=http://127.0.0.1:1/api/',
+    ]);
+    assert.deepEqual(outside.callback.allowedHosts, ['deploys.example.internal', ' *.ci.example ']);
+    assert.equal(outside.callback.attempts, 3);
+    assert.equal(outside.callback.signingKeyFile, '/keys/callback');
+    assert.deepEqual(outside.slack, { tokenFile: '/keys/slack', url: 'http://127.0.0.1:1/api/' });
+    assert.equal(outside.clusterName, 'prod-1');
+  });
+
+  for (const [flag, why] of [
+    ['--callback-attempts=0', '--callback-attempts must be at least 1: got 0'],
+    ['--slack-api-url=ftp://x/', '--slack-api-url must be a URL of http or https: got "ftp://x/"'],
+    ['--slack-api-url=slack', '--slack-api-url must be a URL of http or https: got "slack"'],
+  ] as const) {
+    test(`refuses ${flag}`, () => {
+      const outcome = readStatefulsetRolloutConfig([flag], {});
+      assert.deepEqual(outcome, { kind: 'exit', code: 2, stderr: `${why}\n` });
+    });
+  }
+
   test('refuses a flag that it does not know', () => {
     const outcome = readStatefulsetRolloutConfig(['--nonsense'], {});
     assert.ok(outcome.kind === 'exit');

@@ -4,6 +4,13 @@ import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { stringKind } from './flag-kind.ts';
 import { type Flag, FlagSet } from './go-flags.ts';
+import {
+  type OutsideConfig,
+  type OutsideFlags,
+  outsideConfig,
+  outsideFlags,
+  outsideProblem,
+} from './outside-flags.ts';
 import { type FlagWithoutEffect, logOf, withoutEffect } from './phased-config.ts';
 import { horizonFlag, type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
 import { readConfig } from './read-config.ts';
@@ -26,6 +33,7 @@ export interface StatefulsetRolloutConfig {
   readonly predecessorHorizon: Millis;
   /** The only namespace whose StatefulsetRollouts are carried out; empty: those of all. */
   readonly watchedNamespace: string;
+  readonly outside: OutsideConfig;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];
 }
@@ -40,7 +48,7 @@ export type StatefulsetRolloutOutcome =
     }
   | { readonly kind: 'exit'; readonly code: 0 | 2; readonly stderr: string };
 
-interface StatefulsetRolloutFlags extends OwnPhasedFlags {
+interface StatefulsetRolloutFlags extends OwnPhasedFlags, OutsideFlags {
   readonly predecessorHorizon: Flag<Millis>;
   readonly watchedNamespace: Flag<string>;
 }
@@ -66,12 +74,15 @@ export function readStatefulsetRolloutConfig(
       default: '',
       help: 'The only namespace whose StatefulsetRollouts are carried out. When empty: those of all.',
     }),
+    ...outsideFlags(set),
   };
   const outcome = set.parse(args);
   if (outcome.kind === 'help') return { kind: 'exit', code: 0, stderr: set.usage() };
   if (outcome.kind === 'refused') {
     return { kind: 'exit', code: 2, stderr: `${outcome.reason}\n${set.usage()}` };
   }
+  const problem = outsideProblem(flags);
+  if (problem !== undefined) return { kind: 'exit', code: 2, stderr: `${problem}\n` };
   return { kind: 'run', config: deepFreeze(configOf(flags, env)), ignored: outcome.ignored };
 }
 
@@ -89,6 +100,7 @@ function configOf(
     isElected: flags.isElected.value,
     predecessorHorizon: flags.predecessorHorizon.value,
     watchedNamespace: flags.watchedNamespace.value,
+    outside: outsideConfig(flags),
     withoutEffect: withoutEffect(flags),
   };
 }

@@ -38,6 +38,8 @@ export type CallbackReason =
   /** The name of the receiver leads where no callback goes (E-21). */
   | 'AddressNotAllowed'
   | 'InvalidCallbackUrl'
+  /** There is no key to sign the callback with, which is wanted signed. */
+  | 'SigningKeyMissing'
   /** The receiver redirects, which is not followed (E-22). */
   | 'CallbackRedirected'
   /** The receiver refuses the callback for good (E-8). */

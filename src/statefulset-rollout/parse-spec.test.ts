@@ -151,7 +151,11 @@ describe('parseStatefulsetRollout() refuses', () => {
     },
     'half a receiver': {
       spec: { ...bare, bapi: { bapiUrl: 'https://a' } },
-      want: 'spec.bapi.stageId must have 1 to 128 letters, digits, ".", "_", ":" and "-": got nothing',
+      want: 'spec.bapi.stageId must have 1 to 128 letters, digits, ".", "_", ":" and "-", and not be "." or "..": got nothing',
+    },
+    'a stage that names another place of the receiver': {
+      spec: { ...bare, bapi: { bapiUrl: 'https://a', stageId: '..' } },
+      want: 'spec.bapi.stageId must have 1 to 128 letters, digits, ".", "_", ":" and "-", and not be "." or "..": got ".."',
     },
     'no service of a discovery': {
       spec: { ...bare, serviceDiscovery: { dc: 'dc1' } },

@@ -13,8 +13,9 @@ const urlRule: TextRule = {
   most: 2_048,
 };
 const stageRule: TextRule = {
-  pattern: /^[A-Za-z0-9._:-]+$/,
-  wanted: 'must have 1 to 128 letters, digits, ".", "_", ":" and "-"',
+  // Of dots alone it would name another place of the receiver.
+  pattern: /^(?!\.{1,2}$)[A-Za-z0-9._:-]+$/,
+  wanted: 'must have 1 to 128 letters, digits, ".", "_", ":" and "-", and not be "." or ".."',
   most: 128,
 };
 const datacenterRule: TextRule = {

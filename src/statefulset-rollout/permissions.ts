@@ -54,6 +54,13 @@ export const statefulsetRolloutPermissions: readonly Permission[] = Object.freez
       'a broken pod of a version that is taken back is deleted, as no budget lets it go once too many are broken',
   },
   {
+    group: '',
+    resource: 'secrets',
+    verbs: ['get'],
+    because:
+      'the Secrets that resources name have the key that signs their callbacks, and the token by which Slack is told',
+  },
+  {
     group: 'policy',
     resource: 'poddisruptionbudgets',
     verbs: ['list', 'watch'],

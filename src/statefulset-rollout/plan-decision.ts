@@ -49,6 +49,11 @@ export type RolloutReason =
   | 'MultipleBudgets'
   | DiscoveryTrouble
   | 'RolloutPaused'
+  // How the outcome is told.
+  | 'CallingBack'
+  | 'AwaitingCallback'
+  | 'CallbackFailed'
+  | 'CallbackSuperseded'
   // How it ended.
   | 'PercentBelowActual'
   | 'RolloutDone'
@@ -60,6 +65,8 @@ export type BecauseRollout = Because<RolloutReason>;
 export type RolloutAction =
   | { readonly kind: 'add-finalizer' }
   | { readonly kind: 'remove-finalizer' }
+  /** One attempt to tell how it ended. */
+  | { readonly kind: 'call-back' }
   /** The set is compared with what is wanted. */
   | { readonly kind: 'compare' }
   /** The API server is asked whether it would take what is wanted. */

@@ -1,6 +1,7 @@
 import { problemText } from '#base/parsed.ts';
 import { type Instant, millis } from '#base/units.ts';
 import { setRef } from '#control/refs.ts';
+import { isAsked, planEnd } from './plan-callback.ts';
 import { unlessLate } from './plan-deadline.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 import { because, planOf, type RolloutPass, type Step } from './plan-outcome.ts';
@@ -100,7 +101,7 @@ function beginning({ spec, snapshot }: RolloutPass): Step {
 
 function planPass(pass: RolloutPass): Step {
   const { progress, spec } = pass;
-  if (isTerminal(progress.phase)) return planEnded(pass);
+  if (isTerminal(progress.phase)) return isAsked(pass) ? planEnd(pass) : planEnded(pass);
   if (progress.phase === 'CallingBack') return planEnd(pass);
   if (spec.isPauseRequested) return planPause(pass);
   if (progress.phase === 'Paused') return planResumption(pass);
@@ -130,20 +131,6 @@ function planResumption({ progress, now }: RolloutPass): Step {
       pausedTime: millis(pausedTime + paused),
       pausedSinceProgress: millis(pausedSinceProgress + paused),
     },
-  };
-}
-
-/** The outcome is known, and told. */
-function planEnd({ progress, spec, now }: RolloutPass): Step {
-  const { outcome } = progress;
-  const isDone = outcome?.result === 'Done';
-  return {
-    phase: isDone ? 'RolloutDone' : 'RolloutFailed',
-    because: because(
-      isDone ? 'RolloutDone' : 'RolloutFailed',
-      outcome?.message ?? 'the outcome is not known',
-    ),
-    changes: { finishedAt: now, ...(isDone && { percentDeployed: spec.percent }) },
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Instant, type Millis, millis } from '#base/units.ts';
+import { type CallbackProgress, noCallback } from './callback-progress.ts';
 
 /** Where a rollout stands, by the published words and ours. */
 export type Phase =
@@ -75,6 +76,9 @@ export interface RolloutProgress {
   readonly targetRevision: string;
   readonly isRollback: boolean;
   readonly percentDeployed: number;
+  readonly callback: CallbackProgress;
+  /** The stage whose receiver was told the outcome last; empty: none was. */
+  readonly deliveredStage: string;
 }
 
 /** Where a rollout stands that has not begun. */
@@ -99,6 +103,8 @@ export const noProgress: RolloutProgress = Object.freeze({
   targetRevision: '',
   isRollback: false,
   percentDeployed: 0,
+  callback: noCallback,
+  deliveredStage: '',
 });
 
 /** Whether nothing is done any more in `phase`, and nothing waited for. */

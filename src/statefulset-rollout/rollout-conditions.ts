@@ -22,7 +22,13 @@ type Wanted = Record<string, WantedCondition>;
 /** Returns the conditions as they are to stand; those of others stay. */
 export function rolloutConditions(parts: ConditionParts, now: Instant): readonly JsonObject[] {
   const { rollout } = parts;
-  const wanted: Wanted = { ...overall(parts), ...budget(parts), ...limits(parts), ...leak(parts) };
+  const wanted: Wanted = {
+    ...overall(parts),
+    ...budget(parts),
+    ...limits(parts),
+    ...leak(parts),
+    ...callback(parts),
+  };
   return nextConditions(rollout.writtenStatus, wanted, { generation: rollout.generation, now });
 }
 
@@ -66,6 +72,21 @@ function limits({ snapshot }: ConditionParts): Wanted {
   return snapshot.target === undefined
     ? {}
     : { ParallelismLimited: { status: isOrdered ? 'True' : 'False', because } };
+}
+
+/** Whether the receiver was told, from the first attempt on. */
+function callback({ snapshot, plan }: ConditionParts): Wanted {
+  const { spec } = snapshot.resource;
+  const { deliveredStage, callback: last } = plan.progress;
+  if (spec.kind === 'invalid' || spec.value.callback === undefined) return {};
+  const { stageId } = spec.value.callback;
+  if (deliveredStage === stageId) {
+    const because = { reason: 'CallbackDelivered', message: `stage ${stageId} was told` };
+    return { CallbackDelivered: { status: 'True', because } };
+  }
+  if (last.stageId !== stageId || last.code === '') return {};
+  const because = { reason: last.code, message: last.message };
+  return { CallbackDelivered: { status: 'False', because } };
 }
 
 function leak({ snapshot, places }: ConditionParts): Wanted {

@@ -1,34 +1,22 @@
 import type { Logger } from '#base/logger.ts';
 import { after, type Millis, millis, seconds } from '#base/units.ts';
 import { StaleBasisError } from '#control/basis.ts';
-import type { DeletePod, Requeue } from '#control/decision.ts';
+import type { Requeue } from '#control/decision.ts';
 import { sooner } from '#control/group-plan.ts';
-import type { EndedDeletion, PodDeletions } from '#control/pod-deletions.ts';
 import { isProven } from '#control/set-proof.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
-import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import type { CallbackAttempts } from './callback-attempts.ts';
 import type { RolloutView } from './parse-resource.ts';
-import type { RolloutAction } from './plan-decision.ts';
 import { isTerminal } from './progress.ts';
-import {
-  type Asking,
-  approvePod,
-  approveWrite,
-  type RolloutApprovalPorts,
-} from './rollout-approval.ts';
+import { type RolloutActionPorts, RolloutActions } from './rollout-actions.ts';
 import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
-import type { RolloutWrites } from './rollout-writes.ts';
-import type { SetWrites } from './set-writes.ts';
 import { formatStatus } from './status-view.ts';
 
 /** What passes go through. */
-export interface RolloutPassPorts extends RolloutApprovalPorts {
+export interface RolloutPassPorts extends RolloutActionPorts {
   readonly log: Logger;
-  readonly events: EventRecorder;
-  readonly writes: RolloutWrites;
-  readonly setWrites: SetWrites;
-  readonly deletions: PodDeletions;
+  readonly callbacks: CallbackAttempts;
   readonly unseenSets: UnseenWrites;
   readonly unseenRollouts: UnseenWrites;
 }
@@ -44,9 +32,7 @@ export type RolloutPassEnd =
       readonly requeue: Requeue;
     };
 
-type Of<K extends RolloutAction['kind']> = Extract<RolloutAction, { kind: K }>;
 type Need = (signal: AbortSignal) => Promise<void>;
-type SetAction = Of<'create-set' | 'update-set' | 'orphan-pods' | 'delete-set' | 'release-set'>;
 
 /** How long a write of ours may be missing in its cache before that is told. */
 const patience: Millis = seconds(10);
@@ -57,11 +43,13 @@ const mostReads = 3;
 export class RolloutPassRun {
   readonly #key: string;
   readonly #ports: RolloutPassPorts;
+  readonly #actions: RolloutActions;
   #reads = 0;
 
   constructor(key: string, ports: RolloutPassPorts) {
     this.#key = key;
     this.#ports = ports;
+    this.#actions = new RolloutActions(key, ports);
   }
 
   /** @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more */
@@ -131,10 +119,12 @@ export class RolloutPassRun {
       case 'add-finalizer':
         await this.#ports.writes.changeFinalizer(moment.rollout, action.kind, signal);
         return this.#ended(moment, at(moment));
+      case 'call-back':
+        return this.#callBack(moment, signal);
       default:
         // Decided, stored, done: whoever comes after this process knows what may be under way.
         await this.#storeNow(moment, signal);
-        await this.#act(action, moment, signal);
+        await this.#actions.carryOut(action, moment, signal);
         return this.#ended(moment, at(moment));
     }
   }
@@ -143,6 +133,24 @@ export class RolloutPassRun {
     const isWaiting = plan.action === undefined && !isTerminal(plan.progress.phase);
     const holds = isWaiting && plan.because !== undefined ? [plan.because] : [];
     return { kind: 'ended', rollout, holds, requeue };
+  }
+
+  /** Told, and then stored: who was told twice knows it by the key of the outcome (E-14). */
+  async #callBack(moment: RolloutMoment, signal: AbortSignal): Promise<RolloutPassEnd> {
+    const { callbacks, events } = this.#ports;
+    const { rollout, plan } = moment;
+    const ended = { rollout, progress: plan.progress, status: formatStatus(moment) };
+    const progress = await callbacks.attempt(ended, signal);
+    if (progress === undefined) return this.#ended(moment, { kind: 'await-change' });
+    const action = undefined;
+    await this.#storeNow({ ...moment, plan: { ...plan, action, progress } }, signal);
+    const { callback } = progress;
+    const isLost = callback.isOver && progress.deliveredStage !== callback.stageId;
+    if (isLost) {
+      const message = `stage ${callback.stageId}: ${callback.message}`;
+      tellRollout(rollout, { reason: 'CallbackFailed', message }, events);
+    }
+    return this.#ended(moment, at(moment));
   }
 
   async #look(
@@ -180,114 +188,13 @@ export class RolloutPassRun {
     if (isNew && plan.action === undefined && plan.because !== undefined) {
       tellRollout(rollout, plan.because, events);
     }
-  }
-
-  async #act(action: RolloutAction, moment: RolloutMoment, signal: AbortSignal): Promise<void> {
-    const { rollout, plan } = moment;
-    const { writes, events } = this.#ports;
-    switch (action.kind) {
-      case 'evict':
-      case 'delete-pods':
-        await this.#removePods(action, moment, signal);
-        return;
-      case 'remove-finalizer':
-        await writes.changeFinalizer(rollout, action.kind, signal);
-        return;
-      case 'add-finalizer':
-      case 'compare':
-      case 'validate':
-        return;
-      default:
-        await this.#writeSet(action, moment, signal);
-        if (plan.because !== undefined) tellRollout(rollout, plan.because, events);
+    const { phase, outcome, callback } = rollout.progress;
+    if (phase === 'CallingBack' && plan.progress.key !== rollout.progress.key) {
+      const message = `stage ${callback.stageId} was not told that ${outcome?.message ?? 'it ended'}`;
+      tellRollout(rollout, { reason: 'CallbackSuperseded', message }, events);
     }
-  }
-
-  #asking({ rollout }: RolloutMoment): Asking {
-    return { key: this.#key, decided: rollout, ports: this.#ports };
-  }
-
-  async #writeSet(action: SetAction, moment: RolloutMoment, signal: AbortSignal): Promise<void> {
-    const { rollout, snapshot, plan } = moment;
-    const { setWrites } = this.#ports;
-    const { target } = snapshot;
-    const spec = specOf(rollout);
-    const { because } = plan;
-    if (because === undefined) return;
-    const asking = this.#asking(moment);
-    const approve = (): void => approveWrite(action.kind, asking);
-    const sending = { signal, because, approve };
-    if (action.kind === 'create-set') {
-      if (spec !== undefined) await setWrites.create(rollout, spec, sending);
-    } else if (target === undefined) return;
-    else if (action.kind === 'update-set') await setWrites.update(rollout, target.set, sending);
-    else if (action.kind === 'release-set') await setWrites.release(rollout, target.set, sending);
-    else {
-      const policy = action.kind === 'orphan-pods' ? 'Orphan' : 'Background';
-      await setWrites.remove(action.set, policy, sending);
-    }
-  }
-
-  async #removePods(
-    action: Of<'evict' | 'delete-pods'>,
-    moment: RolloutMoment,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { rollout, plan } = moment;
-    const { because } = plan;
-    if (because === undefined) return;
-    const { evictions, events } = this.#ports;
-    const asking = this.#asking(moment);
-    if (action.kind === 'delete-pods') {
-      await this.#deletePods(action, asking, signal);
-      tellRollout(rollout, because, events);
-      return;
-    }
-    const approve = (pod: (typeof action.pods)[number]): ReturnType<typeof approvePod> =>
-      approvePod('evict', pod, asking);
-    const accepted = await evictions.evict(
-      action.pods,
-      { uid: rollout.uid, because, approve },
-      signal,
-    );
-    if (accepted > 0) tellRollout(rollout, because, events);
-  }
-
-  async #deletePods(
-    { set, pods }: Of<'delete-pods'>,
-    asking: Asking,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const because = { reason: 'StuckPodReplaced', message: 'its version is taken back' } as const;
-    const deletions = pods.map(
-      (pod): DeletePod => ({
-        kind: 'delete-pod',
-        set,
-        pod,
-        costs: 'nothing',
-        maxUnavailable: 1,
-        because,
-      }),
-    );
-    const ended: EndedDeletion[] = [];
-    const done = Promise.withResolvers<void>();
-    const owner = {
-      key: this.#key,
-      approve: ({ pod }: DeletePod) => approvePod('delete-pods', pod, asking),
-      ended: (each: EndedDeletion) => {
-        ended.push(each);
-        if (ended.length >= Math.min(deletions.length, mostDeletions)) done.resolve();
-      },
-    };
-    this.#ports.deletions.begin(deletions.slice(0, mostDeletions), owner, signal);
-    await done.promise;
-    const failed = ended.find(({ end }) => end.kind === 'failed');
-    if (failed?.end.kind === 'failed') throw failed.end.error;
   }
 }
-
-/** So many pods are deleted by one pass. */
-const mostDeletions = 32;
 
 /** It is looked again at once, or as soon as what was written shows. */
 function at({ now }: RolloutMoment): Requeue {

@@ -39,6 +39,7 @@ const rolloutReasons: Readonly<
   PodsEvicted: act('Old pods of the wanted percentage go, as many as the budget lets.'),
   StuckPodReplaced: act('An old pod cannot become ready by itself.'),
   BrokenPodDeleted: act('A version is taken back, and a pod of it cannot become ready.'),
+  CallingBack: act('The outcome is known, and spec.bapi or spec.callback names who is told.'),
   RolloutDone: act('All pods of the wanted percentage are new and healthy.'),
   PercentBelowActual: act('More pods are new than are wanted; they stay so.'),
 
@@ -108,6 +109,10 @@ const rolloutReasons: Readonly<
     ...hold('spec.pauseRequested is true.', 'Set it to false to go on.'),
     isWished: true,
   },
+  AwaitingCallback: hold(
+    'The receiver of the callback could not be told yet; it is called again.',
+    'Look at the receiver; the rollout itself is over.',
+  ),
   AwaitingPredecessor: hold(
     'A request that an earlier process sent may still arrive.',
     'Wait; the message says until when.',
@@ -130,6 +135,16 @@ const rolloutReasons: Readonly<
     'It cannot be told which budget governs.',
     'Let exactly one select each pod.',
   ),
+  CallbackFailed: {
+    kind: 'warn',
+    isTrueWhen: 'The receiver of the callback was not told how the rollout ended, and will not be.',
+    remedy: 'Look at the message; a new stage id has it told again.',
+  },
+  CallbackSuperseded: {
+    kind: 'warn',
+    isTrueWhen: 'Another rollout began before the receiver could be told how the last one ended.',
+    remedy: 'Nothing; the receiver is told of the new one.',
+  },
   SemanticDiffIgnored: {
     kind: 'warn',
     isTrueWhen:

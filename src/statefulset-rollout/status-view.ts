@@ -54,6 +54,7 @@ export function formatStatus(parts: StatusParts): JsonObject {
     ...buildOf(rollout),
     ...setOf(snapshot),
     ...identityOf(rollout),
+    ...(progress.deliveredStage !== '' && { lastCallbackStageId: progress.deliveredStage }),
     observedGeneration: rollout.generation,
     conditions: rolloutConditions({ ...parts, places }, now),
     rollout: { ...formatRollout(progress, names), ...countsOf(parts, places) },
@@ -71,10 +72,9 @@ function placesIn({ snapshot, plan, now }: StatusParts): readonly Place[] {
 
 /** What others of this program write: it stays as it is. */
 function keptOf(status: JsonObject): JsonObject {
-  const { slackMessage, lastCallbackStageId, consulServices } = status;
+  const { slackMessage, consulServices } = status;
   return {
     ...(slackMessage !== undefined && { slackMessage }),
-    ...(lastCallbackStageId !== undefined && { lastCallbackStageId }),
     ...(consulServices !== undefined && { consulServices }),
   };
 }

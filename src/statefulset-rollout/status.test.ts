@@ -30,6 +30,15 @@ const progress: RolloutProgress = {
   targetRevision: 'web-abc',
   isRollback: true,
   percentDeployed: 10,
+  callback: {
+    stageId: 'stage-1',
+    attempts: 2,
+    nextAttempt: instant(T0 + 9_000),
+    code: 'ReceiverUnavailable',
+    message: 'the receiver answers 503',
+    isOver: true,
+  },
+  deliveredStage: 'stage-0',
 };
 
 function stored(of: RolloutProgress): JsonObject {
@@ -39,6 +48,7 @@ function stored(of: RolloutProgress): JsonObject {
       phase: of.phase,
       deleted: of.isDeleted,
       percentDeployed: of.percentDeployed,
+      lastCallbackStageId: of.deliveredStage,
       pods,
       rollout: formatRollout(of, new Set(['web-9', 'web-8'])),
     },
@@ -161,10 +171,10 @@ describe('formatStatus()', () => {
     assert.equal(statusOf(play)['leak'], undefined);
   });
 
-  test('keeps what the notification and the callback have stored', () => {
-    const kept = { slackMessage: { ts: '1' }, lastCallbackStageId: 'a' };
-    const { slackMessage, lastCallbackStageId } = statusOf(RolloutPlay.settled(), kept);
-    assert.deepEqual({ slackMessage, lastCallbackStageId }, kept);
+  test('keeps what the notification has stored', () => {
+    const kept = { slackMessage: { ts: '1' } };
+    const { slackMessage } = statusOf(RolloutPlay.settled(), kept);
+    assert.deepEqual({ slackMessage }, kept);
   });
 
   test('is smaller than 400 KiB for a thousand pods, in the order of their ordinals [T-08]', () => {

@@ -3,6 +3,7 @@ import { parseTimestamp } from '#base/timestamp.ts';
 import { type Instant, millis } from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { arrayAt, integerAt, objectAt, objectsIn, stringAt } from '#statefulset/parse-fields.ts';
+import { formatCallback, parseCallback } from './callback-progress.ts';
 import { type BatchPod, type Outcome, phases, type RolloutProgress } from './progress.ts';
 
 /** Returns where the rollout of a stored object stands; what cannot be read counts as not written. */
@@ -27,6 +28,8 @@ export function parseProgress(object: JsonObject): RolloutProgress {
     targetRevision: stringAt(rollout, 'targetRevision') ?? '',
     isRollback: rollout['rollback'] === true,
     percentDeployed: integerAt(status, 'percentDeployed') ?? 0,
+    callback: parseCallback(objectAt(rollout, 'callback')),
+    deliveredStage: stringAt(status, 'lastCallbackStageId') ?? '',
   });
 }
 
@@ -104,6 +107,7 @@ export function formatRollout(progress: RolloutProgress, listed: ReadonlySet<str
     ...secondsField('pausedSecondsSinceProgress', progress.pausedSinceProgress),
     ...(targetRevision !== '' && { targetRevision }),
     ...(progress.isRollback && { rollback: true }),
+    ...formatCallback(progress.callback),
   };
 }
 

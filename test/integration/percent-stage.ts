@@ -11,6 +11,7 @@ import { reconcileStatefulsetRollouts } from '#operator-statefulset-reconcile.ts
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { FakeReceiver } from '#testing/fake-receiver.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { PausableClock } from '#testing/pausable-clock.ts';
 import { seenWhileRunning } from '#testing/pausable-transport.ts';
@@ -34,11 +35,13 @@ export class PercentStage {
   readonly env: Environment;
   readonly running: PercentRun[] = [];
   readonly replicas: number;
+  readonly receiver: FakeReceiver;
   #runs = 0;
 
   private constructor(env: Environment, replicas: number) {
     this.env = env;
     this.replicas = replicas;
+    this.receiver = new FakeReceiver(() => env.clock.now());
   }
 
   /** The definition, a budget by which two pods may be away, and nothing else. */
@@ -77,7 +80,16 @@ export class PercentStage {
     const transport = this.env.cluster.transport({ user: identity });
     const [ending, killing] = [new AbortController(), new AbortController()];
     const metrics = createOperatorMetrics(createMetricsRegistry());
-    const given = { config: outcome.config, clock, log, metrics, identity };
+    const outside = {
+      cluster: 'prod-1',
+      callback: {
+        sender: this.receiver,
+        signingKey: undefined,
+        mostAttempts: 10,
+        random: () => 0,
+      },
+    };
+    const given = { config: outcome.config, clock, log, metrics, identity, outside };
     const run = runLedTerms(
       { ...given, transport: seenWhileRunning(clock, transport) },
       (term, signal) => reconcileStatefulsetRollouts(given, term, signal),

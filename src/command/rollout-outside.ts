@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { problemText } from '#base/parsed.ts';
+import type { OutsideConfig } from '#config/outside-flags.ts';
+import { createCallbackClient } from '#notification/callback-client.ts';
+import { parseCallbackHosts } from '#notification/callback-hosts.ts';
+import type { RolloutOutside } from '#operator-rollout-outside.ts';
+
+/** What {@link openOutside} works with. */
+interface OutsideParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Of what receivers are told, as its schema names it. */
+const version = 'callback.v1';
+
+/**
+ * Returns whom rollouts talk to, as the command line says, and what ends all connections to them.
+ *
+ * @throws {Error} all that is wrong with the list of hosts
+ */
+export function openOutside(
+  { clusterName, callback }: OutsideConfig,
+  { clock, log }: OutsideParts,
+): RolloutOutside & { close(): Promise<void> } {
+  const hosts = parseCallbackHosts(callback.allowedHosts);
+  if (hosts.kind === 'invalid') throw new Error(hosts.problems.map(problemText).join('\n'));
+  const { signingKeyFile, attempts, permitsLoopback } = callback;
+  const sender = createCallbackClient({
+    clock,
+    logger: log,
+    hosts: hosts.value,
+    version,
+    permitsLoopback,
+  });
+  return {
+    cluster: clusterName,
+    callback: {
+      sender,
+      mostAttempts: attempts,
+      random: Math.random,
+      signingKey: signingKeyFile === undefined ? undefined : () => keyIn(signingKeyFile),
+    },
+    close: async () => sender.close(),
+  };
+}
+
+/** The bytes of a file but for a line break at its end, which editors add. */
+async function keyIn(path: string): Promise<Uint8Array> {
+  const text = await readFile(path);
+  const end = text.at(-1) === 0x0a ? text.length - 1 : text.length;
+  return text.subarray(0, end);
+}

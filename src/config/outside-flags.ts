@@ -1,0 +1,97 @@
+import { boolKind, intKind, stringKind } from './flag-kind.ts';
+import type { Flag, FlagSet } from './go-flags.ts';
+
+/** Whom StatefulsetRollouts talk to besides the API server, as the command line says. */
+export interface OutsideFlags {
+  readonly clusterName: Flag<string>;
+  readonly allowedHosts: Flag<string>;
+  readonly attempts: Flag<number>;
+  readonly signingKeyFile: Flag<string>;
+  readonly isLoopbackPermitted: Flag<boolean>;
+  readonly slackTokenFile: Flag<string>;
+  readonly slackUrl: Flag<string>;
+}
+
+/** What these flags come to. */
+export interface OutsideConfig {
+  /** Of the cluster, to Slack and to receivers; may be empty. */
+  readonly clusterName: string;
+  readonly callback: {
+    /** `host`, `host:port` or `*.suffix`, each perhaps with `http://` in front; nobody is called where there is none. */
+    readonly allowedHosts: readonly string[];
+    /** 1 or more. */
+    readonly attempts: number;
+    /** Undefined: what names no key of its own is not signed. */
+    readonly signingKeyFile: string | undefined;
+    readonly permitsLoopback: boolean;
+  };
+  readonly slack: {
+    /** Undefined: only what names a token of its own is told. */
+    readonly tokenFile: string | undefined;
+    /** Undefined: Slack itself. */
+    readonly url: string | undefined;
+  };
+}
+
+/** Adds to `set` the flags of those who are told how rollouts go. */
+export function outsideFlags(set: FlagSet): OutsideFlags {
+  return {
+    clusterName: set.add('cluster-name', stringKind, {
+      default: '',
+      help: 'Name of this cluster in messages and callbacks.',
+    }),
+    allowedHosts: set.add('callback-allowed-hosts', stringKind, {
+      default: '',
+      help:
+        'Whom callbacks may go to: host, host:port or *.suffix, separated by commas, each with http:// in front where https ' +
+        'is not wanted. When empty: nobody.',
+    }),
+    attempts: set.add('callback-attempts', intKind, {
+      default: 10,
+      help: 'How often a receiver is called in vain before it is given up.',
+    }),
+    signingKeyFile: set.add('callback-signing-key-file', stringKind, {
+      default: '',
+      help: 'File with the key that signs callbacks whose resource names none. When empty: these are not signed.',
+    }),
+    isLoopbackPermitted: set.add('callback-permit-loopback', boolKind, {
+      default: false,
+      help: 'Let callbacks go to addresses of this host; for tests.',
+    }),
+    slackTokenFile: set.add('slack-token-file', stringKind, {
+      default: '',
+      help: 'File with the token by which Slack is told of what names none of its own. When empty: nothing is.',
+    }),
+    slackUrl: set.add('slack-api-url', stringKind, {
+      default: '',
+      help: 'Where the methods of Slack are called; for tests. When empty: Slack itself.',
+    }),
+  };
+}
+
+/** Returns why the program cannot run with `flags`, as one sentence; undefined when it can. */
+export function outsideProblem({ attempts, slackUrl }: OutsideFlags): string | undefined {
+  if (attempts.value < 1) {
+    return `--${attempts.name} must be at least 1: got ${attempts.value}`;
+  }
+  const url = slackUrl.value === '' ? undefined : URL.parse(slackUrl.value);
+  if (url === undefined || (url !== null && /^https?:$/.test(url.protocol))) return undefined;
+  return `--${slackUrl.name} must be a URL of http or https: got ${JSON.stringify(slackUrl.value)}`;
+}
+
+/** Returns what `flags` come to. */
+export function outsideConfig(flags: OutsideFlags): OutsideConfig {
+  return {
+    clusterName: flags.clusterName.value,
+    callback: {
+      allowedHosts: flags.allowedHosts.value.split(',').filter((each) => each.trim() !== ''),
+      attempts: flags.attempts.value,
+      signingKeyFile: flags.signingKeyFile.value || undefined,
+      permitsLoopback: flags.isLoopbackPermitted.value,
+    },
+    slack: {
+      tokenFile: flags.slackTokenFile.value || undefined,
+      url: flags.slackUrl.value || undefined,
+    },
+  };
+}

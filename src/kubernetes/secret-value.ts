@@ -1,0 +1,32 @@
+import { isJsonObject } from '#base/json.ts';
+import { isNotFound } from './api-error.ts';
+import type { Client } from './client.ts';
+import { resourceTypes } from './resource-type.ts';
+
+/** Where a value stands. */
+export interface SecretPlace {
+  readonly namespace: string;
+  readonly name: string;
+  readonly key: string;
+}
+
+/**
+ * Returns the bytes that stand in a Secret under a key; undefined where there is no such Secret or no such key.
+ *
+ * @throws what the request fails with
+ */
+export async function secretValue(
+  client: Client,
+  { namespace, name, key }: SecretPlace,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  const secret = await client
+    .get(resourceTypes.secrets, { namespace, name }, { signal })
+    .catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+  const data = secret?.['data'];
+  const text = isJsonObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
+  return typeof text === 'string' ? Buffer.from(text, 'base64') : undefined;
+}

@@ -1,0 +1,66 @@
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import { parseTimestamp } from '#base/timestamp.ts';
+import type { Instant } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/utc-seconds.ts';
+import { integerAt, stringAt } from '#statefulset/parse-fields.ts';
+
+/** How far the callback about an outcome has come. */
+export interface CallbackProgress {
+  /** Of the stage that is told; empty: none is. */
+  readonly stageId: string;
+  /** Attempts that have ended. */
+  readonly attempts: number;
+  /** Undefined: at once. */
+  readonly nextAttempt: Instant | undefined;
+  /** How the last attempt ended, as one PascalCase word; empty before the first. */
+  readonly code: string;
+  readonly message: string;
+  /** Whether there will be no other attempt. */
+  readonly isOver: boolean;
+}
+
+/** Nobody is told of anything. */
+export const noCallback: CallbackProgress = Object.freeze({
+  stageId: '',
+  attempts: 0,
+  nextAttempt: undefined,
+  code: '',
+  message: '',
+  isOver: false,
+});
+
+/** Characters of what the receiver said. */
+const longestMessage = 400;
+
+/** Returns how far the callback of a stored `status.rollout.callback` has come; what cannot be read counts as not written. */
+export function parseCallback(stored: JsonObject): CallbackProgress {
+  return {
+    stageId: stringAt(stored, 'stageId') ?? '',
+    attempts: integerAt(stored, 'attempts') ?? 0,
+    nextAttempt: timeOf(stored['nextAttempt']),
+    code: stringAt(stored, 'code') ?? '',
+    message: stringAt(stored, 'lastError') ?? '',
+    isOver: stored['over'] === true,
+  };
+}
+
+function timeOf(value: JsonValue | undefined): Instant | undefined {
+  const parsed = typeof value === 'string' ? parseTimestamp(value, '') : undefined;
+  return parsed?.kind === 'valid' ? parsed.value : undefined;
+}
+
+/** Returns what stands in `status.rollout`; nothing where nobody is told of anything. */
+export function formatCallback(callback: CallbackProgress): JsonObject {
+  const { stageId, attempts, nextAttempt, code, message, isOver } = callback;
+  if (stageId === '') return {};
+  return {
+    callback: {
+      stageId,
+      attempts,
+      ...(nextAttempt !== undefined && { nextAttempt: formatUtcSeconds(nextAttempt) }),
+      ...(code !== '' && { code }),
+      ...(message !== '' && { lastError: message.slice(0, longestMessage) }),
+      ...(isOver && { over: true }),
+    },
+  };
+}
