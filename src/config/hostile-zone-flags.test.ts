@@ -8,7 +8,6 @@ const taken = [
   '--zap-time-encoding=nanos',
   '--zap-time-encoding=NANOS',
   '--zap-log-level=1000',
-  '--metrics-bind-address=127.0.0.1:http',
   '--metrics-bind-address=[::1]:8080',
   '--metrics-bind-address=localhost:0',
   '--health-probe-bind-address=0.0.0.0:8081',
