@@ -75,6 +75,38 @@ describe('credentials for alarms, under a hostile environment', () => {
     }
   });
 
+  test('a credential_process that hangs does not keep a program alive that has ended', async () => {
+    const noted = join(folder, 'pids-of-end');
+    writeFileSync(noted, '');
+    const helper = join(folder, 'helper-of-end.sh');
+    writeFileSync(helper, `echo $$ >> ${noted}\nexec sleep 300\n`);
+    const config = join(folder, 'config-of-end');
+    writeFileSync(config, `[default]\ncredential_process = /bin/sh ${helper}\n`);
+    const child = spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', source, 'a', '1', '1000'],
+      {
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          HOME: folder,
+          AWS_CONFIG_FILE: config,
+          AWS_REGION: 'eu-west-1',
+          AWS_ENDPOINT_URL_CLOUDWATCH: url,
+        },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    try {
+      const exited = new Promise((resolve) => child.on('exit', () => resolve('ended')));
+      await new Promise((resolve) => child.stdout.once('data', resolve));
+      const late = new Promise((resolve) => setTimeout(resolve, 10_000, 'alive').unref());
+      assert.equal(await Promise.race([exited, late]), 'ended', '10 s after the last answer');
+    } finally {
+      child.kill('SIGKILL');
+      for (const pid of helpers(noted)) process.kill(pid, 'SIGKILL');
+    }
+  });
+
   test('a file of credentials that was renewed is read again once those in it were refused', async () => {
     const file = join(folder, 'credentials');
     const write = (id: string, secret: string): void =>
