@@ -41,7 +41,7 @@ test('1,000 forged evictions in no namespace make at most 20 series, and hide no
       kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
       subResource: 'eviction',
       namespace: '',
-      name: `n-${at}`.padEnd(240, 'n'),
+      name: `n-${at}`.padEnd(200, 'n'),
       object: {},
       oldObject: null,
     });
