@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import { readAllConfig } from './all-config.ts';
 import { readZoneAwareConfig } from './zone-aware-config.ts';
 
-const silent: Readonly<Record<string, { readonly args: readonly string[]; readonly CONTROLLERS?: string }>> = {
+const silent: Readonly<
+  Record<string, { readonly args: readonly string[]; readonly CONTROLLERS?: string }>
+> = {
   'the name of a certificate that is not made': {
     args: ['--server-tls.self-signed-cert.dns-name=hook.example.com'],
   },

@@ -26,7 +26,11 @@ test('an answer with 200,000 alarms to a question for one is unreadable, and sta
   try {
     const read = await source.describe(['x'], AbortSignal.timeout(30_000));
     await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.equal(read.kind === 'error' ? read.reason : 'read', 'Unreadable', JSON.stringify(read).slice(0, 200));
+    assert.equal(
+      read.kind === 'error' ? read.reason : 'read',
+      'Unreadable',
+      JSON.stringify(read).slice(0, 200),
+    );
     assert.ok(stall < 1_000, `${Math.round(stall)} ms without a turn`);
   } finally {
     clearInterval(timer);

@@ -12,6 +12,10 @@ test('a forged eviction of a pod without a name lists no namespace', async () =>
     .slice(before)
     .filter(({ user }) => user === 'replica-1')
     .map(({ verb, resource, namespace }) => `${verb} ${resource} of ${namespace}`);
-  assert.deepEqual(calls.filter((each) => each.startsWith('list pods')), [], answer);
+  assert.deepEqual(
+    calls.filter((each) => each.startsWith('list pods')),
+    [],
+    answer,
+  );
   await stage.close();
 });

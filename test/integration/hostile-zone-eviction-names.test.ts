@@ -7,11 +7,12 @@ import { sharedReads } from '#admission/shared-reads.ts';
 import { zonePodEviction } from '#admission/zone-pod-eviction.ts';
 import { millis, seconds } from '#base/units.ts';
 import { createClient } from '#kubernetes/http-client.ts';
+import { reviewDocument } from '#testing/admission-requests.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { FakeTransport } from '#testing/fake-transport.ts';
-import { reviewDocument } from '#testing/admission-requests.ts';
 import { silentLogger } from '#testing/silent-logger.ts';
 
+const uid = 'uid-of-review';
 /** `[namespace, name]` as nobody's API server has them. */
 const forged: readonly (readonly [string, string])[] = [
   ['demo', ''],
@@ -24,7 +25,7 @@ const forged: readonly (readonly [string, string])[] = [
 ];
 
 for (const [namespace, name] of forged) {
-  test(`the forged pod ${JSON.stringify(`${namespace}/${name}`)} makes no request, or one for a single pod`, async () => {
+  test(`the forged pod ${JSON.stringify(`${namespace}/${name}`)} is refused without any request`, async () => {
     const clock = new FakeClock();
     const transport = new FakeTransport(() => ({
       status: 404,
@@ -47,6 +48,7 @@ for (const [namespace, name] of forged) {
     const body = Buffer.from(
       JSON.stringify(
         reviewDocument({
+          uid,
           operation: 'CREATE',
           kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
           resource: { group: '', version: 'v1', resource: 'pods' },
@@ -59,9 +61,18 @@ for (const [namespace, name] of forged) {
       ),
     );
     const caller = { query: '', begun: clock.monotonic(), onLeave: () => undefined };
-    await handler?.({ contentType: 'application/json', body, caller });
-    const paths = transport.requests.map(({ path }) => new URL(path, 'http://api').pathname);
-    const others = paths.filter((path) => !/^\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+$/.test(path));
-    assert.deepEqual(others, []);
+    const answer = await handler?.({ contentType: 'application/json', body, caller });
+    assert.deepEqual(
+      transport.requests.map(({ path }) => path),
+      [],
+    );
+    const got = JSON.stringify(`${namespace}/${name}`);
+    const message = `the request does not name both a namespace and a pod: got ${got}`;
+    const details = { causes: [{ reason: 'InvalidRequest', message }] };
+    assert.deepEqual(JSON.parse(answer?.body ?? ''), {
+      kind: 'AdmissionReview',
+      apiVersion: 'admission.k8s.io/v1',
+      response: { uid, allowed: false, status: { metadata: {}, message, details, code: 400 } },
+    });
   });
 }

@@ -52,8 +52,13 @@ test('1,000 forged evictions in no namespace make at most 20 series, and hide no
   const key = { namespace: 'demo', name: 'db-0' };
   await client.delete(resourceTypes.pods, key, { preconditions: {} }).catch(() => undefined);
   const text = await registry.expose();
-  const counts = text.split('\n').filter((line) => /client_request_duration_seconds_count/.test(line));
+  const counts = text
+    .split('\n')
+    .filter((line) => /client_request_duration_seconds_count/.test(line));
   const shown = `${counts.length} series, ${text.length} bytes a scrape; the deletion is ${counts.find((each) => each.includes('DELETE'))}`;
-  assert.ok(counts.some((each) => /core\/v1\/pods object".*DELETE/.test(each)), shown);
+  assert.ok(
+    counts.some((each) => /core\/v1\/pods object".*DELETE/.test(each)),
+    shown,
+  );
   assert.ok(counts.length <= 20, shown);
 });

@@ -29,9 +29,14 @@ function serverOf(items: readonly object[]): Transport {
   const encode = (body: object): Uint8Array => Buffer.from(JSON.stringify(body));
   return {
     request: async ({ path, method }) => {
-      if (method !== 'GET') return { status: 403, headers: {}, body: encode({ kind: 'Status', code: 403 }) };
+      if (method !== 'GET')
+        return { status: 403, headers: {}, body: encode({ kind: 'Status', code: 403 }) };
       if (path.includes('/configmaps/')) {
-        return { status: 404, headers: {}, body: encode({ kind: 'Status', code: 404, reason: 'NotFound' }) };
+        return {
+          status: 404,
+          headers: {},
+          body: encode({ kind: 'Status', code: 404, reason: 'NotFound' }),
+        };
       }
       const shown = path.includes('/zonedisruptionbudgets') ? items : [];
       const body = { kind: 'List', metadata: { resourceVersion: '10' }, items: shown };
@@ -66,7 +71,9 @@ async function stallOf(count: number): Promise<number> {
   const ending = new AbortController();
   const now = clock.monotonic();
   const predecessor = { overAt: now, ownOverAt: now };
-  void opened.lead({ term: 't', predecessor, events: silentRecorder }, () => aborted(ending.signal));
+  void opened.lead({ term: 't', predecessor, events: silentRecorder }, () =>
+    aborted(ending.signal),
+  );
   let last = performance.now();
   let stall = 0;
   const timer = setInterval(() => {
