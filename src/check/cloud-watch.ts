@@ -67,14 +67,15 @@ class CloudWatch implements AlarmSource {
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
     const read = this.#read(names, signal).catch((thrown: unknown): AlarmsRead => {
-      const { reason, message } = parseAwsError(thrown);
-      return failed(reason, message);
+      const { reason, message, mayBeOfOneName } = parseAwsError(thrown);
+      const failure = failed(reason, message);
+      return mayBeOfOneName === true ? { ...failure, mayBeOfOneName } : failure;
     });
     // Not all that the SDK does ends with the signal: credentials are fetched without it.
     const first = await Promise.race([read, given.promise]);
     signal.removeEventListener('abort', giveUp);
     // A client keeps what it has, credentials that are no longer taken, or a fetch of some that hangs.
-    if (first.kind === 'error') this.#endClient();
+    if (first.kind === 'error' && first.mayBeOfOneName !== true) this.#endClient();
     return first;
   }
 
@@ -132,7 +133,9 @@ class CloudWatch implements AlarmSource {
   }
 }
 
-function failed(reason: Extract<AlarmsRead, { kind: 'error' }>['reason'], why: string): AlarmsRead {
+type Failure = Extract<AlarmsRead, { kind: 'error' }>;
+
+function failed(reason: Failure['reason'], why: string): Failure {
   return { kind: 'error', reason, message: `Cannot ask CloudWatch: ${why}` };
 }
 

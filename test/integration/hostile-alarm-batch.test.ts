@@ -1,11 +1,40 @@
 /** Hostile: one alarm name that CloudWatch refuses, beside those of others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { millis, minutes, seconds } from '#base/units.ts';
+import { minutes } from '#base/units.ts';
 import { Alarms } from '#check/alarms.ts';
 import { openCloudWatch } from '#check/cloud-watch.ts';
-import { systemClock } from '#telemetry/system-clock.ts';
-import { AwsServer, awsError } from '#testing/aws-server.ts';
+import { AwsServer, answeringText, awsError } from '#testing/aws-server.ts';
+import { FakeClock } from '#testing/fake-clock.ts';
+
+const bad = 'of-another-team';
+const goods = ['good-0', 'good-1'];
+
+function openAlarms(endpoint: string, { keys }: AwsServer): { alarms: Alarms; clock: FakeClock } {
+  const clock = new FakeClock();
+  const source = openCloudWatch({
+    clock,
+    log: { warn: () => undefined },
+    env: { AWS_REGION: 'eu-west-1' },
+    endpoint,
+    attempts: 1,
+    credentials: { accessKeyId: keys.id, secretAccessKey: keys.secret },
+  });
+  return { alarms: new Alarms({ clock, source }), clock };
+}
+
+/** What is answered to a question for each of `names`, asked together in a new round. */
+async function verdictsOf(
+  { alarms, clock }: ReturnType<typeof openAlarms>,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const { signal } = new AbortController();
+  await clock.advance(10_000);
+  const notBefore = clock.monotonic();
+  const asked = Promise.all(names.map((name) => alarms.ask(name, { signal, notBefore })));
+  await clock.advance(100);
+  return (await asked).map(({ verdict }) => verdict);
+}
 
 const refusals = {
   'its Role does not cover': awsError(
@@ -19,41 +48,66 @@ const refusals = {
 for (const [what, refuse] of Object.entries(refusals)) {
   test(`an alarm that ${what} does not take the answers for the alarms of others`, async () => {
     const server = new AwsServer();
-    const endpoint = await server.listen();
-    server.alarms.push({ name: 'good', kind: 'composite', state: 'OK' });
-    const clock = systemClock();
-    const source = openCloudWatch({
-      clock,
-      log: { warn: () => undefined },
-      env: { AWS_REGION: 'eu-west-1' },
-      endpoint,
-      attempts: 1,
-      credentials: { accessKeyId: server.keys.id, secretAccessKey: server.keys.secret },
-    });
-    // Any call that names it is refused as a whole, as CloudWatch has it; the peer makes one call for each alarm.
-    const picky = {
-      describe: (names: readonly string[], signal: AbortSignal) => {
-        if (names.includes('of-another-team')) server.obstacles.push(refuse);
-        return source.describe(names, signal);
-      },
-      close: () => source.close(),
+    const opened = openAlarms(await server.listen(), server);
+    server.alarms.push(...goods.map((name) => ({ name, kind: 'composite', state: 'OK' }) as const));
+    server.refusedNames.set(bad, refuse);
+    const names = [...goods, bad];
+    const callsOf = async (): Promise<readonly (readonly string[])[]> => {
+      const before = server.calls.length;
+      assert.deepEqual(await verdictsOf(opened, names), ['passes', 'passes', 'unknown']);
+      return server.calls.slice(before).map(({ AlarmNames }) => AlarmNames ?? []);
     };
-    const alarms = new Alarms({ clock, source: picky, period: millis(300), gather: millis(20) });
-    const verdicts: string[] = [];
     try {
-      const signal = AbortSignal.timeout(minutes(1));
-      for (let round = 0; round < 3; round += 1) {
-        const [, good] = await Promise.all([
-          alarms.ask('of-another-team', { signal }),
-          alarms.ask('good', { signal, notBefore: clock.monotonic() }),
-        ]);
-        verdicts.push(good.verdict);
-        await clock.sleep(seconds(0.35));
-      }
-      assert.ok(verdicts.includes('passes'), `the alarm "good" is ${verdicts.join(', ')}`);
+      assert.deepEqual(sorted(await callsOf()), sorted([names, ...names.map((name) => [name])]));
+      for (const _ of [1, 2, 3]) assert.deepEqual(sorted(await callsOf()), sorted([goods, [bad]]));
     } finally {
-      await alarms.close();
+      await opened.alarms.close();
       await server.close();
     }
   });
+}
+
+test('an alarm that is refused no more is asked for with the others after 10 minutes', async () => {
+  const server = new AwsServer();
+  const opened = openAlarms(await server.listen(), server);
+  server.refusedNames.set(bad, refusals['the service finds invalid']);
+  try {
+    await verdictsOf(opened, [...goods, bad]);
+    server.refusedNames.clear();
+    const before = server.calls.length;
+    await opened.clock.advance(minutes(10));
+    await verdictsOf(opened, [...goods, bad]);
+    assert.deepEqual(
+      server.calls.slice(before).map(({ AlarmNames }) => AlarmNames),
+      [[...goods, bad]],
+    );
+  } finally {
+    await opened.alarms.close();
+    await server.close();
+  }
+});
+
+const failures = {
+  'an error of the server': answeringText(500, 'oops'),
+  'credentials that are refused': awsError('UnrecognizedClientException', 'is invalid', 403),
+};
+
+for (const [what, obstacle] of Object.entries(failures)) {
+  test(`${what} makes no call for each name`, async () => {
+    const server = new AwsServer();
+    const opened = openAlarms(await server.listen(), server);
+    server.obstacles.push(obstacle, obstacle, obstacle);
+    try {
+      const verdicts = await verdictsOf(opened, goods);
+      assert.deepEqual(verdicts, ['unknown', 'unknown']);
+      assert.equal(server.calls.length, 1);
+    } finally {
+      await opened.alarms.close();
+      await server.close();
+    }
+  });
+}
+
+function sorted(calls: readonly (readonly string[])[]): readonly string[] {
+  return calls.map((names) => names.join()).toSorted();
 }
