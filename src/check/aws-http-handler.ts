@@ -3,7 +3,9 @@ import { errorOf } from '#base/error-of.ts';
 import type { Millis } from '#base/units.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import { AnswerTooLongError, type Method, TransportError } from '#kubernetes/transport.ts';
+import { readAuthorityBundle } from './authority-bundle.ts';
 import { ServerPools } from './server-pools.ts';
+import type { ServerTrust } from './server-trust.ts';
 
 /** A request as the SDK of AWS hands it to whoever sends it. */
 export interface AwsRequest {
@@ -28,7 +30,7 @@ export interface AwsResponse {
 /** Settings of {@link AwsHttpHandler}. */
 export interface AwsHttpHandlerOptions {
   readonly clock: Clock;
-  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up. */
+  /** Where `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY` and `AWS_CA_BUNDLE` are looked up. */
   readonly env: Environment;
   /** From when a request is sent to the last byte of its answer. */
   readonly timeout: Millis;
@@ -41,7 +43,7 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
   /** The SDK tries those again that have one of its codes. */
   readonly code: 'ECONNRESET' | 'NoAnswer';
-  readonly reason: 'Unreachable' | 'TimedOut' | 'TooLong';
+  readonly reason: 'Unreachable' | 'TimedOut' | 'TooLong' | 'BadConfiguration';
 
   constructor(message: string, reason: NoAnswerError['reason'], options?: ErrorOptions) {
     super(message, options);
@@ -51,7 +53,6 @@ export class NoAnswerError extends Error {
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const trust = {};
 
 /**
  * Sends what the SDK of AWS asks for, over the same network as everything else: its own knows no proxy, no authorities but
@@ -62,6 +63,8 @@ export class AwsHttpHandler {
   readonly metadata = { handlerProtocol: 'http/1.1' };
   readonly #options: AwsHttpHandlerOptions;
   readonly #pools: ServerPools;
+  /** Once it could be read. */
+  #trust: ServerTrust | undefined;
   #isClosed = false;
 
   constructor(options: AwsHttpHandlerOptions) {
@@ -76,6 +79,7 @@ export class AwsHttpHandler {
     { abortSignal }: { readonly abortSignal?: unknown } = {},
   ): Promise<{ response: AwsResponse }> {
     const url = urlOf(request);
+    const trust = await this.#trusted();
     // Fetches of credentials go on when nobody asks any more.
     if (this.#isClosed) throw noAnswer(new Error('the connections have been ended'), url);
     const server = { key: url.origin, trust };
@@ -97,6 +101,18 @@ export class AwsHttpHandler {
       throw noAnswer(errorOf(error), url);
     } finally {
       this.#pools.leave(server);
+    }
+  }
+
+  async #trusted(): Promise<ServerTrust> {
+    if (this.#trust !== undefined) return this.#trust;
+    try {
+      const besides = await readAuthorityBundle(this.#options.env);
+      this.#trust = besides === undefined ? {} : { besides };
+      return this.#trust;
+    } catch (error) {
+      const { message } = errorOf(error);
+      throw new NoAnswerError(message, 'BadConfiguration', { cause: error });
     }
   }
 

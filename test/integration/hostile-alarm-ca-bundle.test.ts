@@ -8,10 +8,40 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { openCloudWatch } from '#check/cloud-watch.ts';
 import { selfSigned } from '#embedded-cluster/self-signed.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
+import { FakeClock } from '#testing/fake-clock.ts';
 
 const source = join(import.meta.dirname, 'ask-alarm.ts');
+
+test('a file of authorities that cannot be read is what is wrong with the reading', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hostile-ca-'));
+  const text = join(folder, 'none.pem');
+  writeFileSync(text, 'no certificate');
+  try {
+    for (const [file, why] of [
+      [join(folder, 'missing.pem'), 'ENOENT: no such file or directory'],
+      [folder, 'EISDIR: illegal operation on a directory'],
+      [text, 'it has no certificates'],
+    ] as const) {
+      const clock = new FakeClock();
+      const env = { AWS_REGION: 'eu-west-1', AWS_CA_BUNDLE: file };
+      const endpoint = 'https://localhost:1';
+      const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+      const log = { warn: () => undefined };
+      const alarms = openCloudWatch({ clock, env, endpoint, credentials, log });
+      const read = await alarms.describe(['a'], new AbortController().signal);
+      await alarms.close();
+      assert.ok(read.kind === 'error');
+      assert.equal(read.reason, 'BadConfiguration');
+      const start = `Cannot ask CloudWatch: the authorities in the file "${file}" of AWS_CA_BUNDLE cannot be read: ${why}`;
+      assert.ok(read.message.startsWith(start), read.message);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
 for (const variable of ['NODE_EXTRA_CA_CERTS', 'AWS_CA_BUNDLE']) {
   test(`${variable} names the authorities that CloudWatch is trusted by`, async () => {
