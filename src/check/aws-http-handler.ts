@@ -65,6 +65,8 @@ export class AwsHttpHandler {
   readonly #pools: ServerPools;
   /** Once it could be read. */
   #trust: ServerTrust | undefined;
+  /** Of requests that nobody can give up who asks for them. */
+  #fetching = new AbortController();
   #isClosed = false;
 
   constructor(options: AwsHttpHandlerOptions) {
@@ -84,6 +86,8 @@ export class AwsHttpHandler {
     if (this.#isClosed) throw noAnswer(new Error('the connections have been ended'), url);
     const server = { key: url.origin, trust };
     this.#pools.enter(server);
+    const fetching = this.#fetching.signal;
+    const signal = abortSignal instanceof AbortSignal ? abortSignal : fetching;
     try {
       const transport = await this.#pools.transport(server, url);
       const { timeout, longestAnswer } = this.#options;
@@ -92,16 +96,23 @@ export class AwsHttpHandler {
         path: targetOf(request),
         headers: request.headers,
         ...bodyOf(request),
-        ...(abortSignal instanceof AbortSignal && { signal: abortSignal }),
+        signal,
         timeout,
         longestAnswer,
       });
       return { response: { statusCode: status, headers: { ...headers }, body } };
     } catch (error) {
-      throw noAnswer(errorOf(error), url);
+      if (signal !== fetching || !fetching.aborted) throw noAnswer(errorOf(error), url);
+      throw new NoAnswerError(`no answer of ${url.host} in time`, 'TimedOut', { cause: error });
     } finally {
       this.#pools.leave(server);
     }
+  }
+
+  /** Ends requests for credentials, which the SDK sends without a signal. */
+  giveUpFetches(): void {
+    this.#fetching.abort();
+    this.#fetching = new AbortController();
   }
 
   async #trusted(): Promise<ServerTrust> {

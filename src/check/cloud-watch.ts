@@ -53,6 +53,8 @@ class CloudWatch implements AlarmSource {
   readonly #options: CloudWatchOptions;
   readonly #handler: AwsHttpHandler;
   #client: CloudWatchClient | undefined;
+  /** The one resolution of credentials that is under way. */
+  #resolving: Promise<unknown> | undefined;
   #unbind: (() => void) | undefined;
 
   constructor(options: CloudWatchOptions) {
@@ -63,7 +65,10 @@ class CloudWatch implements AlarmSource {
 
   async describe(names: readonly string[], signal: AbortSignal): Promise<AlarmsRead> {
     const given = Promise.withResolvers<AlarmsRead>();
-    const giveUp = (): void => given.resolve(failed('GivenUp', 'the question was given up'));
+    const giveUp = (): void => {
+      this.#handler.giveUpFetches();
+      given.resolve(failed('GivenUp', 'the question was given up'));
+    };
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
     const read = this.#read(names, signal).catch((thrown: unknown): AlarmsRead => {
@@ -74,8 +79,10 @@ class CloudWatch implements AlarmSource {
     // Not all that the SDK does ends with the signal: credentials are fetched without it.
     const first = await Promise.race([read, given.promise]);
     signal.removeEventListener('abort', giveUp);
-    // A client keeps what it has, credentials that are no longer taken, or a fetch of some that hangs.
-    if (first.kind === 'error' && first.mayBeOfOneName !== true) this.#endClient();
+    // A client keeps what it has, credentials that are no longer taken, too; but another one would start one more helper
+    // for credentials beside one that hangs.
+    const isDue = first.kind === 'error' && first.mayBeOfOneName !== true;
+    if (isDue && this.#resolving === undefined) this.#endClient();
     return first;
   }
 
@@ -90,6 +97,8 @@ class CloudWatch implements AlarmSource {
     if (abortSignal.aborted) return failed('GivenUp', 'the question was given up');
     this.#unbind ??= sdk.boundMetadataRequests(this.#options.env, metadataTimeout);
     const client = (this.#client ??= this.#newClient(sdk));
+    await this.#resolved(client);
+    if (abortSignal.aborted) return failed('GivenUp', 'the question was given up');
     const alarms: Alarm[] = [];
     let token: string | undefined;
     for (let page = 1; page <= mostPages; page += 1) {
@@ -111,6 +120,16 @@ class CloudWatch implements AlarmSource {
       }
     }
     return failed('Unreadable', `its answer has more than ${mostPages} pages`);
+  }
+
+  /** Waits until there are credentials, or none to be had; a helper for them can be given up by nobody. */
+  async #resolved({ config }: CloudWatchClient): Promise<void> {
+    // Whoever waited for those first is told why there are none, and may have given them up.
+    await this.#resolving?.catch(() => undefined);
+    this.#resolving ??= config.credentials().finally(() => {
+      this.#resolving = undefined;
+    });
+    await this.#resolving;
   }
 
   #newClient(sdk: typeof AwsSdk): CloudWatchClient {
