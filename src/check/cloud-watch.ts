@@ -36,6 +36,8 @@ export interface CloudWatchOptions {
 
 /** The SDK asks an endpoint on the same node several times; after a second of silence it would warn, beside our log. */
 const metadataTimeout = millis(750);
+/** What the SDK hands on to whoever reads credentials: shared files may have been renewed since it read them. */
+const readAnew = { ignoreCache: true };
 /** Most that one answer may have, and what it has at most for 100 names but for twins. */
 const pageSize = 100;
 /** Twins of 100 names need two. */
@@ -137,6 +139,7 @@ class CloudWatch implements AlarmSource {
     // Of these the SDK knows the first only; an empty one is none.
     const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'];
     return new sdk.CloudWatchClient({
+      ...readAnew,
       requestHandler: this.#handler,
       logger: loggerOf(log),
       ...(region && { region }),
