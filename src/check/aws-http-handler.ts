@@ -20,6 +20,13 @@ export interface AwsRequest {
   readonly body?: unknown;
 }
 
+/** What comes with a request. */
+export interface AwsSending {
+  readonly abortSignal?: unknown;
+  /** Longest answer to it, in bytes. @default that of all requests, which is none the less the most */
+  readonly longestAnswer?: number;
+}
+
 /** An answer as the SDK takes it. */
 export interface AwsResponse {
   readonly statusCode: number;
@@ -78,7 +85,7 @@ export class AwsHttpHandler {
   /** Sends, and reads the whole answer. @throws {NoAnswerError} when there is none */
   async handle(
     request: AwsRequest,
-    { abortSignal }: { readonly abortSignal?: unknown } = {},
+    { abortSignal, longestAnswer: longest }: AwsSending = {},
   ): Promise<{ response: AwsResponse }> {
     const url = urlOf(request);
     const trust = await this.#trusted();
@@ -98,7 +105,7 @@ export class AwsHttpHandler {
         ...bodyOf(request),
         signal,
         timeout,
-        longestAnswer,
+        longestAnswer: Math.min(longestAnswer, longest ?? longestAnswer),
       });
       return { response: { statusCode: status, headers: { ...headers }, body } };
     } catch (error) {

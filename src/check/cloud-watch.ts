@@ -30,7 +30,7 @@ export interface CloudWatchOptions {
   readonly attempts?: number;
   /** From one request to the last byte of its answer, those for credentials too. @default 8 s */
   readonly timeout?: Millis;
-  /** Longest answer that is read, in bytes. @default 8 MiB */
+  /** Longest answer that is read, in bytes; one for a few names is read less far. @default 8 MiB */
   readonly longestAnswer?: number;
 }
 
@@ -101,6 +101,7 @@ class CloudWatch implements AlarmSource {
     const client = (this.#client ??= this.#newClient(sdk));
     await this.#resolved(client);
     if (abortSignal.aborted) return failed('GivenUp', 'the question was given up');
+    const sending = { abortSignal, longestAnswer: longestFor(names) };
     const alarms: Alarm[] = [];
     let token: string | undefined;
     for (let page = 1; page <= mostPages; page += 1) {
@@ -110,10 +111,14 @@ class CloudWatch implements AlarmSource {
         MaxRecords: pageSize,
         ...(token !== undefined && { NextToken: token }),
       });
-      const parsed = parseAlarms(await client.send(command, { abortSignal }));
+      const parsed = parseAlarms(await client.send(command, sending));
       if (parsed.kind === 'invalid') {
         const why = problemText(parsed.problem);
         return failed('Unreadable', `its answer is none of CloudWatch: ${why}`);
+      }
+      const { length } = parsed.value.alarms;
+      if (length > pageSize) {
+        return failed('Unreadable', `its answer has ${length} alarms on a page of ${pageSize}`);
       }
       alarms.push(...parsed.value.alarms);
       token = parsed.value.next;
@@ -153,6 +158,11 @@ class CloudWatch implements AlarmSource {
     this.#client?.destroy();
     this.#client = undefined;
   }
+}
+
+/** In bytes: several times what CloudWatch lets an alarm have. */
+function longestFor({ length }: readonly string[]): number {
+  return 262_144 + length * 32_768;
 }
 
 type Failure = Extract<AlarmsRead, { kind: 'error' }>;
