@@ -5,18 +5,29 @@ import { ConcurrencyLimit } from '#admission/concurrency-limit.ts';
 import { handlersOf } from '#admission/review-handler.ts';
 import { sharedReads } from '#admission/shared-reads.ts';
 import { zonePodEviction } from '#admission/zone-pod-eviction.ts';
+import type { JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import { readZoneAwareConfig } from '#config/zone-aware-config.ts';
+import { objectsAt, textsAt } from '#embedded-cluster/controllers/read-json.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 import { reviewDocument } from '#testing/admission-requests.ts';
 import { FakeTransport } from '#testing/fake-transport.ts';
+import { zoneAwareObjects } from '../../scripts/install/zone-aware-files.ts';
 import { clock } from './hostile-trust-stage.ts';
 
-const shipped = ['--leader-elect', '--server-tls.self-signed-cert.enabled'];
+/** The flags of the Deployment that is shipped. */
+function shipped(): readonly string[] {
+  const objects = zoneAwareObjects('operator:1')['operator.yaml'] as readonly JsonObject[];
+  const args = objects
+    .flatMap((each) => objectsAt(each, 'spec', 'template', 'spec', 'containers'))
+    .flatMap((each) => textsAt(each, 'args'));
+  assert.ok(args.includes('--leader-elect'), args.join(' '));
+  return args;
+}
 
 test('10,000 forged reviews leave at most 20 lines, under the flags that are shipped', async () => {
-  const outcome = readZoneAwareConfig(shipped, {});
+  const outcome = readZoneAwareConfig(shipped(), {});
   assert.ok(outcome.kind === 'run');
   const lines: string[] = [];
   const log = createLogger({
