@@ -12,9 +12,9 @@ test('shownZones() leaves 100 zones as they are', () => {
 });
 
 test('shownZones() sums what is beyond 100 zones as other, in whatever order they come', () => {
-  const want = [...zones(100), ['other', 4]].toSorted();
+  const want = { ...Object.fromEntries(zones(100)), other: 4 };
   for (const given of [zones(102), zones(102).toReversed()]) {
-    assert.deepEqual([...shownZones(new Map(given))].toSorted(), want);
+    assert.deepEqual(Object.fromEntries(shownZones(new Map(given))), want);
   }
 });
 
