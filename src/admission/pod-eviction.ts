@@ -6,6 +6,7 @@ import type { EvictionBudgets } from '#disruption-budget/eviction-budgets.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { isPathName } from '#kubernetes/resource-path.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import type { PodView } from '#statefulset/view.ts';
@@ -107,7 +108,7 @@ function problemOf({
   if (subResource !== 'eviction') {
     return `request SubResource is not eviction, got: ${subResource}`;
   }
-  const isNamed = namespace !== '' && name !== '';
+  const isNamed = [namespace, name].every(isPathName);
   return isNamed ? undefined : 'request did not include both a namespace and a name';
 }
 

@@ -47,6 +47,15 @@ export function noEviction({ kind }: AdmissionRequest): ZoneEvictionAnswer {
   return { decision, reason: 'GetDryRunOptionError' };
 }
 
+/** Refuses what can be the eviction of no pod, whoever posted it: a path made of such names leads elsewhere. */
+export function noPodName({ namespace, name }: AdmissionRequest): ZoneEvictionAnswer {
+  const got = JSON.stringify(`${namespace}/${name}`);
+  const message = `the request does not name both a namespace and a pod: got ${got}`;
+  const causes = [{ reason: 'InvalidRequest', message }];
+  const decision = { isAllowed: false, message, code: 400, causes } as const;
+  return { decision, reason: 'GetPodError' };
+}
+
 /** Refuses a pod that is there, but not as budgets see it yet. */
 export function unseenPod(request: AdmissionRequest): ZoneEvictionAnswer {
   const message = 'the pod, as it is now, has not been seen by this operator yet';

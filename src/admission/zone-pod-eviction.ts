@@ -5,6 +5,7 @@ import { SparseLog } from '#base/sparse-log.ts';
 import { isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { isPathName } from '#kubernetes/resource-path.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import type { PodView } from '#statefulset/view.ts';
@@ -19,6 +20,7 @@ import {
   answerByZones,
   failedFor,
   noEviction,
+  noPodName,
   passedFor,
   tooMany,
   unseenPod,
@@ -96,6 +98,7 @@ function answerTo(review: Case, ports: Ports): ZoneEvictionAnswer | Promise<Zone
   if (request.operation !== 'CREATE') return passedFor('NoCreateRequest');
   if (request.subResource !== 'eviction') return passedFor('NoEvictionRequest');
   if (!isEviction(request)) return noEviction(request);
+  if (![namespace, name].every(isPathName)) return noPodName(request);
   const pod = ports.budgets.pod(namespace, name);
   const isAnother = pod !== undefined && (demandedUid(request) ?? pod.uid) !== pod.uid;
   // Its successor of the same name may serve already, and be what the API server would evict.

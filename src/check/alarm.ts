@@ -40,6 +40,8 @@ export type AlarmsRead =
       readonly reason: NoAlarms;
       /** A sentence that names who was asked, and why there is no answer. */
       readonly message: string;
+      /** Whether one of the names may be why, so that a question without it may be answered. */
+      readonly mayBeOfOneName?: true;
     };
 
 /** Who knows alarms. */

@@ -223,6 +223,22 @@ describe('Alarms', () => {
     assert.deepEqual(source.calls, [['a']]);
   });
 
+  test('asks once for each of 100 names where one is refused, and then apart from that one', async () => {
+    const names = Array.from({ length: 99 }, (_, at) => `alarm-${at}`);
+    for (const name of names) source.states.set(name, 'OK');
+    source.refused.add('bad');
+    const round = async (): Promise<readonly number[]> => {
+      const before = source.calls.length;
+      const asked = [...names, 'bad'].map((name) => ask(name));
+      await clock.advance(10_100);
+      const passed = asked.filter(({ finding }) => finding?.verdict === 'passes');
+      assert.equal(passed.length, names.length);
+      return source.calls.slice(before).map(({ length }) => length);
+    };
+    assert.deepEqual(await round(), [100, ...Array.from({ length: 100 }, () => 1)]);
+    assert.deepEqual(await round(), [99, 1]);
+  });
+
   test('calls nothing where all who asked have given up', async () => {
     const ending = new AbortController();
     const asked = ask('a', { signal: ending.signal });

@@ -1,8 +1,9 @@
 import type { Clock, Timer } from '#base/clock.ts';
 import { type Millis, type Monotonic, millis, minutes, monotonic, seconds } from '#base/units.ts';
 import type { AlarmSource, AlarmsRead } from './alarm.ts';
+import { AlarmCalls } from './alarm-calls.ts';
 import type { Finding } from './answer.ts';
-import { judgeAlarm, nameProblem } from './plan-alarm.ts';
+import { nameProblem } from './plan-alarm.ts';
 
 /** Settings of {@link Alarms}. */
 export interface AlarmsOptions {
@@ -30,8 +31,6 @@ export interface AlarmAsking {
   readonly notBefore?: Monotonic;
 }
 
-/** Alarms that one call of CloudWatch is for. */
-const mostInCall = 100;
 /** Nobody asks for it any more: the rounds go without it. */
 const unusedAfter = minutes(10);
 
@@ -63,6 +62,7 @@ const givenUp: Finding = {
 export class Alarms {
   readonly #clock: Clock;
   readonly #source: AlarmSource;
+  readonly #calls: AlarmCalls;
   readonly #period: Millis;
   readonly #timeout: Millis;
   readonly #gather: Millis;
@@ -84,6 +84,7 @@ export class Alarms {
     } = options;
     this.#clock = clock;
     this.#source = source;
+    this.#calls = new AlarmCalls(clock);
     this.#period = period;
     this.#timeout = timeout;
     this.#gather = gather;
@@ -184,17 +185,11 @@ export class Alarms {
     const sorted = [...names].toSorted();
     const deadline = new AbortController();
     const timer = this.#clock.timer(this.#timeout, () => deadline.abort(), { owner: 'alarms' });
-    const batches = Array.from({ length: Math.ceil(sorted.length / mostInCall) }, (_, at) =>
-      sorted.slice(at * mostInCall, (at + 1) * mostInCall),
-    );
-    const findings = await Promise.all(
-      batches.map(async (batch) => {
-        const read = await this.#describe(batch, deadline.signal);
-        return batch.map((name) => [name, judgeAlarm(name, read)] as const);
-      }),
+    const findings = await this.#calls.findings(sorted, (each) =>
+      this.#describe(each, deadline.signal),
     );
     timer.cancel();
-    return new Map(findings.flat());
+    return findings;
   }
 
   async #describe(names: readonly string[], deadline: AbortSignal): Promise<AlarmsRead> {

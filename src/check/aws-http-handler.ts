@@ -3,7 +3,9 @@ import { errorOf } from '#base/error-of.ts';
 import type { Millis } from '#base/units.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
 import { AnswerTooLongError, type Method, TransportError } from '#kubernetes/transport.ts';
+import { readAuthorityBundle } from './authority-bundle.ts';
 import { ServerPools } from './server-pools.ts';
+import type { ServerTrust } from './server-trust.ts';
 
 /** A request as the SDK of AWS hands it to whoever sends it. */
 export interface AwsRequest {
@@ -18,6 +20,13 @@ export interface AwsRequest {
   readonly body?: unknown;
 }
 
+/** What comes with a request. */
+export interface AwsSending {
+  readonly abortSignal?: unknown;
+  /** Longest answer to it, in bytes. @default that of all requests, which is none the less the most */
+  readonly longestAnswer?: number;
+}
+
 /** An answer as the SDK takes it. */
 export interface AwsResponse {
   readonly statusCode: number;
@@ -28,7 +37,7 @@ export interface AwsResponse {
 /** Settings of {@link AwsHttpHandler}. */
 export interface AwsHttpHandlerOptions {
   readonly clock: Clock;
-  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up. */
+  /** Where `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY` and `AWS_CA_BUNDLE` are looked up. */
   readonly env: Environment;
   /** From when a request is sent to the last byte of its answer. */
   readonly timeout: Millis;
@@ -41,7 +50,7 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
   /** The SDK tries those again that have one of its codes. */
   readonly code: 'ECONNRESET' | 'NoAnswer';
-  readonly reason: 'Unreachable' | 'TimedOut' | 'TooLong';
+  readonly reason: 'Unreachable' | 'TimedOut' | 'TooLong' | 'BadConfiguration';
 
   constructor(message: string, reason: NoAnswerError['reason'], options?: ErrorOptions) {
     super(message, options);
@@ -51,7 +60,6 @@ export class NoAnswerError extends Error {
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const trust = {};
 
 /**
  * Sends what the SDK of AWS asks for, over the same network as everything else: its own knows no proxy, no authorities but
@@ -62,6 +70,10 @@ export class AwsHttpHandler {
   readonly metadata = { handlerProtocol: 'http/1.1' };
   readonly #options: AwsHttpHandlerOptions;
   readonly #pools: ServerPools;
+  /** Once it could be read. */
+  #trust: ServerTrust | undefined;
+  /** Of requests that nobody can give up who asks for them. */
+  #fetching = new AbortController();
   #isClosed = false;
 
   constructor(options: AwsHttpHandlerOptions) {
@@ -73,13 +85,16 @@ export class AwsHttpHandler {
   /** Sends, and reads the whole answer. @throws {NoAnswerError} when there is none */
   async handle(
     request: AwsRequest,
-    { abortSignal }: { readonly abortSignal?: unknown } = {},
+    { abortSignal, longestAnswer: longest }: AwsSending = {},
   ): Promise<{ response: AwsResponse }> {
     const url = urlOf(request);
+    const trust = await this.#trusted();
     // Fetches of credentials go on when nobody asks any more.
     if (this.#isClosed) throw noAnswer(new Error('the connections have been ended'), url);
     const server = { key: url.origin, trust };
     this.#pools.enter(server);
+    const fetching = this.#fetching.signal;
+    const signal = abortSignal instanceof AbortSignal ? abortSignal : fetching;
     try {
       const transport = await this.#pools.transport(server, url);
       const { timeout, longestAnswer } = this.#options;
@@ -88,15 +103,34 @@ export class AwsHttpHandler {
         path: targetOf(request),
         headers: request.headers,
         ...bodyOf(request),
-        ...(abortSignal instanceof AbortSignal && { signal: abortSignal }),
+        signal,
         timeout,
-        longestAnswer,
+        longestAnswer: Math.min(longestAnswer, longest ?? longestAnswer),
       });
       return { response: { statusCode: status, headers: { ...headers }, body } };
     } catch (error) {
-      throw noAnswer(errorOf(error), url);
+      if (signal !== fetching || !fetching.aborted) throw noAnswer(errorOf(error), url);
+      throw new NoAnswerError(`no answer of ${url.host} in time`, 'TimedOut', { cause: error });
     } finally {
       this.#pools.leave(server);
+    }
+  }
+
+  /** Ends requests for credentials, which the SDK sends without a signal. */
+  giveUpFetches(): void {
+    this.#fetching.abort();
+    this.#fetching = new AbortController();
+  }
+
+  async #trusted(): Promise<ServerTrust> {
+    if (this.#trust !== undefined) return this.#trust;
+    try {
+      const besides = await readAuthorityBundle(this.#options.env);
+      this.#trust = besides === undefined ? {} : { besides };
+      return this.#trust;
+    } catch (error) {
+      const { message } = errorOf(error);
+      throw new NoAnswerError(message, 'BadConfiguration', { cause: error });
     }
   }
 

@@ -30,12 +30,14 @@ export interface CloudWatchOptions {
   readonly attempts?: number;
   /** From one request to the last byte of its answer, those for credentials too. @default 8 s */
   readonly timeout?: Millis;
-  /** Longest answer that is read, in bytes. @default 8 MiB */
+  /** Longest answer that is read, in bytes; one for a few names is read less far. @default 8 MiB */
   readonly longestAnswer?: number;
 }
 
 /** The SDK asks an endpoint on the same node several times; after a second of silence it would warn, beside our log. */
 const metadataTimeout = millis(750);
+/** What the SDK hands on to whoever reads credentials: shared files may have been renewed since it read them. */
+const readAnew = { ignoreCache: true };
 /** Most that one answer may have, and what it has at most for 100 names but for twins. */
 const pageSize = 100;
 /** Twins of 100 names need two. */
@@ -53,6 +55,8 @@ class CloudWatch implements AlarmSource {
   readonly #options: CloudWatchOptions;
   readonly #handler: AwsHttpHandler;
   #client: CloudWatchClient | undefined;
+  /** The one resolution of credentials that is under way. */
+  #resolving: Promise<unknown> | undefined;
   #unbind: (() => void) | undefined;
 
   constructor(options: CloudWatchOptions) {
@@ -63,18 +67,24 @@ class CloudWatch implements AlarmSource {
 
   async describe(names: readonly string[], signal: AbortSignal): Promise<AlarmsRead> {
     const given = Promise.withResolvers<AlarmsRead>();
-    const giveUp = (): void => given.resolve(failed('GivenUp', 'the question was given up'));
+    const giveUp = (): void => {
+      this.#handler.giveUpFetches();
+      given.resolve(failed('GivenUp', 'the question was given up'));
+    };
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
     const read = this.#read(names, signal).catch((thrown: unknown): AlarmsRead => {
-      const { reason, message } = parseAwsError(thrown);
-      return failed(reason, message);
+      const { reason, message, mayBeOfOneName } = parseAwsError(thrown);
+      const failure = failed(reason, message);
+      return mayBeOfOneName === true ? { ...failure, mayBeOfOneName } : failure;
     });
     // Not all that the SDK does ends with the signal: credentials are fetched without it.
     const first = await Promise.race([read, given.promise]);
     signal.removeEventListener('abort', giveUp);
-    // A client keeps what it has, credentials that are no longer taken, or a fetch of some that hangs.
-    if (first.kind === 'error') this.#endClient();
+    // A client keeps what it has, credentials that are no longer taken, too; but another one would start one more helper
+    // for credentials beside one that hangs.
+    const isDue = first.kind === 'error' && first.mayBeOfOneName !== true;
+    if (isDue && this.#resolving === undefined) this.#endClient();
     return first;
   }
 
@@ -89,6 +99,9 @@ class CloudWatch implements AlarmSource {
     if (abortSignal.aborted) return failed('GivenUp', 'the question was given up');
     this.#unbind ??= sdk.boundMetadataRequests(this.#options.env, metadataTimeout);
     const client = (this.#client ??= this.#newClient(sdk));
+    await this.#resolved(client);
+    if (abortSignal.aborted) return failed('GivenUp', 'the question was given up');
+    const sending = { abortSignal, longestAnswer: longestFor(names) };
     const alarms: Alarm[] = [];
     let token: string | undefined;
     for (let page = 1; page <= mostPages; page += 1) {
@@ -98,10 +111,14 @@ class CloudWatch implements AlarmSource {
         MaxRecords: pageSize,
         ...(token !== undefined && { NextToken: token }),
       });
-      const parsed = parseAlarms(await client.send(command, { abortSignal }));
+      const parsed = parseAlarms(await client.send(command, sending));
       if (parsed.kind === 'invalid') {
         const why = problemText(parsed.problem);
         return failed('Unreadable', `its answer is none of CloudWatch: ${why}`);
+      }
+      const { length } = parsed.value.alarms;
+      if (length > pageSize) {
+        return failed('Unreadable', `its answer has ${length} alarms on a page of ${pageSize}`);
       }
       alarms.push(...parsed.value.alarms);
       token = parsed.value.next;
@@ -112,11 +129,22 @@ class CloudWatch implements AlarmSource {
     return failed('Unreadable', `its answer has more than ${mostPages} pages`);
   }
 
+  /** Waits until there are credentials, or none to be had; a helper for them can be given up by nobody. */
+  async #resolved({ config }: CloudWatchClient): Promise<void> {
+    // Whoever waited for those first is told why there are none, and may have given them up.
+    await this.#resolving?.catch(() => undefined);
+    this.#resolving ??= config.credentials().finally(() => {
+      this.#resolving = undefined;
+    });
+    await this.#resolving;
+  }
+
   #newClient(sdk: typeof AwsSdk): CloudWatchClient {
     const { env, endpoint, credentials, log, attempts } = this.#options;
     // Of these the SDK knows the first only; an empty one is none.
     const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'];
     return new sdk.CloudWatchClient({
+      ...readAnew,
       requestHandler: this.#handler,
       logger: loggerOf(log),
       ...(region && { region }),
@@ -132,7 +160,14 @@ class CloudWatch implements AlarmSource {
   }
 }
 
-function failed(reason: Extract<AlarmsRead, { kind: 'error' }>['reason'], why: string): AlarmsRead {
+/** In bytes: several times what CloudWatch lets an alarm have. */
+function longestFor({ length }: readonly string[]): number {
+  return 262_144 + length * 32_768;
+}
+
+type Failure = Extract<AlarmsRead, { kind: 'error' }>;
+
+function failed(reason: Failure['reason'], why: string): Failure {
   return { kind: 'error', reason, message: `Cannot ask CloudWatch: ${why}` };
 }
 

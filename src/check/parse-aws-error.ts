@@ -8,6 +8,8 @@ export interface AwsFailure {
   readonly reason: NoAlarms;
   /** A clause. */
   readonly message: string;
+  /** Whether what was asked for is refused, and not who asks. */
+  readonly mayBeOfOneName?: true;
 }
 
 const throttled: ReadonlySet<string> = new Set([
@@ -32,6 +34,20 @@ const noProvider: ReadonlySet<string> = new Set([
   'CredentialsProviderError',
   'TokenProviderError',
   'ProviderError',
+]);
+
+/** Whatever is asked for with such credentials is refused. */
+const unknownCaller: ReadonlySet<string> = new Set([
+  'UnrecognizedClientException',
+  'InvalidClientTokenId',
+  'InvalidSignatureException',
+  'SignatureDoesNotMatch',
+  'IncompleteSignature',
+  'IncompleteSignatureException',
+  'MissingAuthenticationToken',
+  'MissingAuthenticationTokenException',
+  'RequestTimeTooSkewed',
+  'OptInRequired',
 ]);
 
 const longestShown = 300;
@@ -61,7 +77,9 @@ function answered(status: number, name: string, text: string): AwsFailure {
     return { reason: 'Unreadable', message: `its answer is none of CloudWatch: ${text}` };
   }
   const what = isUnread || name === 'Unknown' ? '' : `: ${name}: ${text}`;
-  return { reason: 'Refused', message: `it answers ${status}${what}` };
+  const refused = { reason: 'Refused', message: `it answers ${status}${what}` } as const;
+  const isOfQuestion = what !== '' && status >= 400 && status < 500 && !unknownCaller.has(name);
+  return isOfQuestion ? { ...refused, mayBeOfOneName: true } : refused;
 }
 
 function unsent(text: string): AwsFailure {

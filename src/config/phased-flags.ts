@@ -184,7 +184,16 @@ function logFlags(
   };
 }
 
-const timeEncodings = ['epoch', 'millis', 'nano', 'iso8601', 'rfc3339', 'rfc3339nano'] as const;
+/** The peers name `nano` in their usage listing, and take `nanos`. */
+const timeEncodings = [
+  'epoch',
+  'millis',
+  'nano',
+  'nanos',
+  'iso8601',
+  'rfc3339',
+  'rfc3339nano',
+] as const;
 
 /** `0`, and nothing at all, is no address, as for the peer. */
 const addressKind: FlagKind<BindAddress | undefined> = {
@@ -219,7 +228,7 @@ const levelKind: FlagKind<LogLevel | undefined> = {
     const word = text.toLowerCase();
     const level = Object.hasOwn(levels, word) ? levels[word] : undefined;
     if (level !== undefined) return valid(level);
-    return /^\+?0*[1-9]\d{0,2}$/.test(text) ? valid('debug') : notOneOf(text);
+    return /^\+?0*[1-9]\d{0,17}$/.test(text) ? valid('debug') : notOneOf(text);
   },
   show: () => undefined,
 };

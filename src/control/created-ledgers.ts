@@ -51,12 +51,14 @@ export class CreatedLedgers {
 
   /** Ledgers of other budgets than `uids` are looked at no more. */
   retain(uids: ReadonlySet<string>): void {
-    for (const uid of this.#looked) {
-      if (uids.has(uid)) continue;
-      this.#looked.delete(uid);
-      this.#timers.get(uid)?.cancel();
-      this.#timers.delete(uid);
-    }
+    for (const uid of this.#looked) if (!uids.has(uid)) this.forget(uid);
+  }
+
+  /** The ledger of the budget `uid` is looked at no more. */
+  forget(uid: string): void {
+    this.#looked.delete(uid);
+    this.#timers.get(uid)?.cancel();
+    this.#timers.delete(uid);
   }
 
   #again(budget: LookedAtBudget, look: (signal: AbortSignal) => Promise<void>): void {

@@ -9,6 +9,15 @@ interface Selecting {
   readonly uid: string;
 }
 
+/** Finds budgets that may overlap with another one, without a look at each. */
+export interface NearBudgets<B> {
+  add(budget: B): void;
+  /** Takes out `budget`, the very object that was added. */
+  remove(budget: B): void;
+  /** All that may overlap with `budget`, and maybe others. */
+  near(budget: B): Iterable<B>;
+}
+
 /** What {@link FormerBudgets} go by. */
 export interface FormerBudgetPorts<B> {
   readonly clock: Pick<Clock, 'monotonic'>;
@@ -16,6 +25,8 @@ export interface FormerBudgetPorts<B> {
   mayOverlap(one: B, other: B): boolean;
   /** Whether both select by the same selector. */
   isSameSelector(one: B, other: B | undefined): boolean;
+  /** Empty, and for those of the past alone. @default each of them is looked at */
+  readonly former?: NearBudgets<B>;
 }
 
 interface Former<B> {
@@ -28,8 +39,8 @@ interface Former<B> {
 export class FormerBudgets<B extends Selecting> {
   readonly #ports: FormerBudgetPorts<B>;
   /** The longest gone first. */
-  #all: readonly Former<B>[] = [];
-  /** When budgets came to select what others may have given away, by uid. */
+  readonly #all: Former<B>[] = [];
+  /** When budgets came to select what others may have given away, by uid, the longest ago first. */
   readonly #tookOver = new Map<string, Monotonic>();
 
   constructor(ports: FormerBudgetPorts<B>) {
@@ -39,16 +50,19 @@ export class FormerBudgets<B extends Selecting> {
   /** `budget` is not as it was, or not at all, from now on. */
   left(budget: B): void {
     const since = this.#ports.clock.monotonic();
-    this.#all = [...this.#recent(since), { budget, since }];
-    for (const [uid, at] of this.#tookOver) {
-      if (since - at > evictionLife) this.#tookOver.delete(uid);
-    }
+    this.#forgetOld(since);
+    // One that comes again, and leaves again, is another one.
+    const former = { ...budget };
+    this.#all.push({ budget: former, since });
+    this.#ports.former?.add(former);
   }
 
   /** `budget` is as it is from now on, and was `before`, beside the others of `known`. */
-  changed(budget: B | undefined, before: B | undefined, known: readonly B[]): void {
+  changed(budget: B | undefined, before: B | undefined, known: Iterable<B>): void {
     if (budget === undefined || this.#ports.isSameSelector(budget, before)) return;
-    if (this.precede(budget, known)) this.#tookOver.set(budget.uid, this.#ports.clock.monotonic());
+    if (!this.precede(budget, known)) return;
+    this.#tookOver.delete(budget.uid);
+    this.#tookOver.set(budget.uid, this.#ports.clock.monotonic());
   }
 
   /** When the selector of the budget `uid` was changed last to pods that another one may have given away. */
@@ -57,17 +71,30 @@ export class FormerBudgets<B extends Selecting> {
   }
 
   /** Whether another budget of `known`, or one of the last 120 s, may have given away what `budget` selects. */
-  precede(budget: B, known: readonly B[]): boolean {
-    const former = this.#recent(this.#ports.clock.monotonic()).map((each) => each.budget);
-    return [...known, ...former].some(
-      (each) =>
-        each.name !== budget.name &&
-        each.namespace === budget.namespace &&
-        this.#ports.mayOverlap(each, budget),
+  precede(budget: B, known: Iterable<B>): boolean {
+    this.#forgetOld(this.#ports.clock.monotonic());
+    for (const each of known) if (this.#mayHaveGiven(each, budget)) return true;
+    const former = this.#ports.former?.near(budget) ?? this.#all.map((each) => each.budget);
+    for (const each of former) if (this.#mayHaveGiven(each, budget)) return true;
+    return false;
+  }
+
+  #mayHaveGiven(other: B, budget: B): boolean {
+    return (
+      other.name !== budget.name &&
+      other.namespace === budget.namespace &&
+      this.#ports.mayOverlap(other, budget)
     );
   }
 
-  #recent(now: Monotonic): readonly Former<B>[] {
-    return this.#all.filter(({ since }) => now - since <= evictionLife);
+  #forgetOld(now: Monotonic): void {
+    const kept = this.#all.findIndex(({ since }) => now - since <= evictionLife);
+    for (const { budget } of this.#all.splice(0, kept < 0 ? this.#all.length : kept)) {
+      this.#ports.former?.remove(budget);
+    }
+    for (const [uid, at] of this.#tookOver) {
+      if (now - at <= evictionLife) return;
+      this.#tookOver.delete(uid);
+    }
   }
 }

@@ -9,7 +9,16 @@ export interface Target {
   readonly subresource?: string | undefined;
 }
 
-/** The URL path of a collection or an object. A namespaced type without a namespace means all namespaces. */
+/** Whether `name` can be that of one object: without one a path leads to a collection, and with dots to what is above it. */
+export function isPathName(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..';
+}
+
+/**
+ * The URL path of a collection or an object. A namespaced type without a namespace means all namespaces.
+ *
+ * @throws where a name is given that can be that of no object, as the path would lead to something else
+ */
 export function resourcePath(type: ResourceType, target: Target): string {
   const root = type.group === '' ? '/api/' : '/apis/';
   let path = root + apiVersionOf(type);
@@ -63,6 +72,10 @@ export function goDuration(span: Millis): string {
 
 // A name with a slash or a question mark would lead to another resource.
 function segment(name: string): string {
+  if (!isPathName(name)) {
+    const need = 'a name must be neither empty nor "." nor ".."';
+    throw new Error(`Cannot make a path as ${need}: current value is "${name}"`);
+  }
   return encodeURIComponent(name);
 }
 

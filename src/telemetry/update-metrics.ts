@@ -1,4 +1,5 @@
 import type { GaugeMetric, MetricsRegistry } from './metrics.ts';
+import { shownZones } from './shown-zones.ts';
 
 /** What the gauges of one ZoneAwareUpdate show. */
 export interface UpdateFigures {
@@ -44,7 +45,7 @@ export class UpdateMetrics {
     this.#deleted.set(labels, figures.deleted);
     this.#dryRuns.set(labels, Number(figures.isDryRun));
     this.#paused.set(labels, Number(figures.isPaused));
-    this.#showZones(namespace, zau, figures.old);
+    this.#showZones(namespace, zau, shownZones(figures.old));
   }
 
   /** Shows nothing any more of one that is gone. */

@@ -1,4 +1,5 @@
 import type { GaugeMetric, MetricsRegistry } from './metrics.ts';
+import { shownZones } from './shown-zones.ts';
 
 /** Numbers of pods by zone. */
 type ByZone = ReadonlyMap<string, number>;
@@ -82,7 +83,9 @@ export class ZoneBudgetMetrics {
     const unhealthy = [...budget.currentUnhealthy.values()].filter((count) => count > 0);
     this.#unhealthyZones.set(labels, unhealthy.length);
     this.#dryRuns.set(labels, Number(budget.isDryRun));
-    for (const figure of figures) this.#showZones(labels, figure, budget[figure]);
+    for (const figure of figures) {
+      this.#showZones(labels, figure, shownZones(budget[figure]));
+    }
   }
 
   /** Shows nothing any more of one that is gone. */

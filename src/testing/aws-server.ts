@@ -59,6 +59,8 @@ export class AwsServer {
   readonly alarms: StoredAlarm[] = [];
   /** Answer the next requests for alarms, one each. */
   readonly obstacles: AwsObstacle[] = [];
+  /** Answer requests for alarms that name one of these. */
+  readonly refusedNames = new Map<string, AwsObstacle>();
   /** Answer the next requests for credentials, one each. */
   readonly credentialObstacles: AwsObstacle[] = [];
   /** Whose signatures are taken. */
@@ -129,8 +131,9 @@ export class AwsServer {
     }
     const asked = JSON.parse(seen.body) as DescribeAlarms;
     const names = asked.AlarmNames ?? [];
-    if (names.length > 100 || names.some((name) => name.length === 0 || name.length > 255)) {
-      awsError('ValidationError', '1 validation error detected', 400)(response);
+    const refusalOfNames = this.#refusalOfNames(names);
+    if (refusalOfNames !== undefined) {
+      refusalOfNames(response);
       return;
     }
     const types = asked.AlarmTypes ?? ['MetricAlarm'];
@@ -159,6 +162,13 @@ export class AwsServer {
     }
     const isKnown = headers['x-amz-target'] === operation && headers['content-type'] === jsonType;
     return isKnown ? undefined : awsError('UnknownOperationException', '', 404);
+  }
+
+  #refusalOfNames(names: readonly string[]): AwsObstacle | undefined {
+    if (names.length > 100 || names.some((name) => name.length === 0 || name.length > 255)) {
+      return awsError('ValidationError', '1 validation error detected', 400);
+    }
+    return names.map((name) => this.refusedNames.get(name)).find((each) => each !== undefined);
   }
 
   #container({ headers }: AwsRequestSeen, response: ServerResponse): void {

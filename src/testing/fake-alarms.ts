@@ -8,6 +8,8 @@ export class FakeAlarms implements AlarmSource {
   readonly calls: (readonly string[])[] = [];
   /** What all calls are answered with, in place of the states. */
   failure: Extract<AlarmsRead, { kind: 'error' }> | undefined;
+  /** Names because of which a call is refused as a whole. */
+  readonly refused = new Set<string>();
   /** Whether calls wait until they are given up. */
   isSilent = false;
   isClosed = false;
@@ -21,6 +23,11 @@ export class FakeAlarms implements AlarmSource {
       return { kind: 'error', reason: 'GivenUp', message: 'given up' };
     }
     if (this.failure !== undefined) return this.failure;
+    const refused = names.find((name) => this.refused.has(name));
+    if (refused !== undefined) {
+      const message = `${refused} is refused`;
+      return { kind: 'error', reason: 'Refused', message, mayBeOfOneName: true };
+    }
     const alarms = names.flatMap((name): readonly Alarm[] => {
       const state = this.states.get(name);
       return state === undefined ? [] : [{ name, state }];

@@ -174,7 +174,13 @@ function wakeByChanges(ports: ZoneStatusPorts): void {
     // The heartbeats of nodes are no news.
     if (change.kind !== 'updated' || change.old.zone !== change.object.zone) wakeAll();
   });
-  inView.onChange(() => wakeAll());
+  inView.onChange((uids) => {
+    if (uids === undefined) wakeAll();
+    for (const uid of uids ?? []) {
+      const budget = inView.get(uid);
+      if (budget !== undefined) queue.add(keyOf(budget));
+    }
+  });
   ports.onGiven((budget) => queue.add(keyOf(budget)));
   wakeAll();
 }

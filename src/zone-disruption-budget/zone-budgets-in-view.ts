@@ -9,11 +9,15 @@ import type { Change, Informer } from '#kubernetes/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { labelsOf } from '#statefulset/pod-labels.ts';
 import type { PodView } from '#statefulset/view.ts';
+import { OverlapIndex } from './overlap-index.ts';
 import { isSameSelector, mayOverlap } from './same-selectors.ts';
 import { selects } from './selector.ts';
 import { isSameSpec, selectorOf, type ZoneBudgetView, zoneBudgetView } from './zone-budget-view.ts';
 
 type ByUid = ReadonlyMap<string, ZoneBudgetView>;
+
+/** Told of which budgets, by uid, the spec may have changed, or that are gone; undefined: of any, or whether anything is known. */
+export type OnBudgets = (uids: ReadonlySet<string> | undefined) => void;
 
 /** What {@link ZoneBudgetsInView} go through. */
 export interface ZoneBudgetsInViewPorts {
@@ -26,6 +30,13 @@ export interface ZoneBudgetsInViewPorts {
   >;
 }
 
+interface News {
+  readonly left: readonly ZoneBudgetView[];
+  readonly come: readonly ZoneBudgetView[];
+  /** Whether a list of the cache shows them. */
+  readonly isListed: boolean;
+}
+
 /**
  * The ZoneDisruptionBudgets that there are: what the cache shows, and where a list of ours is newer than the cache, that list
  * with every newer cached change over it, until the cache has reached it (D-49, D-51).
@@ -35,9 +46,13 @@ export class ZoneBudgetsInView {
   readonly #reads: NamespaceReads<ZoneBudgetView>;
   readonly #creations: WitnessedCreations;
   readonly #former: FormerBudgets<ZoneBudgetView>;
-  readonly #handlers: (() => void)[] = [];
+  readonly #handlers: OnBudgets[] = [];
   /** By uid; of one whose spec is what it was, the view that was known first. */
-  #known: ByUid = new Map();
+  #known = new Map<string, ZoneBudgetView>();
+  /** Of all that are known. */
+  readonly #overlaps = new OverlapIndex();
+  /** Whether the cache, which is being listed, has shown what is not taken over yet: all of it is at once. */
+  #isBehind = false;
 
   constructor(ports: ZoneBudgetsInViewPorts) {
     const { clock, informer } = ports;
@@ -50,6 +65,7 @@ export class ZoneBudgetsInView {
     this.#creations = new WitnessedCreations(clock);
     this.#former = new FormerBudgets<ZoneBudgetView>({
       clock,
+      former: new OverlapIndex(),
       mayOverlap: (one, other) => mayOverlap(selectorOf(one), selectorOf(other)),
       isSameSelector: (one, other) =>
         other !== undefined && isSameSelector(selectorOf(one), selectorOf(other)),
@@ -57,6 +73,7 @@ export class ZoneBudgetsInView {
     informer.onChange((change) => this.#changed(change));
     informer.onState(() => this.#renew(true));
     this.#known = new Map([...informer.lister.list()].map((view) => [view.uid, view]));
+    for (const view of this.#known.values()) this.#overlaps.add(view);
   }
 
   /** When the request was sent that proves what is known of `namespace`; undefined while nothing does. */
@@ -103,7 +120,7 @@ export class ZoneBudgetsInView {
   sawCreation(uid: string, now: Monotonic): boolean {
     const budget = this.#known.get(uid);
     if (budget === undefined || !this.#creations.saw(uid, now)) return false;
-    return !this.#former.precede(budget, [...this.#known.values()]);
+    return !this.#former.precede(budget, this.#overlaps.near(budget));
   }
 
   /** When the budget came to select what another one may have given away; undefined: it has not. */
@@ -112,7 +129,7 @@ export class ZoneBudgetsInView {
   }
 
   /** Calls `handler` after the specs that are known have changed, or whether anything is known. */
-  onChange(handler: () => void): void {
+  onChange(handler: OnBudgets): void {
     this.#handlers.push(handler);
   }
 
@@ -120,35 +137,68 @@ export class ZoneBudgetsInView {
     const { hasSynced, freshness } = this.#ports.informer;
     // While the cache is being listed nothing counts as seen: what a list shows may have been made at any time.
     if (kind === 'added' && hasSynced && freshness.seen !== undefined) this.#creations.added(view);
-    this.#reads.settle();
-    this.#renew();
+    if (!hasSynced) {
+      this.#isBehind = true;
+      return;
+    }
+    const isSettled = this.#reads.settle().size === 0;
+    if (isSettled && this.#reads.unshown(view.namespace) === undefined) this.#renewOne(kind, view);
+    else this.#renew();
   }
 
   /** Takes what lists have answered, and lets the cache alone count again where it has reached them. */
   #settle(): void {
-    if (this.#reads.settle().size > 0) this.#renew();
+    if (this.#reads.settle().size > 0 || this.#isBehind) this.#renew();
+  }
+
+  /** Takes over a change of what the cache alone tells: thousands of budgets may change at once. */
+  #renewOne(kind: Change<ZoneBudgetView>['kind'], view: ZoneBudgetView): void {
+    const { uid } = view;
+    const known = this.#known.get(uid);
+    if (kind === 'deleted') this.#known.delete(uid);
+    else if (known === undefined || !isSameSpec(known, view)) this.#known.set(uid, view);
+    const next = this.#known.get(uid);
+    if (next === known) return;
+    const left = known === undefined ? [] : [known];
+    const come = next === undefined ? [] : [next];
+    this.#remember({ left, come, isListed: false });
+    this.#tell(new Set([uid]));
   }
 
   #renew(isTold = false): void {
-    const before = this.#known;
+    const before: ByUid = this.#known;
+    const isListed = this.#isBehind;
+    this.#isBehind = false;
     const next = new Map(this.#views().map((view) => [view.uid, view]));
     for (const [uid, view] of next) {
       const known = before.get(uid);
       if (known !== undefined && isSameSpec(known, view)) next.set(uid, known);
     }
     this.#known = next;
-    const isNews = this.#remember(before, next);
-    if (isTold || isNews) for (const handler of this.#handlers) handler();
+    const left = [...before.values()].filter((view) => next.get(view.uid) !== view);
+    const come = [...next.values()].filter((view) => before.get(view.uid) !== view);
+    this.#remember({ left, come, isListed });
+    const uids = new Set([...left, ...come].map(({ uid }) => uid));
+    if (isTold || uids.size > 0) this.#tell(isTold ? undefined : uids);
   }
 
-  /** Remembers what became of those known `before`. @returns whether anything did */
-  #remember(before: ByUid, next: ByUid): boolean {
-    const left = [...before.values()].filter((view) => next.get(view.uid) !== view);
-    for (const view of left) this.#former.left(view);
-    const come = [...next.values()].filter((view) => before.get(view.uid) !== view);
-    const known = [...next.values()];
-    for (const view of come) this.#former.changed(view, before.get(view.uid), known);
-    return left.length + come.length > 0;
+  /** Remembers what became of those that were known. */
+  #remember({ left, come, isListed }: News): void {
+    for (const view of left) {
+      this.#overlaps.remove(view);
+      this.#former.left(view);
+    }
+    // Of what a first list shows nobody knows that it is new: only the later of two counts as having come to the other.
+    if (!isListed) for (const view of come) this.#overlaps.add(view);
+    const before = new Map(left.map((view) => [view.uid, view]));
+    for (const view of come) {
+      this.#former.changed(view, before.get(view.uid), this.#overlaps.near(view));
+      this.#overlaps.add(view);
+    }
+  }
+
+  #tell(uids: ReadonlySet<string> | undefined): void {
+    for (const handler of this.#handlers) handler(uids);
   }
 
   /** What there is, one object a name. */

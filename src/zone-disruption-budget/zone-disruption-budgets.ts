@@ -113,7 +113,10 @@ export class ZoneDisruptionBudgets {
       term: () => this.#leading?.term,
       onGiven: (budget) => this.#onGiven(budget),
     });
-    inView.onChange(() => this.#budgetsChanged());
+    inView.onChange((uids) => {
+      if (uids === undefined) this.#budgetsChanged();
+      else for (const uid of uids) this.#budgetChanged(uid);
+    });
   }
 
   /** This process leads from now on, until {@link resign}. */
@@ -192,11 +195,22 @@ export class ZoneDisruptionBudgets {
     const uids = new Set(budgets.map(({ uid }) => uid));
     this.#ledgers.retain(uids);
     this.#created.retain(this.#leading === undefined ? new Set() : uids);
-    if (this.#leading === undefined) return;
-    for (const budget of budgets) {
-      if (budget.parsed.kind === 'invalid') continue;
-      this.#created.look(budget, (signal) => this.#lookAtLedger(budget.uid, signal));
+    for (const budget of budgets) this.#begin(budget);
+  }
+
+  /** The same of one of them. */
+  #budgetChanged(uid: string): void {
+    const budget = this.#inView.get(uid);
+    if (budget !== undefined) this.#begin(budget);
+    else {
+      this.#ledgers.forget(uid);
+      this.#created.forget(uid);
     }
+  }
+
+  #begin(budget: ZoneBudgetView): void {
+    if (this.#leading === undefined || budget.parsed.kind === 'invalid') return;
+    this.#created.look(budget, (signal) => this.#lookAtLedger(budget.uid, signal));
   }
 
   /** Looks at the ledger of a budget as that is by then: it may have changed since, or gone. */

@@ -55,11 +55,13 @@ export class ZoneLedgers {
 
   /** Closes the ledgers of budgets that are gone. */
   retain(uids: ReadonlySet<string>): void {
-    for (const [uid, { ledger }] of this.#byUid) {
-      if (uids.has(uid)) continue;
-      ledger.close();
-      this.#byUid.delete(uid);
-    }
+    for (const uid of this.#byUid.keys()) if (!uids.has(uid)) this.forget(uid);
+  }
+
+  /** Closes the ledger of the budget `uid`, which is gone. */
+  forget(uid: string): void {
+    this.#byUid.get(uid)?.ledger.close();
+    this.#byUid.delete(uid);
   }
 
   #opened(current: Kept['current']): Kept {
