@@ -6,6 +6,7 @@ import type { Beside } from '#operator.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { startProbes, startScrapes } from '#operator-manager-servers.ts';
 import { phasedCapability } from '#operator-phased-capability.ts';
+import { statefulsetCapability } from '#operator-statefulset-capability.ts';
 import { UpdateMetrics } from '#telemetry/update-metrics.ts';
 import { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
 import { type OpenParts, runConfigured } from './run.ts';
@@ -38,7 +39,7 @@ async function openBeside(front: AllFront, parts: OpenParts): Promise<Beside> {
   const alarms = new Alarms({ clock, source: openCloudWatch({ clock, log, env: process.env }) });
   closeAtEnd(alarms);
   return {
-    resources: [phasedCapability(prometheus)],
+    resources: [phasedCapability(prometheus), statefulsetCapability()],
     zones: {
       alarms,
       prometheus,

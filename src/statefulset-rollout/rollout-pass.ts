@@ -9,7 +9,6 @@ import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { RolloutView } from './parse-resource.ts';
 import type { RolloutAction } from './plan-decision.ts';
-import { isTerminal } from './progress.ts';
 import {
   type Asking,
   approvePod,
@@ -21,6 +20,7 @@ import { tellRollout } from './rollout-reasons.ts';
 import type { RolloutWrites } from './rollout-writes.ts';
 import type { SetWrites } from './set-writes.ts';
 import { formatStatus } from './status-view.ts';
+import { toldHolds } from './told-holds.ts';
 
 /** What passes go through. */
 export interface RolloutPassPorts extends RolloutApprovalPorts {
@@ -139,10 +139,8 @@ export class RolloutPassRun {
     }
   }
 
-  #ended({ rollout, plan }: RolloutMoment, requeue: Requeue): RolloutPassEnd {
-    const isWaiting = plan.action === undefined && !isTerminal(plan.progress.phase);
-    const holds = isWaiting && plan.because !== undefined ? [plan.because] : [];
-    return { kind: 'ended', rollout, holds, requeue };
+  #ended(moment: RolloutMoment, requeue: Requeue): RolloutPassEnd {
+    return { kind: 'ended', rollout: moment.rollout, holds: toldHolds(moment), requeue };
   }
 
   async #look(
