@@ -36,7 +36,10 @@ export const namingKinds = {
     install: installRollouts,
     create: (world, set) => createRollout(world, set),
     remove: (world) => deleteRollout(world),
-    contest: (world) => (phaseOf(world) === 'ErrorCannotManage' ? readyMessage(world) : ''),
+    contest: (world) => {
+      const isContested = phaseOf(world) === 'ErrorCannotManage';
+      return isContested && readyMessage(world).includes(' by nobody') ? readyMessage(world) : '';
+    },
   },
   ZoneAwareUpdate: {
     named: 'ZoneAwareUpdate zau',

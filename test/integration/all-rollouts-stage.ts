@@ -71,7 +71,8 @@ export function hasCarrier(world: World): boolean {
 /** Where the StatefulsetRollout stands, and why, as `phase reason`. */
 export function carrierState(world: World): string {
   const status = objectAt(world.stored(stored, 'sr'), 'status');
-  return `${textAt(status, 'phase')} ${textAt(status, 'reason')}`;
+  const [reason = ''] = textAt(status, 'reason').split(':');
+  return `${textAt(status, 'phase')} ${reason}`;
 }
 
 /** Waits until all three pods of the set `name` run `image` and are ready. */
