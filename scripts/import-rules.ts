@@ -16,6 +16,7 @@ export const rows: readonly (readonly string[])[] = [
   ['operator-zone-term'],
   [
     'operator-phased-capability',
+    'operator-statefulset-capability',
     'operator-zone-capabilities',
     'operator-phased-reconcile',
     'operator-statefulset-reconcile',
@@ -30,6 +31,7 @@ export const rows: readonly (readonly string[])[] = [
     'operator-client',
     'operator-election',
     'operator-phased-ports',
+    'operator-statefulset-ports',
     'operator-manager-servers',
     'operator-role',
     'operator-rollout-outside',

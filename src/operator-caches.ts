@@ -19,6 +19,12 @@ import type { NodeView } from '#statefulset/parse-node.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { type NativeBudgetView, parseNativeBudget } from '#statefulset-rollout/native-budget.ts';
+import { rolloutIndexers as statefulsetRolloutIndexers } from '#statefulset-rollout/owners.ts';
+import {
+  parseRollout as parseStatefulsetRollout,
+  type RolloutView as StatefulsetRolloutView,
+} from '#statefulset-rollout/parse-resource.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { updateIndexers } from '#zone-aware-update/owners.ts';
 import { parseUpdate, type UpdateView } from '#zone-aware-update/parse-resource.ts';
@@ -34,6 +40,10 @@ export interface Caches {
   readonly rollouts: PermittedInformer<RolloutView>;
   /** ZoneAwareUpdates; read as those are. */
   readonly updates: PermittedInformer<UpdateView>;
+  /** StatefulsetRollouts; read as those are. */
+  readonly statefulsetRollouts: PermittedInformer<StatefulsetRolloutView>;
+  /** PodDisruptionBudgets of Kubernetes; absent where nobody asks them. */
+  readonly nativeBudgets?: PermittedInformer<NativeBudgetView>;
   /** What zone-aware controllers need besides; absent where they do not run. */
   readonly zones?: SharedZones;
 }
@@ -54,6 +64,8 @@ interface Settings {
   readonly metrics: OperatorMetrics;
   /** Whether pods keep the names of their nodes, and nodes and ZoneDisruptionBudgets are watched. @default false */
   readonly hasZones?: boolean;
+  /** Whether PodDisruptionBudgets of Kubernetes are watched. @default false */
+  readonly hasNativeBudgets?: boolean;
   /** How soon is asked again for what the Role denies; absent: never. */
   readonly askAgain?: Millis;
 }
@@ -63,7 +75,8 @@ const optionalPatience = seconds(2);
 
 /** The caches that all capabilities share; {@link runCaches} fills them. */
 export function createCaches(client: Client, settings: Settings): Caches {
-  const { config, clock, log, metrics, askAgain, hasZones = false } = settings;
+  const { config, clock, log, metrics, askAgain } = settings;
+  const { hasZones = false, hasNativeBudgets = false } = settings;
   const { namespace } = config.kubernetes;
   const common = { client, clock, namespace };
   const report = (plural: string) => (problem: InformerProblem) =>
@@ -94,6 +107,7 @@ export function createCaches(client: Client, settings: Settings): Caches {
       report: report(resourceTypes.zoneAwarePodDisruptionBudgets.plural),
     }),
     ...resourceCaches(parts),
+    ...(hasNativeBudgets && { nativeBudgets: nativeBudgetsOf(parts) }),
   };
   return hasZones ? { ...caches, zones: zonesBeside(caches, parts) } : caches;
 }
@@ -106,9 +120,11 @@ interface PermittedParts extends Pick<Settings, 'clock' | 'log'> {
   readonly report: (plural: string) => (problem: InformerProblem) => void;
 }
 
-function resourceCaches(parts: PermittedParts): Pick<Caches, 'rollouts' | 'updates'> {
+function resourceCaches(
+  parts: PermittedParts,
+): Pick<Caches, 'rollouts' | 'updates' | 'statefulsetRollouts'> {
   const { client, clock, namespace, report } = parts;
-  const { phasedRollouts, zoneAwareUpdates } = resourceTypes;
+  const { phasedRollouts, zoneAwareUpdates, statefulsetRollouts } = resourceTypes;
   const common = { client, clock, namespace, isAbsentAllowed: true };
   return {
     rollouts: permitted(
@@ -131,7 +147,35 @@ function resourceCaches(parts: PermittedParts): Pick<Caches, 'rollouts' | 'updat
       }),
       parts,
     ),
+    statefulsetRollouts: permitted(
+      createInformer({
+        ...common,
+        type: statefulsetRollouts,
+        project: parseStatefulsetRollout,
+        indexers: statefulsetRolloutIndexers,
+        report: report(statefulsetRollouts.plural),
+      }),
+      parts,
+    ),
   };
+}
+
+function nativeBudgetsOf(parts: PermittedParts): PermittedInformer<NativeBudgetView> {
+  const { client, clock, namespace, report } = parts;
+  const { podDisruptionBudgets: type } = resourceTypes;
+  const indexers = {};
+  return permitted(
+    createInformer({
+      client,
+      clock,
+      namespace,
+      type,
+      project: parseNativeBudget,
+      indexers,
+      report: report(type.plural),
+    }),
+    parts,
+  );
 }
 
 function zonesBeside(caches: Caches, parts: PermittedParts): SharedZones {
@@ -177,6 +221,8 @@ export async function cachesSynced(
     caches.budgets.synced,
     caches.rollouts.settled,
     caches.updates.settled,
+    caches.statefulsetRollouts.settled,
+    caches.nativeBudgets?.settled,
     caches.zones?.zoneBudgets.settled,
     caches.zones?.nodes.settled,
   ]);
@@ -189,20 +235,24 @@ export async function cachesSynced(
  * @returns one promise a cache; the first that rejects tells that a view cannot be trusted any more (D-6)
  */
 export function runCaches(
-  { pods, statefulSets, budgets, rollouts, updates, zones }: Caches,
+  caches: Caches,
   unreadable: AbortSignal,
   signal: AbortSignal,
 ): readonly Promise<void>[] {
+  const { pods, statefulSets, budgets, zones } = caches;
   const proven = Promise.all([pods.synced, statefulSets.synced]).then(nothing);
   return [
     pods.run(signal),
     statefulSets.run(signal),
     watchBudgets(budgets, unreadable, signal),
-    rollouts.run(proven, signal),
-    updates.run(proven, signal),
-    ...(zones === undefined
-      ? []
-      : [zones.zoneBudgets.run(proven, signal), zones.nodes.run(proven, signal)]),
+    ...[
+      caches.rollouts,
+      caches.updates,
+      caches.statefulsetRollouts,
+      caches.nativeBudgets,
+      zones?.zoneBudgets,
+      zones?.nodes,
+    ].flatMap((each) => each?.run(proven, signal) ?? []),
   ];
 }
 

@@ -6,7 +6,7 @@ import type { Prometheus } from '#check/prometheus.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { phasedPorts } from '#operator-phased-ports.ts';
 import type { ResourceCapability, ResourceTerm } from '#operator-resources.ts';
-import { phasedKind } from '#phased-rollout/owners.ts';
+import { phasedKind, rolloutsOf } from '#phased-rollout/owners.ts';
 import { phasedRolloutPermissions } from '#phased-rollout/permissions.ts';
 import { runPhasedRollouts } from '#phased-rollout/run-phased-rollouts.ts';
 
@@ -37,6 +37,12 @@ async function reconcile(
   const caches = { rollouts: rollouts.informer, statefulSets, pods };
   const ports = phasedPorts({ ...term, prometheus }, { client, caches, events, queue, open });
   const budgets = term.budgets.of(name);
+  // What else names their sets, or names them no longer, concerns them (D-63).
+  owners.onChange((set) => {
+    for (const each of rolloutsOf(caches.rollouts, set)) {
+      queue.add(`${each.namespace}/${each.name}`);
+    }
+  });
   // Also while nothing is known of PhasedRollouts: the partitions stand, whoever lowered them.
   budgets.follow(ports.letGo);
   await Promise.race([caches.rollouts.synced.catch(() => undefined), aborted(signal)]);

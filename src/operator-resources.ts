@@ -13,6 +13,7 @@ import type { ResourceType } from '#kubernetes/resource-type.ts';
 import type { RunningBudgets } from '#operator-budgets.ts';
 import type { Caches } from '#operator-caches.ts';
 import { phasedRolloutOwners } from '#phased-rollout/owners.ts';
+import { statefulsetRolloutOwners } from '#statefulset-rollout/owners.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { zoneAwareUpdateOwners } from '#zone-aware-update/owners.ts';
 
@@ -23,6 +24,8 @@ export interface ResourceCapability {
   /** All that it takes of a Role. */
   readonly permissions: readonly Permission[];
   readonly webhooks: readonly Webhook[];
+  /** Whether it asks PodDisruptionBudgets of Kubernetes, which are watched only then. @default false */
+  readonly hasNativeBudgets?: boolean;
   /** What it cannot run without, that of what it reconciles first. */
   needs(caches: Caches): readonly Need[];
   /**
@@ -60,11 +63,14 @@ export interface ResourceTerm {
 }
 
 /** All by which sets may be named, as far as this process sees it (D-63): one line a kind. */
-export function ownersOf({ rollouts, updates }: Caches): OwnersOfSets {
+export function ownersOf({ rollouts, updates, statefulsetRollouts }: Caches): OwnersOfSets {
   return new OwnersOfSets([
     groupOwners,
     phasedRolloutOwners(rollouts.informer, () => isListed(rollouts.sight)),
     zoneAwareUpdateOwners(updates.informer, () => isListed(updates.sight)),
+    statefulsetRolloutOwners(statefulsetRollouts.informer, () =>
+      isListed(statefulsetRollouts.sight),
+    ),
   ]);
 }
 

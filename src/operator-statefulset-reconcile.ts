@@ -3,47 +3,34 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
-import { ConsistentReads } from '#control/consistent-reads.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
 import { askPermissions } from '#control/optional-permissions.ts';
 import { groupOwners, OwnersOfSets } from '#control/owners-of-sets.ts';
-import { PodDeletions } from '#control/pod-deletions.ts';
 import { PredecessorWait } from '#control/predecessor-wait.ts';
-import { Refusals } from '#control/refusals.ts';
-import { UnseenWrites } from '#control/unseen-writes.ts';
-import { WatchedPods } from '#control/watched-pods.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import { createEventRecorder, silentRecorder } from '#kubernetes/events.ts';
-import type { Informer } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { LedTerm } from '#operator-led-terms.ts';
-import { callbacksOf, type RolloutOutside } from '#operator-rollout-outside.ts';
+import type { RolloutOutside } from '#operator-rollout-outside.ts';
+import { type StatefulsetCaches, statefulsetPorts } from '#operator-statefulset-ports.ts';
 import { informerParts } from '#operator-zone-caches.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
-import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { Evictions } from '#statefulset-rollout/evictions.ts';
-import { HeldTimes } from '#statefulset-rollout/held-times.ts';
-import { type NativeBudgetView, parseNativeBudget } from '#statefulset-rollout/native-budget.ts';
+import { parseNativeBudget } from '#statefulset-rollout/native-budget.ts';
 import {
   rolloutIndexers,
   rolloutKind,
   statefulsetRolloutOwners,
 } from '#statefulset-rollout/owners.ts';
-import { parseRollout, type RolloutView } from '#statefulset-rollout/parse-resource.ts';
-import { RevisionAges } from '#statefulset-rollout/revision-ages.ts';
-import { tellRollout } from '#statefulset-rollout/rollout-reasons.ts';
-import { RolloutWrites } from '#statefulset-rollout/rollout-writes.ts';
+import { parseRollout } from '#statefulset-rollout/parse-resource.ts';
 import {
   type RolloutControllerPorts,
   runStatefulsetRollouts,
 } from '#statefulset-rollout/run-statefulset-rollouts.ts';
-import { SetSights } from '#statefulset-rollout/set-sights.ts';
-import { SetWrites } from '#statefulset-rollout/set-writes.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 
 /** What all terms of one process share. */
@@ -57,13 +44,6 @@ export interface StatefulsetRolloutSettings {
   /** The only namespace that is served. @default all of them */
   readonly watchedNamespace?: string;
   readonly outside: RolloutOutside;
-}
-
-interface RolloutCaches {
-  readonly rollouts: Informer<RolloutView>;
-  readonly statefulSets: Informer<StatefulSetView>;
-  readonly pods: Informer<PodView>;
-  readonly budgets: Informer<NativeBudgetView>;
 }
 
 const longestBackoff = seconds(60);
@@ -102,7 +82,7 @@ export async function reconcileStatefulsetRollouts(
 
 async function work(
   settings: StatefulsetRolloutSettings,
-  parts: { readonly term: LedTerm; readonly caches: RolloutCaches },
+  parts: { readonly term: LedTerm; readonly caches: StatefulsetCaches },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { clock, log } = settings;
@@ -148,44 +128,26 @@ function portsOf(
     term,
     caches,
     events,
-  }: { readonly term: LedTerm; readonly caches: RolloutCaches; readonly events: EventRecorder },
+  }: {
+    readonly term: LedTerm;
+    readonly caches: StatefulsetCaches;
+    readonly events: EventRecorder;
+  },
 ): RolloutControllerPorts {
   const { client, election, leading } = term;
-  const { rollouts, statefulSets, pods } = caches;
-  const shared = { client, clock, log };
-  const leads = (): boolean => election.leads(clock.monotonic());
-  const open = new OpenDisruptions();
-  const unseenSets = new UnseenWrites(clock, statefulSets.freshness);
-  const unseenRollouts = new UnseenWrites(clock, rollouts.freshness);
-  const sights = new SetSights({ client }, (rollout, paths) => {
-    const message = `the API server keeps its own value of ${paths.join(', ')}`;
-    tellRollout(rollout, { reason: 'SemanticDiffIgnored', message }, events);
-  });
-  const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
-  const owners = new OwnersOfSets([groupOwners, statefulsetRolloutOwners(rollouts)]);
-  return {
-    ...caches,
-    ...shared,
+  const parts = {
+    client,
+    caches,
     events,
-    open,
-    sights,
-    unseenSets,
-    unseenRollouts,
     queue: createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff }),
+    open: new OpenDisruptions(),
+    leads: () => election.leads(clock.monotonic()),
+  };
+  const owners = new OwnersOfSets([groupOwners, statefulsetRolloutOwners(caches.rollouts)]);
+  return {
+    ...statefulsetPorts({ config, clock, log, outside }, parts),
     owners: owners.besides(rolloutKind),
-    reads: new ConsistentReads({ client, clock, ...freshness }),
-    refusals: new Refusals(),
-    watched: new WatchedPods(pods, clock),
-    ages: new RevisionAges(client),
-    held: new HeldTimes(),
-    evictions: new Evictions({ ...shared, open }),
-    writes: new RolloutWrites({ client, clock, unseenRollouts, leads }),
-    callbacks: callbacksOf(outside, { client, clock, leads }),
-    setWrites: new SetWrites({ client, log, sights, unseenSets }),
-    deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
-    stuckAfter: config.rollout.stuckAfter,
     predecessor: predecessorOf(leading, { config, clock }),
-    leads,
     ...(leading.kind === 'leading' && { term: leading.term }),
   };
 }
@@ -201,7 +163,7 @@ function predecessorOf(
 function createCaches(
   { clock, log, watchedNamespace: namespace = '' }: StatefulsetRolloutSettings,
   client: Client,
-): RolloutCaches {
+): StatefulsetCaches {
   const settings = { client, clock, log };
   const partsOf = (
     type: ResourceType,

@@ -16,7 +16,7 @@ import { showUpdates, showZoneBudget } from '#operator-zone-figures.ts';
 import { zoneUpdatePorts } from '#operator-zone-update-ports.ts';
 import type { UpdateMetrics } from '#telemetry/update-metrics.ts';
 import type { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
-import { updateKind } from '#zone-aware-update/owners.ts';
+import { updateKind, updatesOf } from '#zone-aware-update/owners.ts';
 import { zoneAwareUpdatePermissions } from '#zone-aware-update/permissions.ts';
 import { runZoneAwareUpdates } from '#zone-aware-update/run-zone-aware-updates.ts';
 import { zoneBudgetPermissions } from '#zone-disruption-budget/permissions.ts';
@@ -111,9 +111,16 @@ async function runUpdates(
   if (signal.aborted) return { isSettled: true };
   const looked = { ...caches.zones.caches, updates: informer };
   const { owners } = term;
+  const ports = zoneUpdatePorts({ ...term, ...settings }, { ...term, caches: looked });
+  // What else names their sets, or names them no longer, concerns them (D-63).
+  owners.onChange((set) => {
+    for (const each of updatesOf(informer, set)) {
+      ports.queue.add(`${each.namespace}/${each.name}`);
+    }
+  });
   return runZoneAwareUpdates(
     {
-      ...zoneUpdatePorts({ ...term, ...settings }, { ...term, caches: looked }),
+      ...ports,
       budgets: term.budgets.of(updates),
       owners: owners.besides(updateKind),
       predecessor: term.newPredecessorWait(),

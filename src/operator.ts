@@ -104,6 +104,7 @@ function open(options: OperatorOptions, client: Client): Opened {
   const caches = createCaches(client, {
     ...options,
     hasZones,
+    hasNativeBudgets: resources.some((each) => each.hasNativeBudgets),
     ...(hasOthers && { askAgain: permissionInterval }),
   });
   const { namespace } = config.kubernetes;

@@ -2,10 +2,10 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Millis } from '#base/units.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
+import type { ServerTrust } from '#kubernetes/server-trust.ts';
 import { AnswerTooLongError, type Method, TransportError } from '#kubernetes/transport.ts';
 import { readAuthorityBundle } from './authority-bundle.ts';
 import { ServerPools } from './server-pools.ts';
-import type { ServerTrust } from './server-trust.ts';
 
 /** A request as the SDK of AWS hands it to whoever sends it. */
 export interface AwsRequest {

@@ -6,8 +6,10 @@ import type { Beside } from '#operator.ts';
 import { decoratedClient } from '#operator-client.ts';
 import { startProbes, startScrapes } from '#operator-manager-servers.ts';
 import { phasedCapability } from '#operator-phased-capability.ts';
+import { statefulsetCapability } from '#operator-statefulset-capability.ts';
 import { UpdateMetrics } from '#telemetry/update-metrics.ts';
 import { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
+import { openOutside } from './rollout-outside.ts';
 import { type OpenParts, runConfigured } from './run.ts';
 
 /**
@@ -37,8 +39,10 @@ async function openBeside(front: AllFront, parts: OpenParts): Promise<Beside> {
   closeAtEnd(prometheus);
   const alarms = new Alarms({ clock, source: openCloudWatch({ clock, log, env: process.env }) });
   closeAtEnd(alarms);
+  const outside = openOutside(front.outside, { clock, log });
+  closeAtEnd(outside);
   return {
-    resources: [phasedCapability(prometheus)],
+    resources: [phasedCapability(prometheus), statefulsetCapability(outside)],
     zones: {
       alarms,
       prometheus,

@@ -3,6 +3,12 @@ import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { operatorFlags } from './flags.ts';
 import type { Flag } from './go-flags.ts';
+import {
+  type OutsideConfig,
+  outsideConfig,
+  outsideFlags,
+  outsideProblem,
+} from './outside-flags.ts';
 import { type FlagWithoutEffect, withoutEffect } from './phased-config.ts';
 import { type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
 import { type ConfigOutcome, readFlags } from './read-config.ts';
@@ -13,6 +19,8 @@ export interface AllFront {
   readonly metrics: (BindAddress & { readonly isSecure: boolean }) | undefined;
   /** Where `/healthz` and `/readyz` are served besides; undefined: not served. */
   readonly probes: BindAddress | undefined;
+  /** Whom StatefulsetRollouts talk to. */
+  readonly outside: OutsideConfig;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];
 }
@@ -31,15 +39,21 @@ export type AllOutcome =
 export function readAllConfig(args: readonly string[]): AllOutcome {
   const flags = operatorFlags();
   const own = ownPhasedFlags(flags.set, { probes: undefined, isElected: true });
+  const outside = outsideFlags(flags.set);
   const outcome = readFlags(flags, args);
   if (outcome.kind === 'exit') return outcome;
   const { leaderElection, kubernetes } = flags;
   const problem =
     contradiction(own.isElected, leaderElection.isEnabled) ??
-    contradiction(own.kubeconfig, kubernetes.configFile);
+    contradiction(own.kubeconfig, kubernetes.configFile) ??
+    outsideProblem(outside);
   if (problem !== undefined) return { kind: 'exit', code: 1, stderr: `${problem}\n` };
   const config = deepFreeze(withOwnFlags(outcome.config, own));
-  return { ...outcome, config, front: deepFreeze(frontOf(own)) };
+  return {
+    ...outcome,
+    config,
+    front: deepFreeze({ ...frontOf(own), outside: outsideConfig(outside) }),
+  };
 }
 
 function contradiction<T extends string | boolean>(
@@ -83,7 +97,7 @@ function logOf(
   };
 }
 
-function frontOf(own: OwnPhasedFlags): AllFront {
+function frontOf(own: OwnPhasedFlags): Omit<AllFront, 'outside'> {
   const { metricsAddress, areMetricsSecure, probeAddress } = own;
   const address = metricsAddress.value;
   return {

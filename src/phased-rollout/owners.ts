@@ -8,6 +8,16 @@ import { indexes } from './phased-indexes.ts';
 /** As conflicts name it. */
 export const phasedKind: string = resourceTypes.phasedRollouts.kind;
 
+/** Returns the PhasedRollouts that target the set, in no order; one that is deleted is there until it has let it go. */
+export function rolloutsOf(
+  { lister }: Pick<Informer<RolloutView>, 'lister'>,
+  { namespace, name }: SetName,
+): readonly RolloutView[] {
+  return lister
+    .by(indexes.target, `${namespace}/${name}`)
+    .filter((each) => !each.isDeleting || each.finalizers.includes(finalizer));
+}
+
 /**
  * PhasedRollouts, as others ask that could move their sets. One that is being deleted names its set until it has let it go.
  *
@@ -19,10 +29,8 @@ export function phasedRolloutOwners(
 ): SetOwners {
   return {
     kind: phasedKind,
-    naming: ({ namespace, name }: StatefulSetView) =>
-      rollouts.lister
-        .by(indexes.target, `${namespace}/${name}`)
-        .filter((each) => !each.isDeleting || each.finalizers.includes(finalizer))
+    naming: (set: StatefulSetView) =>
+      rolloutsOf(rollouts, set)
         .map((each) => `${phasedKind} ${each.name}`)
         .toSorted(),
     unknown: () =>

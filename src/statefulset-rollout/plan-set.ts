@@ -1,24 +1,23 @@
 import { setRef } from '#control/refs.ts';
 import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
+import type { BecauseRollout } from './plan-decision.ts';
 import { because, failing, type RolloutPass, type Step } from './plan-outcome.ts';
 import { planRolling } from './plan-rolling.ts';
 import type { Phase } from './progress.ts';
-import type { RolledSet, SetComparison } from './snapshot.ts';
+import type { RolledSet, RolloutSnapshot, SetComparison } from './snapshot.ts';
 
 /** Returns the next step towards the set that is wanted, and then towards its pods. */
 export function planSet(pass: RolloutPass): Step {
   const { snapshot, spec } = pass;
-  const { resource, owner, conflicts, target } = snapshot;
+  const { resource, owner, target } = snapshot;
   const { namespace = resource.namespace, name } = spec.set;
   if (namespace !== resource.namespace) {
     const message = `spec.statefulset.metadata.namespace must be ${resource.namespace}, where the resource is: got ${namespace}`;
     return failing('NamespaceMismatch', message);
   }
   if (owner !== undefined) return failing('StatefulSetOwnedByOther', `${name} belongs to ${owner}`);
-  if (conflicts.length > 0) {
-    const message = `${name} is also rolled out by ${conflicts.join(' and ')}: nobody touches it while two do`;
-    return { phase: phaseOf(pass), because: because('ConflictingOwners', message) };
-  }
+  const contest = contestOf(snapshot);
+  if (contest !== undefined) return { phase: phaseOf(pass), because: contest };
   if (target === undefined) return planCreation(pass);
   if (target.set.isDeleting) {
     const message = `${name} is being deleted; it is made anew once it is gone`;
@@ -29,6 +28,22 @@ export function planSet(pass: RolloutPass): Step {
     };
   }
   return planFound(pass, target);
+}
+
+/**
+ * Returns why nobody moves the set: something else would, too, or may (D-63). Not even its template is written then: another
+ * one's set would lose what that has written.
+ */
+export function contestOf({
+  conflicts,
+  unknownOwners,
+  target,
+}: Pick<RolloutSnapshot, 'conflicts' | 'unknownOwners' | 'target'>): BecauseRollout | undefined {
+  if (conflicts.length > 0) {
+    const message = `${target?.set.name ?? 'the set'} is moved by nobody, as ${conflicts.join(', ')} would move it, too`;
+    return because('ConflictingOwners', message);
+  }
+  return unknownOwners === undefined ? undefined : because('ViewNotFresh', unknownOwners);
 }
 
 /** Where it stands already. */

@@ -110,6 +110,15 @@ describe('a StatefulsetRollout does not begin', () => {
     assert.equal(play.run(), 'RolloutDone RolloutDone');
   });
 
+  test('while it is not known whether something else would roll its set out [D-63]', () => {
+    const play = rolling();
+    play.unknownOwners = 'whether a PhasedRollout names a set is not known';
+    assert.equal(play.rest(), 'Pending ViewNotFresh');
+    assert.deepEqual(play.done, []);
+    play.unknownOwners = undefined;
+    assert.equal(play.run(), 'RolloutDone RolloutDone');
+  });
+
   test('before its finalizer stands', () => {
     const play = new RolloutPlay();
     play.hasFinalizer = false;

@@ -5,7 +5,7 @@ import { isAsked, planEnd } from './plan-callback.ts';
 import { unlessLate } from './plan-deadline.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 import { because, planOf, type RolloutPass, type Step } from './plan-outcome.ts';
-import { planScale, planSet } from './plan-set.ts';
+import { contestOf, planScale, planSet } from './plan-set.ts';
 import { isTerminal, noProgress, type RolloutProgress } from './progress.ts';
 import type { RolloutSnapshot, WantedRollout } from './snapshot.ts';
 
@@ -154,8 +154,10 @@ function planEnded(pass: RolloutPass): Step {
 }
 
 /** Whether the resource was edited since its end, and the set is there and its own. */
-function isEdited({ resource, target, owner, conflicts }: RolloutSnapshot): boolean {
-  if (owner !== undefined || conflicts.length > 0 || target?.set.isDeleting === true) return false;
+function isEdited(snapshot: RolloutSnapshot): boolean {
+  const { resource, target, owner } = snapshot;
+  const isContested = owner !== undefined || contestOf(snapshot) !== undefined;
+  if (isContested || target?.set.isDeleting === true) return false;
   return resource.generation > resource.observedGeneration;
 }
 

@@ -86,6 +86,7 @@ export function rolloutMomentOf(
     validation: sights.validation(rollout),
     owner: ownerOf(rollout, target, ports),
     conflicts: target === undefined ? [] : owners.conflicts(target.set),
+    unknownOwners: owners.unknown(),
     evictions: ports.evictions.results(rollout.uid),
     budgets: budgetsOf(rollout, target, ports),
     discovery: discoveryOf(rollout),

@@ -7,11 +7,11 @@ import { isProven } from '#control/set-proof.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { CallbackAttempts } from './callback-attempts.ts';
 import type { RolloutView } from './parse-resource.ts';
-import { isTerminal } from './progress.ts';
 import { type RolloutActionPorts, RolloutActions } from './rollout-actions.ts';
 import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
 import { formatStatus } from './status-view.ts';
+import { toldHolds } from './told-holds.ts';
 
 /** What passes go through. */
 export interface RolloutPassPorts extends RolloutActionPorts {
@@ -129,10 +129,8 @@ export class RolloutPassRun {
     }
   }
 
-  #ended({ rollout, plan }: RolloutMoment, requeue: Requeue): RolloutPassEnd {
-    const isWaiting = plan.action === undefined && !isTerminal(plan.progress.phase);
-    const holds = isWaiting && plan.because !== undefined ? [plan.because] : [];
-    return { kind: 'ended', rollout, holds, requeue };
+  #ended(moment: RolloutMoment, requeue: Requeue): RolloutPassEnd {
+    return { kind: 'ended', rollout: moment.rollout, holds: toldHolds(moment), requeue };
   }
 
   /** Told, and then stored: who was told twice knows it by the key of the outcome (E-14). */

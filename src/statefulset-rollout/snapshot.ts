@@ -21,6 +21,8 @@ export interface RolloutSnapshot {
   readonly owner: string | undefined;
   /** What else would move the set, such as `PhasedRollout a`; nobody moves it then (D-63). */
   readonly conflicts: readonly string[];
+  /** Why it is not known yet what else would, as a clause; undefined where it is. */
+  readonly unknownOwners: string | undefined;
   /** How the evictions of this process ended that were sent last; undefined where none was. */
   readonly evictions: EvictionResults | undefined;
   /** Native budgets of the namespace that select the pods. */

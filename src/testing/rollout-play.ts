@@ -74,6 +74,7 @@ export class RolloutPlay {
   heldUntil: Instant | undefined;
   owner: string | undefined;
   conflicts: readonly string[] = [];
+  unknownOwners: string | undefined;
   comparison: SetComparison | undefined;
   validation: SetValidation = { kind: 'accepted' };
   evictions: EvictionResults | undefined;
@@ -149,6 +150,7 @@ export class RolloutPlay {
       validation: this.validation,
       owner: this.owner,
       conflicts: this.conflicts,
+      unknownOwners: this.unknownOwners,
       evictions: this.evictions,
       budgets: this.#budgets(),
       discovery: this.#discovery(),

@@ -10,13 +10,11 @@ import {
   createDb,
   createRollout,
   deleteRollout,
-  forbidRollouts,
   hasRollout,
   installRollouts,
   messagesOf,
   newPodsOf,
   openBoth,
-  openGroups,
   ownerOf,
   partitionOf,
   patchAny,
@@ -200,64 +198,5 @@ test('a set that is switched to OnDelete in the middle of its rollout by phases 
   // Without its PhasedRollout it is its group's.
   await deleteRollout(world);
   await until(world, 'it is promoted', () => eventReasons(world, 'db').includes('ZoneUpdated'));
-  await world.close();
-});
-
-test('an operator of groups alone leaves a set alone that a PhasedRollout names, where it may list those', async () => {
-  const world = await openGroups();
-  await installRollouts(world);
-  await createRollout(world, set);
-  await world.readyOperator();
-  await world.setImage(images.new);
-  await world.clock.advance(minutes(5));
-  assert.deepEqual(
-    world.zones.map((zone) => newPodsOf(world, zone)),
-    [2, 0, 2],
-  );
-  assert.deepEqual(messagesOf(world, set, 'ConflictingOwners'), [both]);
-  await deleteRollout(world);
-  await world.untilRolled(images.new);
-  await world.close();
-});
-
-test('an operator of groups alone whose Role does not permit to list PhasedRollouts reads none, says nothing of it, and rolls', async () => {
-  const world = await openGroups();
-  await installRollouts(world);
-  await createRollout(world, set);
-  forbidRollouts(world);
-  await world.readyOperator();
-  await world.setImage(images.new);
-  await world.untilRolled(images.new);
-  const asked = world.cluster.eventLog.calls.filter(
-    ({ user, resource }) => user === OPERATOR_USER && resource.startsWith('phasedrollouts'),
-  );
-  assert.deepEqual(asked, []);
-  const lines = world.record.log.filter((each) => JSON.stringify(each).includes('phasedrollouts'));
-  assert.deepEqual(lines, []);
-  await world.close();
-});
-
-test('nothing is taken away while PhasedRollouts are there that could not be listed yet, which is told', async () => {
-  const world = await openGroups();
-  await installRollouts(world);
-  const disarm = world.cluster.faults.add({
-    match: { user: OPERATOR_USER, resource: 'phasedrollouts' },
-    action: { kind: 'error', code: 500 },
-  });
-  await world.readyOperator();
-  await world.setImage(images.new);
-  await world.clock.advance(minutes(5));
-  assert.deepEqual(
-    world.zones.map((zone) => newPodsOf(world, zone)),
-    [0, 0, 0],
-  );
-  assert.match(
-    world.zones
-      .flatMap((zone) => messagesOf(world, `ingester-zone-${zone}`, 'ViewNotFresh'))
-      .join(),
-    /whether a PhasedRollout names a set is not known/,
-  );
-  disarm();
-  await world.untilRolled(images.new);
   await world.close();
 });

@@ -5,9 +5,11 @@ import { Alarms } from '#check/alarms.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { phasedCapability } from '#operator-phased-capability.ts';
+import { statefulsetCapability } from '#operator-statefulset-capability.ts';
 import { UpdateMetrics } from '#telemetry/update-metrics.ts';
 import { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
 import { FakePrometheus } from '#testing/fake-prometheus.ts';
+import { quietOutside } from '#testing/rollout-outside.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { GROUP, NAMESPACE } from '#testing/world-group.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
@@ -28,7 +30,7 @@ export function openZoned(options: WorldOptions = {}): Promise<World> {
       const prometheus = new FakePrometheus(clock);
       const alarms = new Alarms({ clock, source: new FakeAlarmSource(() => clock.now()) });
       return {
-        resources: [phasedCapability(prometheus)],
+        resources: [phasedCapability(prometheus), statefulsetCapability(quietOutside())],
         zones: {
           alarms,
           prometheus,

@@ -12,7 +12,6 @@ import {
   installRollouts,
   messagesOf,
   newPodsOf,
-  openGroups,
   partitionOf,
   until,
   untilDb,
@@ -89,22 +88,6 @@ test('a set of a group that a ZoneAwareUpdate names is moved by neither, and bot
   assert.deepEqual(messagesOf(world, set, 'ConflictingOwners'), [
     `${set} is moved by nobody, as ZoneAwareUpdate zau would move it, too`,
   ]);
-  await deleteUpdate(world);
-  await world.untilRolled(images.new);
-  await world.close();
-});
-
-test('an operator of groups alone leaves a set alone that a ZoneAwareUpdate names, where it may list those', async () => {
-  const world = await openGroups();
-  await installZones(world);
-  await createUpdate(world, set);
-  await world.readyOperator();
-  await world.setImage(images.new);
-  await world.clock.advance(minutes(5));
-  assert.deepEqual(
-    world.zones.map((zone) => newPodsOf(world, zone)),
-    [2, 0, 2],
-  );
   await deleteUpdate(world);
   await world.untilRolled(images.new);
   await world.close();

@@ -15,6 +15,7 @@ import { FakeReceiver } from '#testing/fake-receiver.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { PausableClock } from '#testing/pausable-clock.ts';
 import { seenWhileRunning } from '#testing/pausable-transport.ts';
+import { quietOutside } from '#testing/rollout-outside.ts';
 import { mostDown } from './phased-judge.ts';
 import { type Environment, startEnvironment, templateOf } from './virtual-environment.ts';
 
@@ -80,15 +81,7 @@ export class PercentStage {
     const transport = this.env.cluster.transport({ user: identity });
     const [ending, killing] = [new AbortController(), new AbortController()];
     const metrics = createOperatorMetrics(createMetricsRegistry());
-    const outside = {
-      cluster: 'prod-1',
-      callback: {
-        sender: this.receiver,
-        signingKey: undefined,
-        mostAttempts: 10,
-        random: () => 0,
-      },
-    };
+    const outside = quietOutside(this.receiver);
     const given = { config: outcome.config, clock, log, metrics, identity, outside };
     const run = runLedTerms(
       { ...given, transport: seenWhileRunning(clock, transport) },

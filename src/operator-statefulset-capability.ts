@@ -1,0 +1,68 @@
+import { aborted } from '#base/aborted.ts';
+import { seconds } from '#base/units.ts';
+import type { OwnersOfSets } from '#control/owners-of-sets.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import type { ResourceCapability, ResourceTerm } from '#operator-resources.ts';
+import type { RolloutOutside } from '#operator-rollout-outside.ts';
+import { statefulsetPorts } from '#operator-statefulset-ports.ts';
+import { rolloutKind, rolloutsOf } from '#statefulset-rollout/owners.ts';
+import type { RolloutView } from '#statefulset-rollout/parse-resource.ts';
+import { statefulsetRolloutPermissions } from '#statefulset-rollout/permissions.ts';
+import { runStatefulsetRollouts } from '#statefulset-rollout/run-statefulset-rollouts.ts';
+
+const longestBackoff = seconds(60);
+
+/** Carries StatefulsetRollouts out beside groups; what evictions ask of disruption budgets, our webhook answers. */
+export function statefulsetCapability(outside: RolloutOutside): ResourceCapability {
+  return {
+    name: 'statefulset-rollouts',
+    permissions: statefulsetRolloutPermissions,
+    webhooks: [],
+    hasNativeBudgets: true,
+    needs: ({ statefulsetRollouts, nativeBudgets }) => [
+      statefulsetRollouts,
+      ...(nativeBudgets === undefined ? [] : [nativeBudgets]),
+    ],
+    run: (term, signal) => reconcile({ ...term, outside }, signal),
+  };
+}
+
+async function reconcile(
+  term: ResourceTerm & { readonly outside: RolloutOutside },
+  signal: AbortSignal,
+): Promise<{ readonly isSettled: boolean }> {
+  const { clock, client, events, open, owners } = term;
+  const { statefulsetRollouts, nativeBudgets, statefulSets, pods } = term.caches;
+  if (nativeBudgets === undefined) throw new Error('Cannot roll out without a view of budgets');
+  const rollouts = statefulsetRollouts.informer;
+  const budgets = nativeBudgets.informer;
+  const synced = Promise.all([rollouts.synced, budgets.synced]);
+  await Promise.race([synced.catch(() => undefined), aborted(signal)]);
+  if (signal.aborted) return { isSettled: true };
+  const queue = createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff });
+  wakeByOwners(owners, rollouts, queue);
+  const caches = { rollouts, statefulSets, pods, budgets };
+  const leads = (): boolean => term.leads();
+  return runStatefulsetRollouts(
+    {
+      ...statefulsetPorts(term, { client, caches, events, queue, open, leads }),
+      owners: owners.besides(rolloutKind),
+      predecessor: term.newPredecessorWait(),
+      ...(term.term !== undefined && { term: term.term }),
+    },
+    signal,
+  );
+}
+
+/** What else names their sets, or names them no longer, concerns them (D-63). */
+function wakeByOwners(
+  owners: OwnersOfSets,
+  rollouts: Pick<Informer<RolloutView>, 'lister'>,
+  queue: WorkQueue,
+): void {
+  const wake = ({ namespace, name }: RolloutView): void => queue.add(`${namespace}/${name}`);
+  owners.onChange((set) => rolloutsOf(rollouts, set).forEach(wake));
+  owners.onState(() => [...rollouts.lister.list()].forEach(wake));
+}

@@ -1,0 +1,95 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import type { Config } from '#config/config.ts';
+import { ConsistentReads } from '#control/consistent-reads.ts';
+import type { OpenDisruptions } from '#control/open-disruptions.ts';
+import { PodDeletions } from '#control/pod-deletions.ts';
+import { Refusals } from '#control/refusals.ts';
+import { UnseenWrites } from '#control/unseen-writes.ts';
+import { WatchedPods } from '#control/watched-pods.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import type { Informer } from '#kubernetes/informer.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import { callbacksOf, type RolloutOutside } from '#operator-rollout-outside.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { Evictions } from '#statefulset-rollout/evictions.ts';
+import { HeldTimes } from '#statefulset-rollout/held-times.ts';
+import type { NativeBudgetView } from '#statefulset-rollout/native-budget.ts';
+import type { RolloutView } from '#statefulset-rollout/parse-resource.ts';
+import { RevisionAges } from '#statefulset-rollout/revision-ages.ts';
+import { tellRollout } from '#statefulset-rollout/rollout-reasons.ts';
+import { RolloutWrites } from '#statefulset-rollout/rollout-writes.ts';
+import type { RolloutControllerPorts } from '#statefulset-rollout/run-statefulset-rollouts.ts';
+import { SetSights } from '#statefulset-rollout/set-sights.ts';
+import { SetWrites } from '#statefulset-rollout/set-writes.ts';
+
+/** What all terms of one process share. */
+export interface StatefulsetPortSettings {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly outside: RolloutOutside;
+}
+
+/** What carrying StatefulsetRollouts out looks at. */
+export interface StatefulsetCaches {
+  readonly rollouts: Informer<RolloutView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly pods: Informer<PodView>;
+  /** Those of Kubernetes. */
+  readonly budgets: Informer<NativeBudgetView>;
+}
+
+/** What carrying StatefulsetRollouts out shares with others in its process. */
+export interface StatefulsetParts {
+  readonly client: Client;
+  readonly caches: StatefulsetCaches;
+  readonly events: EventRecorder;
+  readonly queue: WorkQueue;
+  /** Disruptions of ours that the cache may not show yet, whoever sends them. */
+  readonly open: OpenDisruptions;
+  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  leads(): boolean;
+}
+
+/** What only the process that leads knows. */
+type OfTheTerm = 'predecessor' | 'term' | 'owners';
+
+/** Returns what a term works with, and that knows nothing of its Lease but whether it is held. */
+export function statefulsetPorts(
+  { config, clock, log, outside }: StatefulsetPortSettings,
+  { client, caches, events, queue, open, leads }: StatefulsetParts,
+): Omit<RolloutControllerPorts, OfTheTerm> {
+  const { rollouts, statefulSets, pods } = caches;
+  const shared = { client, clock, log };
+  const unseenSets = new UnseenWrites(clock, statefulSets.freshness);
+  const unseenRollouts = new UnseenWrites(clock, rollouts.freshness);
+  const sights = new SetSights({ client }, (rollout, paths) => {
+    const message = `the API server keeps its own value of ${paths.join(', ')}`;
+    tellRollout(rollout, { reason: 'SemanticDiffIgnored', message }, events);
+  });
+  const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
+  return {
+    ...caches,
+    ...shared,
+    events,
+    queue,
+    open,
+    sights,
+    unseenSets,
+    unseenRollouts,
+    leads,
+    reads: new ConsistentReads({ client, clock, ...freshness }),
+    refusals: new Refusals(),
+    watched: new WatchedPods(pods, clock),
+    ages: new RevisionAges(client),
+    held: new HeldTimes(),
+    evictions: new Evictions({ ...shared, open }),
+    writes: new RolloutWrites({ client, clock, unseenRollouts, leads }),
+    callbacks: callbacksOf(outside, { client, clock, leads }),
+    setWrites: new SetWrites({ client, log, sights, unseenSets }),
+    deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
+    stuckAfter: config.rollout.stuckAfter,
+  };
+}
