@@ -34,12 +34,11 @@ export const rows: readonly (readonly string[])[] = [
     'operator-statefulset-ports',
     'operator-manager-servers',
     'operator-role',
-    'operator-rollout-outside',
     'operator-zone-budgets',
     'operator-zone-figures',
     'operator-zone-update-ports',
   ],
-  ['operator-caches', 'operator-certificate', 'operator-missing-rules'],
+  ['operator-caches', 'operator-certificate', 'operator-missing-rules', 'operator-rollout-outside'],
   ['operator-zone-caches'],
   ['operator-all-permissions'],
   [

@@ -11,7 +11,7 @@ import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import { callbacksOf, type RolloutOutside } from '#operator-rollout-outside.ts';
+import { callbacksOf, type RolloutOutside, reportsOf } from '#operator-rollout-outside.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { Evictions } from '#statefulset-rollout/evictions.ts';
 import { HeldTimes } from '#statefulset-rollout/held-times.ts';
@@ -50,7 +50,7 @@ export interface StatefulsetParts {
   /** Disruptions of ours that the cache may not show yet, whoever sends them. */
   readonly open: OpenDisruptions;
   /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
-  leads(): boolean;
+  readonly leads: () => boolean;
 }
 
 /** What only the process that leads knows. */
@@ -88,6 +88,7 @@ export function statefulsetPorts(
     evictions: new Evictions({ ...shared, open }),
     writes: new RolloutWrites({ client, clock, unseenRollouts, leads }),
     callbacks: callbacksOf(outside, { client, clock, leads }),
+    slack: reportsOf(outside, { ...shared, events, rollouts, unseenRollouts, leads }),
     setWrites: new SetWrites({ client, log, sights, unseenSets }),
     deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
     stuckAfter: config.rollout.stuckAfter,

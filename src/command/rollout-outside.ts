@@ -3,8 +3,10 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { problemText } from '#base/parsed.ts';
 import type { OutsideConfig } from '#config/outside-flags.ts';
+import { tlsOf } from '#kubernetes/server-trust.ts';
 import { createCallbackClient } from '#notification/callback-client.ts';
 import { parseCallbackHosts } from '#notification/callback-hosts.ts';
+import { createSlackClient, type SlackClientOptions } from '#notification/slack-client.ts';
 import type { RolloutOutside } from '#operator-rollout-outside.ts';
 
 /** What {@link openOutside} works with. */
@@ -22,12 +24,13 @@ const version = 'callback.v1';
  * @throws {Error} all that is wrong with the list of hosts
  */
 export function openOutside(
-  { clusterName, callback }: OutsideConfig,
+  { clusterName, callback, slack }: OutsideConfig,
   { clock, log }: OutsideParts,
 ): RolloutOutside & { close(): Promise<void> } {
   const hosts = parseCallbackHosts(callback.allowedHosts);
   if (hosts.kind === 'invalid') throw new Error(hosts.problems.map(problemText).join('\n'));
   const { signingKeyFile, attempts, permitsLoopback } = callback;
+  const { tokenFile } = slack;
   const sender = createCallbackClient({
     clock,
     logger: log,
@@ -43,8 +46,17 @@ export function openOutside(
       random: Math.random,
       signingKey: signingKeyFile === undefined ? undefined : () => keyIn(signingKeyFile),
     },
+    slack: {
+      open: (token) => createSlackClient({ clock, env: process.env, token, ...slackPlace(slack) }),
+      ownToken: tokenFile === undefined ? undefined : () => readFile(tokenFile, 'utf8'),
+    },
     close: async () => sender.close(),
   };
+}
+
+/** Slack is trusted as the host trusts. */
+function slackPlace({ url }: OutsideConfig['slack']): Pick<SlackClientOptions, 'baseUrl' | 'tls'> {
+  return { tls: tlsOf({}), ...(url !== undefined && { baseUrl: new URL(url) }) };
 }
 
 /** The bytes of a file but for a line break at its end, which editors add. */

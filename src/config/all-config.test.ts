@@ -17,7 +17,10 @@ test('readAllConfig() has the ports and defaults of the rollout-operator, and se
   assert.ok(usual.kind === 'run');
   const { config, front } = read();
   assert.deepEqual(config, usual.config);
-  assert.deepEqual(front, { metrics: undefined, probes: undefined, withoutEffect: [] });
+  const { outside, ...others } = front;
+  assert.deepEqual(others, { metrics: undefined, probes: undefined, withoutEffect: [] });
+  assert.deepEqual(outside.callback.allowedHosts, []);
+  assert.equal(outside.slack.tokenFile, undefined);
 });
 
 test('readAllConfig() knows every flag of the sts-phased-rollout-operator', () => {

@@ -54,6 +54,7 @@ export type RolloutReason =
   | 'AwaitingCallback'
   | 'CallbackFailed'
   | 'CallbackSuperseded'
+  | 'NotificationFailed'
   // How it ended.
   | 'PercentBelowActual'
   | 'RolloutDone'

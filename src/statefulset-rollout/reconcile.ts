@@ -117,7 +117,7 @@ export class RolloutReconciler {
   }
 
   #forget(key: string): PassResult {
-    const { refusals, writes, sights, evictions, held } = this.#ports;
+    const { refusals, writes, sights, evictions, held, slack } = this.#ports;
     refusals.forget(key);
     held.forget(key);
     const uid = this.#uids.get(key);
@@ -125,6 +125,7 @@ export class RolloutReconciler {
       writes.forget(uid);
       sights.forget(uid);
       evictions.forget(uid);
+      slack.forget(uid);
     }
     this.#uids.delete(key);
     this.#reporter.forget(key);

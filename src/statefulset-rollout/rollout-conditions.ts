@@ -7,6 +7,7 @@ import type { RolloutPlan } from './plan-decision.ts';
 import { isLeaked, type Place } from './plan-places.ts';
 import { namesOf } from './plan-rotation.ts';
 import { isTerminal } from './progress.ts';
+import type { SlackHealth } from './slack-reports.ts';
 import type { RolloutSnapshot } from './snapshot.ts';
 
 /** What conditions are made of. */
@@ -15,6 +16,8 @@ export interface ConditionParts {
   readonly snapshot: RolloutSnapshot;
   readonly plan: RolloutPlan;
   readonly places: readonly Place[];
+  /** How Slack takes messages, as far as this process has sent some. */
+  readonly slack?: SlackHealth | undefined;
 }
 
 type Wanted = Record<string, WantedCondition>;
@@ -28,6 +31,7 @@ export function rolloutConditions(parts: ConditionParts, now: Instant): readonly
     ...limits(parts),
     ...leak(parts),
     ...callback(parts),
+    ...notifications(parts),
   };
   return nextConditions(rollout.writtenStatus, wanted, { generation: rollout.generation, now });
 }
@@ -72,6 +76,17 @@ function limits({ snapshot }: ConditionParts): Wanted {
   return snapshot.target === undefined
     ? {}
     : { ParallelismLimited: { status: isOrdered ? 'True' : 'False', because } };
+}
+
+/** What was stored by another process stays. */
+function notifications({ slack }: ConditionParts): Wanted {
+  if (slack === undefined) return {};
+  if (slack.kind === 'healthy') {
+    const because = { reason: 'MessagesSent', message: 'Slack takes the messages' };
+    return { NotificationsHealthy: { status: 'True', because } };
+  }
+  const because = { reason: 'MessagesRefused', message: slack.error };
+  return { NotificationsHealthy: { status: 'False', because } };
 }
 
 /** Whether the receiver was told, from the first attempt on. */

@@ -19,6 +19,7 @@ import type { RolloutPlan } from './plan-decision.ts';
 import { isTerminal } from './progress.ts';
 import type { RevisionAges } from './revision-ages.ts';
 import type { SetSights } from './set-sights.ts';
+import type { SlackHealth, SlackReports } from './slack-reports.ts';
 import type { RolledSet, RolloutSnapshot, SetComparison } from './snapshot.ts';
 
 /** What moments are made of. */
@@ -35,6 +36,7 @@ export interface RolloutMomentPorts extends HoldPorts {
   readonly ages: RevisionAges;
   readonly evictions: Evictions;
   readonly held: HeldTimes;
+  readonly slack: Pick<SlackReports, 'healthOf'>;
   readonly stuckAfter: Millis | undefined;
 }
 
@@ -47,6 +49,8 @@ export interface RolloutMoment extends LookedAt {
   readonly plan: RolloutPlan;
   /** Revisions whose age the plan would need, and that has not been read. */
   readonly unreadRevisions: readonly string[];
+  /** How Slack takes messages, as far as this process has sent some. */
+  readonly slack: SlackHealth | undefined;
 }
 
 /** The resource as it was when something was decided: the record of that decision, once it shows, does not forbid it. */
@@ -98,7 +102,8 @@ export function rolloutMomentOf(
   };
   const plan = planStatefulsetRollout(snapshot, at.now);
   const whole: WholeProof = { ...proof, budgets: { kind: 'not-permitted' } };
-  return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions };
+  const slack = ports.slack.healthOf(rollout);
+  return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions, slack };
 }
 
 /** No Consul is known: what asks for one is held, unless it says that it can do without. */

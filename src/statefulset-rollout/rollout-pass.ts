@@ -10,6 +10,7 @@ import type { RolloutView } from './parse-resource.ts';
 import { type RolloutActionPorts, RolloutActions } from './rollout-actions.ts';
 import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
+import type { SlackReports } from './slack-reports.ts';
 import { formatStatus } from './status-view.ts';
 import { toldHolds } from './told-holds.ts';
 
@@ -17,6 +18,7 @@ import { toldHolds } from './told-holds.ts';
 export interface RolloutPassPorts extends RolloutActionPorts {
   readonly log: Logger;
   readonly callbacks: CallbackAttempts;
+  readonly slack: SlackReports;
   readonly unseenSets: UnseenWrites;
   readonly unseenRollouts: UnseenWrites;
 }
@@ -130,6 +132,7 @@ export class RolloutPassRun {
   }
 
   #ended(moment: RolloutMoment, requeue: Requeue): RolloutPassEnd {
+    this.#ports.slack.show(moment);
     return { kind: 'ended', rollout: moment.rollout, holds: toldHolds(moment), requeue };
   }
 

@@ -140,6 +140,11 @@ const rolloutReasons: Readonly<
     isTrueWhen: 'The receiver of the callback was not told how the rollout ended, and will not be.',
     remedy: 'Look at the message; a new stage id has it told again.',
   },
+  NotificationFailed: {
+    kind: 'warn',
+    isTrueWhen: 'Slack refuses the messages of the rollout for good; the rollout goes on.',
+    remedy: 'Look at the word of Slack in the message: at the channel, or at the token.',
+  },
   CallbackSuperseded: {
     kind: 'warn',
     isTrueWhen: 'Another rollout began before the receiver could be told how the last one ended.',

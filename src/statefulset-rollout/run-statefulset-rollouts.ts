@@ -33,6 +33,8 @@ export async function runStatefulsetRollouts(
 ): Promise<{ readonly isSettled: boolean }> {
   const { queue, clock, log, rollouts, predecessor } = ports;
   const reconciler = new RolloutReconciler(ports);
+  const ending = new AbortController();
+  const telling = ports.slack.run(AbortSignal.any([signal, ending.signal]));
   wakeByChanges(ports);
   try {
     await runController(
@@ -48,7 +50,8 @@ export async function runStatefulsetRollouts(
       signal,
     );
   } finally {
-    await reconciler.idle();
+    ending.abort();
+    await Promise.all([reconciler.idle(), telling]);
   }
   const keys = [...rollouts.lister.list()].map(nameOf);
   return { isSettled: !reconciler.hasUnanswered() && !predecessor.isPending(keys) };

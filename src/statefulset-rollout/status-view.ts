@@ -10,6 +10,7 @@ import { targetReplicas } from './plan-percent.ts';
 import { isLeaked, type Place, placesOf } from './plan-places.ts';
 import { isTerminal } from './progress.ts';
 import { rolloutConditions } from './rollout-conditions.ts';
+import type { SlackHealth } from './slack-reports.ts';
 import type { RolloutSnapshot } from './snapshot.ts';
 import { formatRollout, podsIn } from './status.ts';
 
@@ -19,6 +20,8 @@ export interface StatusParts {
   readonly snapshot: RolloutSnapshot;
   readonly plan: RolloutPlan;
   readonly now: Instant;
+  /** How Slack takes messages, as far as this process has sent some. */
+  readonly slack?: SlackHealth | undefined;
 }
 
 /** So many pods are listed one by one; a set that is larger has a number for the others. */
@@ -37,6 +40,7 @@ export function formatStatus(parts: StatusParts): JsonObject {
   const listed = places.slice(0, mostListed);
   const names = new Set(listed.map(({ name }) => name));
   const { writtenStatus } = rollout;
+  const before = evictionTimes(writtenStatus);
   const reason = because === undefined ? '' : `${because.reason}: ${because.message}`;
   return {
     ...keptOf(writtenStatus),
@@ -47,7 +51,7 @@ export function formatStatus(parts: StatusParts): JsonObject {
     ...discoveredIn(snapshot, places),
     paused: progress.phase === 'Paused',
     deleted: progress.isDeleted,
-    pods: listed.map((place) => podEntry(place, parts)),
+    pods: listed.map((place) => podEntry(place, parts, before)),
     ...(places.length > listed.length && { podsOmitted: places.length - listed.length }),
     ...(!isTerminal(progress.phase) &&
       requeue.kind === 'at' && { reconcileAfter: formatUtcSeconds(requeue.at) }),
@@ -62,8 +66,8 @@ export function formatStatus(parts: StatusParts): JsonObject {
   };
 }
 
-/** By ordinal, the highest first; none where there is no set, or the spec cannot be read. */
-function placesIn({ snapshot, plan, now }: StatusParts): readonly Place[] {
+/** Returns the places by ordinal, the highest first; none where there is no set, or the spec cannot be read. */
+export function placesIn({ snapshot, plan, now }: StatusParts): readonly Place[] {
   const { resource, target } = snapshot;
   if (target === undefined || resource.spec.kind === 'invalid') return [];
   const seen = { ...snapshot, resource: { ...resource, progress: plan.progress } };
@@ -86,9 +90,13 @@ function discoveredIn({ discovery }: RolloutSnapshot, places: readonly Place[]):
 }
 
 /** Members that are false or empty are left out: there may be a thousand of them. */
-function podEntry(place: Place, parts: StatusParts): JsonObject {
+function podEntry(
+  place: Place,
+  parts: StatusParts,
+  before: ReadonlyMap<string, string>,
+): JsonObject {
   const { name, pod, isRotated } = place;
-  const evictedAt = isRotated ? evictedAtOf(name, parts) : undefined;
+  const evictedAt = isRotated ? (evictedNow(name, parts) ?? before.get(name)) : undefined;
   return {
     name,
     ...(pod !== undefined && standingOf(pod, parts.snapshot)),
@@ -111,13 +119,20 @@ function standingOf(pod: PodView, { discovery }: RolloutSnapshot): JsonObject {
   };
 }
 
-/** When the pod was let go last; undefined where it never was. */
-function evictedAtOf(name: string, { rollout, plan, now }: StatusParts): string | undefined {
+/** When each pod was let go last, by name, as the status has it. */
+function evictionTimes(writtenStatus: JsonObject): ReadonlyMap<string, string> {
+  const times = podsIn(writtenStatus).flatMap((pod) => {
+    const [name, evictedAt] = [stringAt(pod, 'name'), stringAt(pod, 'evictedAt')];
+    return name === undefined || evictedAt === undefined ? [] : [[name, evictedAt] as const];
+  });
+  return new Map(times);
+}
+
+/** The present time where the pod is let go now. */
+function evictedNow(name: string, { plan, now }: StatusParts): string | undefined {
   const { action } = plan;
   const isSent = action?.kind === 'evict' && action.pods.some((each) => each.name === name);
-  if (isSent) return formatUtcSeconds(now);
-  const before = podsIn(rollout.writtenStatus).find((each) => each['name'] === name);
-  return before === undefined ? undefined : stringAt(before, 'evictedAt');
+  return isSent ? formatUtcSeconds(now) : undefined;
 }
 
 function countsOf({ snapshot }: StatusParts, places: readonly Place[]): JsonObject {

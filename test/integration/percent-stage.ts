@@ -12,6 +12,7 @@ import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { FakeReceiver } from '#testing/fake-receiver.ts';
+import { FakeSlack } from '#testing/fake-slack.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { PausableClock } from '#testing/pausable-clock.ts';
 import { seenWhileRunning } from '#testing/pausable-transport.ts';
@@ -37,12 +38,14 @@ export class PercentStage {
   readonly running: PercentRun[] = [];
   readonly replicas: number;
   readonly receiver: FakeReceiver;
+  readonly slack: FakeSlack;
   #runs = 0;
 
   private constructor(env: Environment, replicas: number) {
     this.env = env;
     this.replicas = replicas;
     this.receiver = new FakeReceiver(() => env.clock.now());
+    this.slack = new FakeSlack(() => env.clock.monotonic());
   }
 
   /** The definition, a budget by which two pods may be away, and nothing else. */
@@ -81,7 +84,7 @@ export class PercentStage {
     const transport = this.env.cluster.transport({ user: identity });
     const [ending, killing] = [new AbortController(), new AbortController()];
     const metrics = createOperatorMetrics(createMetricsRegistry());
-    const outside = quietOutside(this.receiver);
+    const outside = quietOutside(this.receiver, this.slack);
     const given = { config: outcome.config, clock, log, metrics, identity, outside };
     const run = runLedTerms(
       { ...given, transport: seenWhileRunning(clock, transport) },

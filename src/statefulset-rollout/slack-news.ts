@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '#base/json.ts';
+import type { WantedThread } from '#notification/outbox-wants.ts';
+import type { PodNews, RolloutNews } from '#notification/rollout-news.ts';
+import { summaryContent } from '#notification/slack-message.ts';
+import { pageContents } from '#notification/slack-pages.ts';
+import { readStoredThread } from '#notification/stored-thread.ts';
+import { isReady } from '#statefulset/availability.ts';
+import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
+import type { SlackTarget, StatefulsetRolloutSpec } from './api.ts';
+import { parallelismOf } from './plan-budget.ts';
+import type { Place } from './plan-places.ts';
+import { isLeaked } from './plan-places.ts';
+import { isTerminal, type RolloutProgress } from './progress.ts';
+import type { RolloutSnapshot } from './snapshot.ts';
+import { formatStatus, placesIn, type StatusParts } from './status-view.ts';
+
+/** What messages are made of. */
+export interface NewsParts extends StatusParts {
+  /** Name of the cluster; may be empty. */
+  readonly cluster: string;
+}
+
+/** Returns what Slack is to show of a rollout; undefined where nobody is to be told, or nothing has begun. */
+export function wantedThread(parts: NewsParts): WantedThread | undefined {
+  const { rollout, plan } = parts;
+  const { progress } = plan;
+  const spec = rollout.spec.kind === 'valid' ? rollout.spec.value : undefined;
+  const slack = spec?.slack;
+  const { phase } = progress;
+  if (spec === undefined || slack === undefined || phase === undefined) return undefined;
+  const places = placesIn(parts);
+  const status = formatStatus(parts);
+  return {
+    uid: rollout.uid,
+    key: messageKey(progress, spec),
+    account: accountOf(rollout.namespace, slack),
+    channel: slack.channel,
+    level: slack.level,
+    phase,
+    isAlarm: isAlarm(progress),
+    summary: summaryContent(newsOf(parts, { status, spec, places, phase })),
+    pages: slack.level === 'debug' ? pageContents(spec.set.name, podNews(places, parts)) : [],
+    stored: readStoredThread(objectAt(rollout.writtenStatus, 'slackMessage')),
+  };
+}
+
+/** One message for all percentages of one version (C-4): a retry by another identity, and another version, have their own. */
+export function messageKey(
+  { templateHash }: RolloutProgress,
+  spec: StatefulsetRolloutSpec,
+): string {
+  return createHash('sha256').update(`${templateHash}|${spec.identity}`).digest('hex').slice(0, 16);
+}
+
+/** Returns what names the token of a resource; empty for that of the operator. */
+function accountOf(namespace: string, { token }: SlackTarget): string {
+  return token === undefined ? '' : `${namespace}/${token.name}/${token.key}`;
+}
+
+/** Whether it has failed, or is deleted half way. */
+function isAlarm({ phase, outcome, key }: RolloutProgress): boolean {
+  if (outcome?.result === 'Failed') return true;
+  return phase === 'Deleting' && outcome === undefined && key !== '';
+}
+
+interface Seen {
+  readonly status: JsonObject;
+  readonly spec: StatefulsetRolloutSpec;
+  readonly places: readonly Place[];
+  readonly phase: RolloutNews['phase'];
+}
+
+function newsOf(
+  { cluster, rollout, snapshot, plan, now }: NewsParts,
+  { status, spec, places, phase }: Seen,
+): RolloutNews {
+  const build = objectAt(status, 'buildMetadata');
+  const text = (name: string): string => stringAt(build, name) ?? '';
+  const target = places.filter(({ isTarget }) => isTarget);
+  return {
+    cluster,
+    namespace: rollout.namespace,
+    set: spec.set.name,
+    version: text('version'),
+    branch: text('branch'),
+    commit: text('commitSha'),
+    percent: spec.percent,
+    replicas: places.length,
+    updated: target.filter(({ isHealthy }) => isHealthy).length,
+    target: target.length,
+    ready: integerAt(status, 'readyReplicas') ?? 0,
+    sdReady: integerAt(status, 'readyReplicasRotor'),
+    parallel: parallelIn(snapshot, spec),
+    phase,
+    reason: stringAt(status, 'reason') ?? '',
+    failing: isTerminal(phase) && phase === 'RolloutDone' ? [] : failingIn(places),
+    leakedReplicas: places.filter(isLeaked).length,
+    identity: spec.identity,
+    stageId: spec.callback?.stageId ?? '',
+    startedAt: plan.progress.startedAt,
+    updatedAt: now,
+  };
+}
+
+function parallelIn(
+  { target, budgets }: RolloutSnapshot,
+  spec: StatefulsetRolloutSpec,
+): number | undefined {
+  if (target === undefined) return undefined;
+  const found = parallelismOf(budgets, target.set.spec.replicas, spec.parallelWithoutBudget);
+  return 'most' in found ? found.most : undefined;
+}
+
+function failingIn(places: readonly Place[]): RolloutNews['failing'] {
+  return places.flatMap(({ name, pod, stuckBy }) => {
+    const message = pod?.trouble ?? stuckBy;
+    return message === undefined ? [] : [{ name, message }];
+  });
+}
+
+function podNews(
+  places: readonly Place[],
+  { snapshot: { discovery } }: NewsParts,
+): readonly PodNews[] {
+  return places.filter(({ isTarget }) => isTarget).map((place) => podOf(place, discovery));
+}
+
+function podOf(place: Place, discovery: RolloutSnapshot['discovery']): PodNews {
+  const { name, slot, pod, isStale, isRotated } = place;
+  const passing = discovery.kind === 'known' ? discovery.passing : undefined;
+  const common = { name, ordinal: slot.ordinal, isRotated, isLeaked: isLeaked(place) };
+  if (pod === undefined) {
+    const isDiscovered = passing === undefined ? undefined : false;
+    return { ...common, version: '', isUpdated: false, isReady: false, isDiscovered, message: '' };
+  }
+  return {
+    ...common,
+    version: pod.labels['app.kubernetes.io/version'] ?? pod.revision ?? '',
+    isUpdated: !isStale,
+    isReady: isReady(pod),
+    isDiscovered: passing?.has(pod.uid),
+    message: pod.trouble ?? '',
+  };
+}
