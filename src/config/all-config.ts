@@ -6,6 +6,7 @@ import type { Flag } from './go-flags.ts';
 import { type FlagWithoutEffect, withoutEffect } from './phased-config.ts';
 import { type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
 import { type ConfigOutcome, readFlags } from './read-config.ts';
+import { ownStatefulsetFlags, problemOfStatefulsetFlags } from './statefulset-flags.ts';
 
 /** What the flags of the other peers add to a {@link Config}; deeply frozen. */
 export interface AllFront {
@@ -31,12 +32,14 @@ export type AllOutcome =
 export function readAllConfig(args: readonly string[]): AllOutcome {
   const flags = operatorFlags();
   const own = ownPhasedFlags(flags.set, { probes: undefined, isElected: true });
+  const carrying = ownStatefulsetFlags(flags.set);
   const outcome = readFlags(flags, args);
   if (outcome.kind === 'exit') return outcome;
   const { leaderElection, kubernetes } = flags;
   const problem =
     contradiction(own.isElected, leaderElection.isEnabled) ??
-    contradiction(own.kubeconfig, kubernetes.configFile);
+    contradiction(own.kubeconfig, kubernetes.configFile) ??
+    problemOfStatefulsetFlags(carrying, kubernetes.namespace);
   if (problem !== undefined) return { kind: 'exit', code: 1, stderr: `${problem}\n` };
   const config = deepFreeze(withOwnFlags(outcome.config, own));
   return { ...outcome, config, front: deepFreeze(frontOf(own)) };

@@ -2,11 +2,11 @@ import type { Millis } from '#base/units.ts';
 import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { stringKind } from './flag-kind.ts';
 import { type Flag, FlagSet } from './go-flags.ts';
 import { type FlagWithoutEffect, logOf, withoutEffect } from './phased-config.ts';
 import { horizonFlag, type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
 import { readConfig } from './read-config.ts';
+import { type OwnStatefulsetFlags, ownStatefulsetFlags } from './statefulset-flags.ts';
 
 /** The variables that are read under this name. */
 export interface StatefulsetRolloutEnvironment {
@@ -40,9 +40,8 @@ export type StatefulsetRolloutOutcome =
     }
   | { readonly kind: 'exit'; readonly code: 0 | 2; readonly stderr: string };
 
-interface StatefulsetRolloutFlags extends OwnPhasedFlags {
+interface StatefulsetRolloutFlags extends OwnPhasedFlags, OwnStatefulsetFlags {
   readonly predecessorHorizon: Flag<Millis>;
-  readonly watchedNamespace: Flag<string>;
 }
 
 /** Name of the Lease (D-65). */
@@ -62,10 +61,7 @@ export function readStatefulsetRolloutConfig(
       isDevelopment: false,
     }),
     predecessorHorizon: horizonFlag(set),
-    watchedNamespace: set.add('watch-namespace', stringKind, {
-      default: '',
-      help: 'The only namespace whose StatefulsetRollouts are carried out. When empty: those of all.',
-    }),
+    ...ownStatefulsetFlags(set),
   };
   const outcome = set.parse(args);
   if (outcome.kind === 'help') return { kind: 'exit', code: 0, stderr: set.usage() };
