@@ -48,7 +48,7 @@ export interface StatefulsetParts {
   /** Disruptions of ours that the cache may not show yet, whoever sends them. */
   readonly open: OpenDisruptions;
   /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
-  leads(): boolean;
+  readonly leads: () => boolean;
 }
 
 /** What only the process that leads knows. */
