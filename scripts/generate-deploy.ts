@@ -290,7 +290,8 @@ export function operatorOfAll(image: string, namespace: string): string {
   const { 'deployment.yaml': last = '', ...others } = allFiles(image, namespace);
   const phased = phasedRolloutFiles(image)['definition.yaml'] ?? '';
   const zones = zoneAwareFiles(image)['definitions.yaml'] ?? '';
-  return joined([...common, phased, zones, ...Object.values(others), last]);
+  const carriers = statefulsetRolloutFiles(image)['definition.yaml'] ?? '';
+  return joined([...common, phased, zones, carriers, ...Object.values(others), last]);
 }
 
 function joined(texts: readonly string[]): string {

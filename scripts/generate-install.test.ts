@@ -82,6 +82,7 @@ describe('installFiles()', () => {
       'phasedRollouts',
       'serviceAccount',
       'serviceMonitor',
+      'statefulsetRollouts',
       'webhooks',
       'zoneTracker',
     ];

@@ -52,6 +52,7 @@ describe('operatorOfAll()', () => {
   test('has the definitions and the webhooks of the other peers beside all others', () => {
     const definitions = namesOf(/^CustomResourceDefinition$/);
     assert.ok(definitions.includes('phasedrollouts.sts.plus'));
+    assert.ok(definitions.includes('statefulsetrollouts.bedrock.operator.slack.com'));
     assert.ok(definitions.includes('zoneawareupdates.zonecontrol.k8s.aws'));
     assert.ok(definitions.includes('zonedisruptionbudgets.zonecontrol.k8s.aws'));
     const hooks = namesOf(/WebhookConfiguration$/);

@@ -4,6 +4,7 @@ import { certificatePermissions } from '#certificate/permissions.ts';
 import type { Permission } from '#kubernetes/permission.ts';
 import { usualNames } from '#operator-permissions.ts';
 import { phasedRolloutPermissions } from '#phased-rollout/permissions.ts';
+import { statefulsetRolloutPermissions } from '#statefulset-rollout/permissions.ts';
 import { zoneAwareUpdatePermissions } from '#zone-aware-update/permissions.ts';
 import { zoneBudgetPermissions } from '#zone-disruption-budget/permissions.ts';
 
@@ -13,6 +14,8 @@ export interface AllPermissions {
   readonly own: readonly Permission[];
   /** In a ClusterRole: the webhooks carry the CA that the others carry. */
   readonly cluster: readonly Permission[];
+  /** Of StatefulsetRollouts, in the namespace of the operator. */
+  readonly carriers: readonly Permission[];
   /** Of zone-aware controllers, which few need. */
   readonly zones: Readonly<Record<'own' | 'cluster', readonly Permission[]>>;
 }
@@ -24,6 +27,7 @@ export function allPermissions(namespace: string): AllPermissions {
   return {
     own: phasedRolloutPermissions,
     cluster: certificate.filter(isForCluster),
+    carriers: statefulsetRolloutPermissions,
     zones: zonesIn(namespace),
   };
 }

@@ -19,7 +19,7 @@ const apiGroup = 'rbac.authorization.k8s.io';
 
 /** Returns the manifests by file name, for an operator in `namespace`. */
 export function allObjects(image: string, namespace: string): Readonly<Record<string, AllFile>> {
-  const { own, cluster, zones } = allPermissions(namespace);
+  const { own, cluster, carriers, zones } = allPermissions(namespace);
   return {
     'deployment.yaml': { objects: [deployment(image, everything)], permissions: [] },
     'role.yaml': {
@@ -32,6 +32,10 @@ export function allObjects(image: string, namespace: string): Readonly<Record<st
         cluster,
       ),
       permissions: cluster,
+    },
+    'statefulset-rollout-role.yaml': {
+      objects: granted({ kind: 'Role', of: `${name}-statefulset-rollout` }, carriers),
+      permissions: carriers,
     },
     'zone-role.yaml': {
       objects: granted({ kind: 'Role', of: `${name}-zone-aware` }, zones.own),

@@ -4,6 +4,7 @@ import { everything } from './all-files.ts';
 import { amendAll, at, type Path } from './amend.ts';
 import {
   account,
+  any,
   conditions,
   fullname,
   image,
@@ -77,7 +78,7 @@ const placement = {
 };
 
 function argumentsOf(dnsName: string): readonly unknown[] {
-  const { webhooks, zoneTracker, phasedRollouts } = conditions;
+  const { webhooks, zoneTracker, phasedRollouts, statefulsetRollouts } = conditions;
   const [command] = everything.args;
   const more = withWebhooks.args.slice(plain.args.length);
   const certificate = [
@@ -87,7 +88,7 @@ function argumentsOf(dnsName: string): readonly unknown[] {
   const isOfTracker = (arg: string): boolean => arg.startsWith('-use-zone-tracker');
   const tracker = [...more.filter(isOfTracker), `-zone-tracker.config-map-name=${zoneTrackerName}`];
   return [
-    when(phasedRollouts, command),
+    when(any(phasedRollouts, statefulsetRollouts), command),
     ...plain.args,
     ...[...more.filter((arg) => !isOfTracker(arg)), ...certificate].map((arg) =>
       when(webhooks, arg),

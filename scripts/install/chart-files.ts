@@ -3,6 +3,7 @@ import { operatorFlags } from '#config/flags.ts';
 import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
+import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
 import { header, yaml } from '../generate-deploy.ts';
 import { affinityOf, chartDeployment } from './chart-deployment.ts';
 import { chartObjects } from './chart-objects.ts';
@@ -37,6 +38,7 @@ export function chartFiles(version: string): Readonly<Record<string, string>> {
     'charts/crds/Chart.yaml': `${note}${yaml(definitionsOf(version))}`,
     'charts/crds/crds/phased-rollout-definition.yaml': `${note}${yaml(phasedRolloutDefinition)}`,
     'charts/crds/crds/replica-template-definition.yaml': `${note}${yaml(replicaTemplateDefinition)}`,
+    'charts/crds/crds/statefulset-rollout-definition.yaml': `${note}${yaml(statefulsetRolloutDefinition)}`,
     'charts/crds/crds/zone-aware-pod-disruption-budget-definition.yaml': `${note}${yaml(zoneAwarePodDisruptionBudgetDefinition)}`,
     'templates/_affinity.tpl': affinity(version),
     'templates/_flags.tpl': booleanFlags(),

@@ -24,7 +24,8 @@ import {
 import { peerCertificateRules, peerClusterRules, peerRules } from './peer-role.ts';
 import { template, when } from './template.ts';
 
-const { webhooks, disruptionBudgets, phasedRollouts, peerRole, ownRole, zoneTracker } = conditions;
+const { webhooks, disruptionBudgets, phasedRollouts, statefulsetRollouts } = conditions;
+const { peerRole, ownRole, zoneTracker } = conditions;
 const group = 'rbac.authorization.k8s.io';
 const apiVersion = `${group}/v1`;
 
@@ -40,8 +41,10 @@ export function chartRoles(): Readonly<Record<string, string>> {
   const hasBudgetRole = all(disruptionBudgets, ownRole);
   const phasedName = `${fullname}-phased-rollout-role`;
   const hasPhasedRole = all(phasedRollouts, ownRole);
-  const phased = allPermissions(namespace);
+  const beside = allPermissions(namespace);
   const phasedClusterName = `${clusterPrefix}phased-rollout-webhook-cert-role`;
+  const carrierName = `${fullname}-statefulset-rollout-role`;
+  const hasCarrierRole = all(statefulsetRollouts, ownRole);
   const hasPhasedWebhooks = all(webhooks, phasedRollouts, ownRole);
   return {
     'budget-role.yaml': template([
@@ -49,10 +52,14 @@ export function chartRoles(): Readonly<Record<string, string>> {
       when(hasBudgetRole, binding('Role', budgetName, budgetName)),
     ]),
     'phased-rollout-role.yaml': template([
-      when(hasPhasedRole, role('Role', phasedName, roleRules(phased.own))),
+      when(hasPhasedRole, role('Role', phasedName, roleRules(beside.own))),
       when(hasPhasedRole, binding('Role', phasedName, phasedName)),
-      when(hasPhasedWebhooks, role('ClusterRole', phasedClusterName, roleRules(phased.cluster))),
+      when(hasPhasedWebhooks, role('ClusterRole', phasedClusterName, roleRules(beside.cluster))),
       when(hasPhasedWebhooks, binding('ClusterRole', phasedClusterName, phasedClusterName)),
+    ]),
+    'statefulset-rollout-role.yaml': template([
+      when(hasCarrierRole, role('Role', carrierName, roleRules(beside.carriers))),
+      when(hasCarrierRole, binding('Role', carrierName, carrierName)),
     ]),
     'role.yaml': template([
       when(peerRole, role('Role', fullname, peerRules)),

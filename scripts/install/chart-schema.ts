@@ -105,6 +105,7 @@ const groups = [
   'podDisruptionBudget',
   'disruptionBudgets',
   'phasedRollouts',
+  'statefulsetRollouts',
   'networkPolicy',
   'serviceMonitor',
   'webhooks',
@@ -144,6 +145,7 @@ export const chartSchema: Schema = {
       podDisruptionBudget: only({ enabled: boolean }),
       disruptionBudgets: only({ enabled: boolean }, ['enabled']),
       phasedRollouts: only({ enabled: boolean }, ['enabled']),
+      statefulsetRollouts: only({ enabled: boolean }, ['enabled']),
       networkPolicy: only({
         enabled: boolean,
         apiServers: objects,

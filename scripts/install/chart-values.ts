@@ -58,7 +58,8 @@ rbac:
   role: ours
 
 crds:
-  # Whether the chart in charts/crds installs the definitions of ReplicaTemplate, ZoneAwarePodDisruptionBudget and PhasedRollout.
+  # Whether the chart in charts/crds installs the definitions of ReplicaTemplate, ZoneAwarePodDisruptionBudget, PhasedRollout
+  # and StatefulsetRollout.
   enabled: true
 
 # Annotations of the Deployment.
@@ -113,6 +114,10 @@ disruptionBudgets:
 
 phasedRollouts:
   # Whether PhasedRollouts of the namespace are carried out by the same process, and reviewed where webhooks are enabled.
+  enabled: false
+
+statefulsetRollouts:
+  # Whether StatefulsetRollouts of the namespace are carried out by the same process.
   enabled: false
 
 networkPolicy:

@@ -36,6 +36,7 @@ export const conditions = Object.freeze({
   zoneTracker: include('hasZoneTracker'),
   disruptionBudgets: '.Values.disruptionBudgets.enabled',
   phasedRollouts: '.Values.phasedRollouts.enabled',
+  statefulsetRollouts: '.Values.statefulsetRollouts.enabled',
   peerRole: 'eq .Values.rbac.role "peer"',
   ownRole: 'ne .Values.rbac.role "peer"',
   serviceMonitor: '.Values.serviceMonitor.enabled',
@@ -44,6 +45,11 @@ export const conditions = Object.freeze({
 /** The conjunction of conditions. */
 export function all(...conditions: readonly string[]): string {
   return `and ${conditions.map((each) => `(${each})`).join(' ')}`;
+}
+
+/** The disjunction of conditions. */
+export function any(...conditions: readonly string[]): string {
+  return `or ${conditions.map((each) => `(${each})`).join(' ')}`;
 }
 
 /** What the selector of the Deployment says: the peer's chart says the same, and nobody can change it later. */

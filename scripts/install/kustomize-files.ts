@@ -8,6 +8,7 @@ import { webhookConfigurations, webhookService } from '#admission/webhook-config
 import type { Permission } from '#kubernetes/permission.ts';
 import { usualNames, webhookPermissions } from '#operator-permissions.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
+import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
 import {
   budgetRole,
   clusterRoleWithBinding,
@@ -66,6 +67,7 @@ export function kustomizeFiles(version: string): Files {
       ]),
     ]),
     ...component('phased-rollout-webhooks', phasedWebhookFiles()),
+    ...component('statefulset-rollouts', carrierFiles()),
     ...component('one-replica', {}, [
       patchOf('Deployment', name, [{ op: 'replace', path: '/spec/replicas', value: 1 }]),
     ]),
@@ -110,6 +112,14 @@ function phasedFiles(): Files {
   return {
     'phased-rollout-definition.yaml': manifestOf(phasedRolloutDefinition),
     'phased-rollout-role.yaml': ofAll('role.yaml'),
+  };
+}
+
+/** After the component for PhasedRollouts, which starts the program that runs everything. */
+function carrierFiles(): Files {
+  return {
+    'statefulset-rollout-definition.yaml': manifestOf(statefulsetRolloutDefinition),
+    'statefulset-rollout-role.yaml': ofAll('statefulset-rollout-role.yaml'),
   };
 }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type AllOutcome, readAllConfig } from './all-config.ts';
 import { phasedRolloutFlags } from './phased-flags.ts';
 import { readConfig } from './read-config.ts';
+import { readStatefulsetRolloutConfig } from './statefulset-config.ts';
 
 type Run = Extract<AllOutcome, { kind: 'run' }>;
 
@@ -23,19 +24,44 @@ test('readAllConfig() has the ports and defaults of the rollout-operator, and se
   assert.equal(outside.slack.tokenFile, undefined);
 });
 
-test('readAllConfig() knows every flag of the sts-phased-rollout-operator', () => {
-  const names = [
-    ...phasedRolloutFlags()
-      .set.usage()
-      .matchAll(/^ {2}-(\S+)/gm),
-  ].map(([, name = '']) => name);
-  assert.ok(names.length >= 15, names.join());
-  const outcome = readAllConfig(['-help']);
+/** Names of the flags that `usage` explains. */
+function flagsIn(usage: string): readonly string[] {
+  return [...usage.matchAll(/^ {2}-(\S+)/gm)].map(([, name = '']) => name);
+}
+
+function usageOf(outcome: ReturnType<typeof readStatefulsetRolloutConfig | typeof readAllConfig>) {
   assert.ok(outcome.kind === 'exit');
-  assert.deepEqual(
-    names.filter((name) => !outcome.stderr.includes(`  -${name}`)),
-    [],
-  );
+  return outcome.stderr;
+}
+
+for (const [program, usage] of Object.entries({
+  'the sts-phased-rollout-operator': phasedRolloutFlags().set.usage(),
+  'statefulset-rollout': usageOf(readStatefulsetRolloutConfig(['-help'], {})),
+})) {
+  test(`readAllConfig() knows every flag of ${program}`, () => {
+    const names = flagsIn(usage);
+    assert.ok(names.length >= 12, names.join());
+    const known = new Set(flagsIn(usageOf(readAllConfig(['-help']))));
+    assert.deepEqual(
+      names.filter((name) => !known.has(name)),
+      [],
+    );
+  });
+}
+
+test('readAllConfig() takes the watched namespace of StatefulsetRollouts where it is the one that is served', () => {
+  assert.equal(read('--watch-namespace=demo').config.kubernetes.namespace, 'demo');
+  for (const [flag, got] of [
+    ['--watch-namespace=other', 'other'],
+    ['--watch-namespace=', 'all namespaces'],
+  ] as const) {
+    const outcome = readAllConfig(['-kubernetes.namespace=demo', flag]);
+    assert.deepEqual(outcome, {
+      kind: 'exit',
+      code: 1,
+      stderr: `-watch-namespace must be that of -kubernetes.namespace, the one namespace that is served: got ${got} and demo\n`,
+    });
+  }
 });
 
 test('readAllConfig() serves probes and metrics besides where a flag of that peer says so', () => {

@@ -12,6 +12,7 @@ import {
 import { type FlagWithoutEffect, withoutEffect } from './phased-config.ts';
 import { type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
 import { type ConfigOutcome, readFlags } from './read-config.ts';
+import { ownStatefulsetFlags, problemOfStatefulsetFlags } from './statefulset-flags.ts';
 
 /** What the flags of the other peers add to a {@link Config}; deeply frozen. */
 export interface AllFront {
@@ -40,13 +41,15 @@ export function readAllConfig(args: readonly string[]): AllOutcome {
   const flags = operatorFlags();
   const own = ownPhasedFlags(flags.set, { probes: undefined, isElected: true });
   const outside = outsideFlags(flags.set);
+  const carrying = ownStatefulsetFlags(flags.set);
   const outcome = readFlags(flags, args);
   if (outcome.kind === 'exit') return outcome;
   const { leaderElection, kubernetes } = flags;
   const problem =
     contradiction(own.isElected, leaderElection.isEnabled) ??
     contradiction(own.kubeconfig, kubernetes.configFile) ??
-    outsideProblem(outside);
+    outsideProblem(outside) ??
+    problemOfStatefulsetFlags(carrying, kubernetes.namespace);
   if (problem !== undefined) return { kind: 'exit', code: 1, stderr: `${problem}\n` };
   const config = deepFreeze(withOwnFlags(outcome.config, own));
   return {

@@ -2,7 +2,6 @@ import type { Millis } from '#base/units.ts';
 import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { stringKind } from './flag-kind.ts';
 import { type Flag, FlagSet } from './go-flags.ts';
 import {
   type OutsideConfig,
@@ -14,6 +13,7 @@ import {
 import { type FlagWithoutEffect, logOf, withoutEffect } from './phased-config.ts';
 import { horizonFlag, type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
 import { readConfig } from './read-config.ts';
+import { type OwnStatefulsetFlags, ownStatefulsetFlags } from './statefulset-flags.ts';
 
 /** The variables that are read under this name. */
 export interface StatefulsetRolloutEnvironment {
@@ -48,9 +48,8 @@ export type StatefulsetRolloutOutcome =
     }
   | { readonly kind: 'exit'; readonly code: 0 | 2; readonly stderr: string };
 
-interface StatefulsetRolloutFlags extends OwnPhasedFlags, OutsideFlags {
+interface StatefulsetRolloutFlags extends OwnPhasedFlags, OutsideFlags, OwnStatefulsetFlags {
   readonly predecessorHorizon: Flag<Millis>;
-  readonly watchedNamespace: Flag<string>;
 }
 
 /** Name of the Lease (D-65). */
@@ -70,11 +69,8 @@ export function readStatefulsetRolloutConfig(
       isDevelopment: false,
     }),
     predecessorHorizon: horizonFlag(set),
-    watchedNamespace: set.add('watch-namespace', stringKind, {
-      default: '',
-      help: 'The only namespace whose StatefulsetRollouts are carried out. When empty: those of all.',
-    }),
     ...outsideFlags(set),
+    ...ownStatefulsetFlags(set),
   };
   const outcome = set.parse(args);
   if (outcome.kind === 'help') return { kind: 'exit', code: 0, stderr: set.usage() };

@@ -11,6 +11,7 @@ import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
 import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
+import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
 import { freePort } from '#testing/free-ports.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
 import { zoneDisruptionBudgetDefinition } from '#zone-disruption-budget/definition.ts';
@@ -60,7 +61,8 @@ describe('the program that runs everything', () => {
     stage = await WebhookStage.open(user);
     const { admin, cluster } = stage;
     const zoned = [zoneAwareUpdateDefinition, zoneDisruptionBudgetDefinition];
-    for (const each of [phasedRolloutDefinition, ...zoned]) await install(each);
+    const carrying = [statefulsetRolloutDefinition];
+    for (const each of [phasedRolloutDefinition, ...zoned, ...carrying]) await install(each);
     const objects = parseAllDocuments(usual['webhook-objects.yaml'] ?? '');
     for (const body of objects.map((document) => document.toJS() as JsonObject)) {
       const type = body['kind'] === 'Secret' ? resourceTypes.secrets : resourceTypes.configMaps;
@@ -72,7 +74,12 @@ describe('the program that runs everything', () => {
       {
         user: user.name,
         namespace,
-        rules: rulesIn(...own.map((file) => usual[file]), all['role.yaml'], all['zone-role.yaml']),
+        rules: rulesIn(
+          ...own.map((file) => usual[file]),
+          all['role.yaml'],
+          all['statefulset-rollout-role.yaml'],
+          all['zone-role.yaml'],
+        ),
       },
       {
         user: user.name,
@@ -86,6 +93,7 @@ describe('the program that runs everything', () => {
       `--metrics-bind-address=127.0.0.1:${metrics}`,
       '--metrics-secure=false',
       '--zap-log-level=info',
+      `--watch-namespace=${namespace}`,
     ]);
   });
 
@@ -179,6 +187,37 @@ describe('the program that runs everything', () => {
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'web-0' } };
     return toServer('POST', path, eviction);
   }
+
+  test('carries StatefulsetRollouts out', async () => {
+    const type = resourceTypes.statefulsetRollouts;
+    const labels = { app: 'carried' };
+    const containers = [{ name: 'main', image: 'carried:1' }];
+    const statefulset = {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 'carried' },
+      spec: {
+        replicas: 0,
+        serviceName: 'carried',
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers } },
+      },
+    };
+    const body = {
+      apiVersion: `${type.group}/${type.version}`,
+      kind: type.kind,
+      metadata: { name: 'carried' },
+      spec: { percent: 100, statefulset },
+    };
+    const made = new Promise<void>((resolve) => {
+      stage.cluster.eventLog.onCommit(({ resource, name }) => {
+        if (resource === 'statefulsets.apps' && name === 'carried') resolve();
+      });
+    });
+    await stage.admin.create(type, { namespace }, { body });
+    await made;
+    await operator.process.line(/msg="a capability runs" capability=statefulset-rollouts/);
+  });
 
   test('serves readiness and metrics where the rollout-operator does', async () => {
     await operator.process.line(/msg="a capability runs" capability=phased-rollouts/);

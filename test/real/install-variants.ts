@@ -34,6 +34,11 @@ const phasedRole = [
   'RoleBinding rollout-operator-phased-rollout-role',
 ];
 
+const carrierRole = [
+  'Role rollout-operator-statefulset-rollout-role',
+  'RoleBinding rollout-operator-statefulset-rollout-role',
+];
+
 /** What the addresses of a NetworkPolicy look like. */
 const addresses = [{ ipBlock: { cidr: '192.0.2.0/24' } }];
 
@@ -77,6 +82,19 @@ export const chartVariants: Readonly<Record<string, Variant>> = {
   'PhasedRollouts without webhooks': {
     values: { phasedRollouts: { enabled: true }, webhooks: { enabled: false } },
     adds: phasedRole,
+    lacks: webhookObjects,
+  },
+  StatefulsetRollouts: {
+    values: { statefulsetRollouts: { enabled: true } },
+    adds: carrierRole,
+  },
+  'PhasedRollouts and StatefulsetRollouts without webhooks': {
+    values: {
+      phasedRollouts: { enabled: true },
+      statefulsetRollouts: { enabled: true },
+      webhooks: { enabled: false },
+    },
+    adds: [...phasedRole, ...carrierRole],
     lacks: webhookObjects,
   },
   'a ServiceMonitor, without webhooks': {

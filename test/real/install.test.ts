@@ -147,9 +147,13 @@ describe('what is installed', { skip: isExisting ? NO_INSTALLING : false }, () =
       }
       const beyond = namesOf(objects).filter((each) => !namesOf(shipped).includes(each));
       const missing = namesOf(shipped).filter((each) => !namesOf(objects).includes(each));
-      // That definition is in deploy/phased-rollout.
-      const definition = 'CustomResourceDefinition phasedrollouts.sts.plus';
-      assert.deepEqual([beyond, missing], [[definition], ['NetworkPolicy rollout-operator']]);
+      // Those definitions are in deploy/phased-rollout and deploy/statefulset-rollout.
+      const definitions = [
+        'CustomResourceDefinition phasedrollouts.sts.plus',
+        'CustomResourceDefinition statefulsetrollouts.bedrock.operator.slack.com',
+      ];
+      assert.deepEqual(beyond.toSorted(), definitions);
+      assert.deepEqual(missing, ['NetworkPolicy rollout-operator']);
     });
 
     test('follows flags that name objects, as the last of them says', async () => {
@@ -206,6 +210,7 @@ describe('what is installed', { skip: isExisting ? NO_INSTALLING : false }, () =
         'phased-rollouts',
         'phased-rollout-webhooks',
       ),
+      StatefulsetRollouts: bases('phased-rollouts', 'statefulset-rollouts'),
       'a ServiceMonitor': bases('service-monitor'),
       "the peer's Role": bases('peer-role'),
       "webhooks under the peer's Role": bases('webhooks', 'zone-tracker', 'peer-role'),

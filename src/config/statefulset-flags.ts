@@ -1,0 +1,31 @@
+import { stringKind } from './flag-kind.ts';
+import type { Flag, FlagSet } from './go-flags.ts';
+
+/** The flags of `statefulset-rollout` whose names nobody else has; the program that runs everything takes them, too. */
+export interface OwnStatefulsetFlags {
+  readonly watchedNamespace: Flag<string>;
+}
+
+/** Adds those flags to `set`: what is added here, both programs know. */
+export function ownStatefulsetFlags(set: FlagSet): OwnStatefulsetFlags {
+  return {
+    watchedNamespace: set.add('watch-namespace', stringKind, {
+      default: '',
+      help: 'The only namespace whose StatefulsetRollouts are carried out. When empty: those of all.',
+    }),
+  };
+}
+
+/**
+ * Returns what is wrong with `flags` where `namespace` is the one that is served, for StatefulsetRollouts as for all else;
+ * undefined where nothing is.
+ */
+export function problemOfStatefulsetFlags(
+  { watchedNamespace }: OwnStatefulsetFlags,
+  namespace: Flag<string>,
+): string | undefined {
+  const { name, isGiven, value } = watchedNamespace;
+  if (!isGiven || value === namespace.value) return undefined;
+  const wanted = value === '' ? 'all namespaces' : value;
+  return `-${name} must be that of -${namespace.name}, the one namespace that is served: got ${wanted} and ${namespace.value}`;
+}
