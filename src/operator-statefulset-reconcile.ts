@@ -41,6 +41,7 @@ import {
   type RolloutControllerPorts,
   runStatefulsetRollouts,
 } from '#statefulset-rollout/run-statefulset-rollouts.ts';
+import { ServerVersion } from '#statefulset-rollout/server-version.ts';
 import { SetSights } from '#statefulset-rollout/set-sights.ts';
 import { SetWrites } from '#statefulset-rollout/set-writes.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
@@ -55,6 +56,8 @@ export interface StatefulsetRolloutSettings {
   readonly identity: string;
   /** The only namespace that is served. @default all of them */
   readonly watchedNamespace?: string;
+  /** Whether the cluster's controllers can pin pods, whatever its version. @default as its version says */
+  readonly isPinAssumed?: boolean;
 }
 
 interface RolloutCaches {
@@ -141,7 +144,7 @@ async function openEvents(
 }
 
 function portsOf(
-  { config, clock, log }: StatefulsetRolloutSettings,
+  { config, clock, log, isPinAssumed = false }: StatefulsetRolloutSettings,
   {
     term,
     caches,
@@ -176,6 +179,7 @@ function portsOf(
     watched: new WatchedPods(pods, clock),
     ages: new RevisionAges(client),
     held: new HeldTimes(),
+    version: new ServerVersion(client, isPinAssumed),
     evictions: new Evictions({ ...shared, open }),
     writes: new RolloutWrites({ client, clock, unseenRollouts, leads }),
     setWrites: new SetWrites({ client, log, sights, unseenSets }),

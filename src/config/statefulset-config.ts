@@ -2,7 +2,7 @@ import type { Millis } from '#base/units.ts';
 import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { stringKind } from './flag-kind.ts';
+import { boolKind, stringKind } from './flag-kind.ts';
 import { type Flag, FlagSet } from './go-flags.ts';
 import { type FlagWithoutEffect, logOf, withoutEffect } from './phased-config.ts';
 import { horizonFlag, type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
@@ -26,6 +26,8 @@ export interface StatefulsetRolloutConfig {
   readonly predecessorHorizon: Millis;
   /** The only namespace whose StatefulsetRollouts are carried out; empty: those of all. */
   readonly watchedNamespace: string;
+  /** Whether pods below a partition come back as they were, although the version of the cluster does not say so. */
+  readonly isPinAssumed: boolean;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];
 }
@@ -43,6 +45,7 @@ export type StatefulsetRolloutOutcome =
 interface StatefulsetRolloutFlags extends OwnPhasedFlags {
   readonly predecessorHorizon: Flag<Millis>;
   readonly watchedNamespace: Flag<string>;
+  readonly isPinAssumed: Flag<boolean>;
 }
 
 /** Name of the Lease (D-65). */
@@ -65,6 +68,10 @@ export function readStatefulsetRolloutConfig(
     watchedNamespace: set.add('watch-namespace', stringKind, {
       default: '',
       help: 'The only namespace whose StatefulsetRollouts are carried out. When empty: those of all.',
+    }),
+    isPinAssumed: set.add('pin-assume-patched', boolKind, {
+      default: false,
+      help: 'Pin pods before Kubernetes 1.29, too: its StatefulSet controller has the fix of kubernetes/kubernetes 120731.',
     }),
   };
   const outcome = set.parse(args);
@@ -89,6 +96,7 @@ function configOf(
     isElected: flags.isElected.value,
     predecessorHorizon: flags.predecessorHorizon.value,
     watchedNamespace: flags.watchedNamespace.value,
+    isPinAssumed: flags.isPinAssumed.value,
     withoutEffect: withoutEffect(flags),
   };
 }

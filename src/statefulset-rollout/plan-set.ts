@@ -127,7 +127,7 @@ function planImmutable(
 function planUpdate(
   pass: RolloutPass,
   { set }: RolledSet,
-  { paths }: Extract<SetComparison, { kind: 'differs' }>,
+  { paths, partition }: Extract<SetComparison, { kind: 'differs' }>,
 ): Step {
   const { progress } = pass;
   const unasked = planValidation(pass);
@@ -140,7 +140,7 @@ function planUpdate(
     phase: 'RollingOut',
     because: because('StatefulSetUpdated', message),
     action: { kind: 'update-set', set: setRef(set), revision: set.resourceVersion },
-    changes: { isDeleted: false },
+    changes: { isDeleted: false, ...(partition !== undefined && { partition }) },
   };
 }
 
@@ -148,7 +148,7 @@ function planUpdate(
 export function planScale(
   pass: RolloutPass,
   { set }: RolledSet,
-  { to }: Extract<SetComparison, { kind: 'replicas' }>,
+  { to, partition }: Extract<SetComparison, { kind: 'replicas' }>,
 ): Step {
   const { progress } = pass;
   const { replicas: from, ordinalsStart } = set.spec;
@@ -160,6 +160,9 @@ export function planScale(
     phase: phaseOf(pass),
     because: because('StatefulSetScaled', `${set.name} from ${from} to ${to} replicas`),
     action: { kind: 'update-set', set: setRef(set), revision: set.resourceVersion },
-    changes: { rotated: new Set([...progress.rotated, ...added]) },
+    changes: {
+      rotated: new Set([...progress.rotated, ...added]),
+      ...(partition !== undefined && { partition }),
+    },
   };
 }

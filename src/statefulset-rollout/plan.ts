@@ -4,9 +4,11 @@ import { setRef } from '#control/refs.ts';
 import { unlessLate } from './plan-deadline.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 import { because, planOf, type RolloutPass, type Step } from './plan-outcome.ts';
+import { planPinAtRest } from './plan-pin-switch.ts';
+import { unpinnedIn } from './plan-rolling.ts';
 import { planScale, planSet } from './plan-set.ts';
 import { isTerminal, noProgress, type RolloutProgress } from './progress.ts';
-import type { RolloutSnapshot, WantedRollout } from './snapshot.ts';
+import type { RolledSet, RolloutSnapshot, WantedRollout } from './snapshot.ts';
 
 /**
  * What to do next about one StatefulsetRollout, and why not more: at most one thing that touches the set or its pods, and
@@ -74,6 +76,7 @@ function begun(
   { key, templateHash }: WantedRollout,
 ): RolloutProgress {
   const { isCreator, isDeleted, lastEviction, batch, targetRevision, isRollback } = progress;
+  const { partition } = progress;
   const isSameVersion = templateHash === progress.templateHash;
   return {
     ...noProgress,
@@ -84,6 +87,7 @@ function begun(
     lastEviction,
     batch,
     targetRevision,
+    partition,
     isRollback: isSameVersion && isRollback,
     attempt: 1,
     startedAt: now,
@@ -149,27 +153,40 @@ function planEnd({ progress, spec, now }: RolloutPass): Step {
 
 /** Nothing is done any more, but that the set gets as many pods as a later edit says. */
 function planEnded(pass: RolloutPass): Step {
-  const { snapshot, progress, spec } = pass;
-  const { target, comparison } = snapshot;
+  const { snapshot, progress } = pass;
+  const { target } = snapshot;
   const { phase = 'RolloutDone', outcome } = progress;
   const ended = phase === 'RolloutDone' ? phase : 'RolloutFailed';
   const rest: Step = {
     phase,
     because: because(ended, outcome?.message ?? ''),
-    changes: { isDeleted: target === undefined && progress.targetRevision !== '' },
+    changes: {
+      isDeleted: target === undefined && progress.targetRevision !== '',
+      ...unpinnedIn(progress, target),
+    },
   };
-  if (target === undefined || !isEdited(snapshot)) return rest;
+  if (target === undefined || !isOwn(snapshot)) return rest;
+  const pinning = planPinAtRest(pass, target);
+  if (pinning !== undefined) {
+    return { ...pinning, phase, changes: { ...rest.changes, ...pinning.changes } };
+  }
+  return planEdited(pass, target, rest);
+}
+
+/** An edit since the end may change how many pods there are. */
+function planEdited(pass: RolloutPass, target: RolledSet, rest: Step): Step {
+  const { resource, comparison } = pass.snapshot;
+  if (resource.generation <= resource.observedGeneration) return rest;
   if (comparison.kind === 'unread') {
-    const text = `reading ${spec.set.name} as it is now`;
+    const text = `reading ${target.set.name} as it is now`;
     return { ...rest, because: because('AwaitingComparison', text), action: { kind: 'compare' } };
   }
   return comparison.kind === 'replicas' ? planScale(pass, target, comparison) : rest;
 }
 
-/** Whether the resource was edited since its end, and the set is there and its own. */
-function isEdited({ resource, target, owner, conflicts }: RolloutSnapshot): boolean {
-  if (owner !== undefined || conflicts.length > 0 || target?.set.isDeleting === true) return false;
-  return resource.generation > resource.observedGeneration;
+/** Whether the set is there, and its own. */
+function isOwn({ target, owner, conflicts }: RolloutSnapshot): boolean {
+  return owner === undefined && conflicts.length === 0 && target?.set.isDeleting === false;
 }
 
 function planDeletion({ resource, target, owner }: RolloutSnapshot): Step {

@@ -73,6 +73,8 @@ export interface RolloutProgress {
   /** Of that, since the last progress. */
   readonly pausedSinceProgress: Millis;
   readonly targetRevision: string;
+  /** How many of the lowest pods the set keeps, or is about to keep, on its current revision; undefined: it pins none. */
+  readonly partition: number | undefined;
   readonly isRollback: boolean;
   readonly percentDeployed: number;
 }
@@ -97,6 +99,7 @@ export const noProgress: RolloutProgress = Object.freeze({
   pausedTime: millis(0),
   pausedSinceProgress: millis(0),
   targetRevision: '',
+  partition: undefined,
   isRollback: false,
   percentDeployed: 0,
 });

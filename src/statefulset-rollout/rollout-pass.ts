@@ -8,7 +8,8 @@ import { isProven } from '#control/set-proof.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { RolloutView } from './parse-resource.ts';
-import type { RolloutAction } from './plan-decision.ts';
+import { isDisruptive, type RolloutAction } from './plan-decision.ts';
+import { isVersionNeeded } from './plan-pin-switch.ts';
 import { isTerminal } from './progress.ts';
 import {
   type Asking,
@@ -20,7 +21,7 @@ import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-
 import { tellRollout } from './rollout-reasons.ts';
 import type { RolloutWrites } from './rollout-writes.ts';
 import type { SetWrites } from './set-writes.ts';
-import { formatStatus } from './status-view.ts';
+import { formatStatus, newlyUnpinnedIn } from './status-view.ts';
 
 /** What passes go through. */
 export interface RolloutPassPorts extends RolloutApprovalPorts {
@@ -46,7 +47,9 @@ export type RolloutPassEnd =
 
 type Of<K extends RolloutAction['kind']> = Extract<RolloutAction, { kind: K }>;
 type Need = (signal: AbortSignal) => Promise<void>;
-type SetAction = Of<'create-set' | 'update-set' | 'orphan-pods' | 'delete-set' | 'release-set'>;
+type SetAction = Of<
+  'create-set' | 'update-set' | 'set-partition' | 'orphan-pods' | 'delete-set' | 'release-set'
+>;
 
 /** How long a write of ours may be missing in its cache before that is told. */
 const patience: Millis = seconds(10);
@@ -106,13 +109,14 @@ export class RolloutPassRun {
     snapshot,
     unreadRevisions,
   }: RolloutMoment): Need | undefined {
-    const { ages, reads } = this.#ports;
+    const { ages, reads, version } = this.#ports;
+    if (isVersionNeeded(snapshot)) return (signal) => version.read(signal);
     if (unreadRevisions.length > 0) {
       return (signal) => ages.read(rollout.namespace, unreadRevisions, signal);
     }
     const { target } = snapshot;
-    const takesPods = plan.action?.kind === 'evict' || plan.action?.kind === 'delete-pods';
-    if (!takesPods || target === undefined || isProven(proof, monotonic)) return undefined;
+    if (!isDisruptive(plan.action) || target === undefined || isProven(proof, monotonic))
+      return undefined;
     this.#reads += 1;
     if (this.#reads > mostReads) throw new StaleBasisError(Number.POSITIVE_INFINITY);
     const scope = scopeOf(rollout.namespace, target.set.name);
@@ -175,6 +179,8 @@ export class RolloutPassRun {
     const status = formatStatus(moment);
     if (writes.missing(rollout, status).kind === 'nothing') return;
     await writes.storeStatus(rollout, status, { now, signal });
+    const unpinned = newlyUnpinnedIn(moment);
+    if (unpinned !== undefined) tellRollout(rollout, unpinned, events);
     const isNew =
       plan.progress.phase !== rollout.progress.phase || plan.progress.key !== rollout.progress.key;
     if (isNew && plan.action === undefined && plan.because !== undefined) {
@@ -215,13 +221,15 @@ export class RolloutPassRun {
     const { because } = plan;
     if (because === undefined) return;
     const asking = this.#asking(moment);
-    const approve = (): void => approveWrite(action.kind, asking);
+    const approve = (): void => approveWrite(action, asking);
     const sending = { signal, because, approve };
     if (action.kind === 'create-set') {
       if (spec !== undefined) await setWrites.create(rollout, spec, sending);
     } else if (target === undefined) return;
     else if (action.kind === 'update-set') await setWrites.update(rollout, target.set, sending);
-    else if (action.kind === 'release-set') await setWrites.release(rollout, target.set, sending);
+    else if (action.kind === 'set-partition') {
+      await setWrites.setPartition(rollout, { set: target.set, to: action.to }, sending);
+    } else if (action.kind === 'release-set') await setWrites.release(rollout, target.set, sending);
     else {
       const policy = action.kind === 'orphan-pods' ? 'Orphan' : 'Background';
       await setWrites.remove(action.set, policy, sending);

@@ -39,6 +39,11 @@ const rolloutReasons: Readonly<
   PodsEvicted: act('Old pods of the wanted percentage go, as many as the budget lets.'),
   StuckPodReplaced: act('An old pod cannot become ready by itself.'),
   BrokenPodDeleted: act('A version is taken back, and a pod of it cannot become ready.'),
+  PinSwitchedOn: act('spec.versionLeak.policy is Pin, and all pods run one version and are ready.'),
+  PinSwitchedOff: act('spec.versionLeak.policy is not Pin any more.'),
+  PartitionLowered: act('The next pods are let go; those below the partition stay pinned.'),
+  PartitionRaised: act('Pods are pinned again: all of them at the end, or those to be taken back.'),
+  PodsTakenBack: act('A pinned pod runs the new version, and spec.versionLeak.repair is true.'),
   RolloutDone: act('All pods of the wanted percentage are new and healthy.'),
   PercentBelowActual: act('More pods are new than are wanted; they stay so.'),
 
@@ -76,6 +81,10 @@ const rolloutReasons: Readonly<
   AwaitingController: hold(
     'The StatefulSet controller has not looked at the newest spec.',
     'Wait; if it lasts, look whether that controller runs.',
+  ),
+  AwaitingCurrentRevision: hold(
+    'All pods are new, and the StatefulSet controller has not made their revision the current one.',
+    'Wait; if it lasts, look whether all pods are ready, and whether that controller runs.',
   ),
   AwaitingDeletion: hold('The set is being deleted.', 'Look at its finalizers if it lasts.'),
   AwaitingPods: hold(
@@ -130,6 +139,12 @@ const rolloutReasons: Readonly<
     'It cannot be told which budget governs.',
     'Let exactly one select each pod.',
   ),
+  PinUnavailable: {
+    kind: 'warn',
+    isTrueWhen:
+      'Pods are to be pinned, and cannot be: a lost one comes back on the newest version.',
+    remedy: 'Let a rollout reach 100 percent; before Kubernetes 1.29 see --pin-assume-patched.',
+  },
   SemanticDiffIgnored: {
     kind: 'warn',
     isTrueWhen:
@@ -142,6 +157,7 @@ const usual: ReadonlySet<string> = new Set<RolloutReason>([
   'AwaitingComparison',
   'AwaitingValidation',
   'AwaitingController',
+  'AwaitingCurrentRevision',
   'AwaitingPods',
   'AwaitingServiceDiscovery',
   'AwaitingInterval',
