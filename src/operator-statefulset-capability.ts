@@ -5,8 +5,7 @@ import type { Informer } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { ResourceCapability, ResourceTerm } from '#operator-resources.ts';
-import type { RolloutOutside } from '#operator-rollout-outside.ts';
-import { statefulsetPorts } from '#operator-statefulset-ports.ts';
+import { type StatefulsetPortSettings, statefulsetPorts } from '#operator-statefulset-ports.ts';
 import { rolloutKind, rolloutsOf } from '#statefulset-rollout/owners.ts';
 import type { RolloutView } from '#statefulset-rollout/parse-resource.ts';
 import { statefulsetRolloutPermissions } from '#statefulset-rollout/permissions.ts';
@@ -14,8 +13,11 @@ import { runStatefulsetRollouts } from '#statefulset-rollout/run-statefulset-rol
 
 const longestBackoff = seconds(60);
 
+/** What carrying them out takes besides what all capabilities share. */
+type StatefulsetCapabilitySettings = Pick<StatefulsetPortSettings, 'outside' | 'isPinAssumed'>;
+
 /** Carries StatefulsetRollouts out beside groups; what evictions ask of disruption budgets, our webhook answers. */
-export function statefulsetCapability(outside: RolloutOutside): ResourceCapability {
+export function statefulsetCapability(settings: StatefulsetCapabilitySettings): ResourceCapability {
   return {
     name: 'statefulset-rollouts',
     permissions: statefulsetRolloutPermissions,
@@ -25,12 +27,12 @@ export function statefulsetCapability(outside: RolloutOutside): ResourceCapabili
       statefulsetRollouts,
       ...(nativeBudgets === undefined ? [] : [nativeBudgets]),
     ],
-    run: (term, signal) => reconcile({ ...term, outside }, signal),
+    run: (term, signal) => reconcile({ ...term, ...settings }, signal),
   };
 }
 
 async function reconcile(
-  term: ResourceTerm & { readonly outside: RolloutOutside },
+  term: ResourceTerm & StatefulsetCapabilitySettings,
   signal: AbortSignal,
 ): Promise<{ readonly isSettled: boolean }> {
   const { clock, client, events, open, owners } = term;

@@ -21,6 +21,7 @@ import { RevisionAges } from '#statefulset-rollout/revision-ages.ts';
 import { tellRollout } from '#statefulset-rollout/rollout-reasons.ts';
 import { RolloutWrites } from '#statefulset-rollout/rollout-writes.ts';
 import type { RolloutControllerPorts } from '#statefulset-rollout/run-statefulset-rollouts.ts';
+import { ServerVersion } from '#statefulset-rollout/server-version.ts';
 import { SetSights } from '#statefulset-rollout/set-sights.ts';
 import { SetWrites } from '#statefulset-rollout/set-writes.ts';
 
@@ -30,6 +31,8 @@ export interface StatefulsetPortSettings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly outside: RolloutOutside;
+  /** Whether the cluster's controllers can pin pods, whatever its version. */
+  readonly isPinAssumed: boolean;
 }
 
 /** What carrying StatefulsetRollouts out looks at. */
@@ -58,7 +61,7 @@ type OfTheTerm = 'predecessor' | 'term' | 'owners';
 
 /** Returns what a term works with, and that knows nothing of its Lease but whether it is held. */
 export function statefulsetPorts(
-  { config, clock, log, outside }: StatefulsetPortSettings,
+  { config, clock, log, outside, isPinAssumed }: StatefulsetPortSettings,
   { client, caches, events, queue, open, leads }: StatefulsetParts,
 ): Omit<RolloutControllerPorts, OfTheTerm> {
   const { rollouts, statefulSets, pods } = caches;
@@ -85,6 +88,7 @@ export function statefulsetPorts(
     watched: new WatchedPods(pods, clock),
     ages: new RevisionAges(client),
     held: new HeldTimes(),
+    version: new ServerVersion(client, isPinAssumed),
     evictions: new Evictions({ ...shared, open }),
     writes: new RolloutWrites({ client, clock, unseenRollouts, leads }),
     callbacks: callbacksOf(outside, { client, clock, leads }),

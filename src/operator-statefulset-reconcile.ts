@@ -44,6 +44,8 @@ export interface StatefulsetRolloutSettings {
   /** The only namespace that is served. @default all of them */
   readonly watchedNamespace?: string;
   readonly outside: RolloutOutside;
+  /** Whether the cluster's controllers can pin pods, whatever its version. @default as its version says */
+  readonly isPinAssumed?: boolean;
 }
 
 const longestBackoff = seconds(60);
@@ -123,7 +125,7 @@ async function openEvents(
 }
 
 function portsOf(
-  { config, clock, log, outside }: StatefulsetRolloutSettings,
+  { config, clock, log, outside, isPinAssumed = false }: StatefulsetRolloutSettings,
   {
     term,
     caches,
@@ -145,7 +147,7 @@ function portsOf(
   };
   const owners = new OwnersOfSets([groupOwners, statefulsetRolloutOwners(caches.rollouts)]);
   return {
-    ...statefulsetPorts({ config, clock, log, outside }, parts),
+    ...statefulsetPorts({ config, clock, log, outside, isPinAssumed }, parts),
     owners: owners.besides(rolloutKind),
     predecessor: predecessorOf(leading, { config, clock }),
     ...(leading.kind === 'leading' && { term: leading.term }),

@@ -42,13 +42,13 @@ export async function runStatefulsetRollout(
   signal: AbortSignal,
 ): Promise<void> {
   const { door, log, readiness } = options;
-  const { watchedNamespace } = door;
+  const { watchedNamespace, isPinAssumed } = door;
   for (const { flag, why } of door.withoutEffect) {
     log.warn('a flag has no effect here', { flag, why });
   }
   const serving = { ...options, isReady: () => readiness.isReady() };
   const scrapes = await startScrapes(door, { ...serving, client: decoratedClient(options) });
-  const settings = { ...options, watchedNamespace };
+  const settings = { ...options, watchedNamespace, isPinAssumed };
   const scoped = watchedNamespace === '' ? options : { ...options, scope: watchedNamespace };
   const withdraw = (): void => readiness.withdraw();
   signal.addEventListener('abort', withdraw, { once: true });

@@ -42,7 +42,10 @@ async function openBeside(front: AllFront, parts: OpenParts): Promise<Beside> {
   const outside = openOutside(front.outside, { clock, log });
   closeAtEnd(outside);
   return {
-    resources: [phasedCapability(prometheus), statefulsetCapability(outside)],
+    resources: [
+      phasedCapability(prometheus),
+      statefulsetCapability({ outside, isPinAssumed: front.isPinAssumed }),
+    ],
     zones: {
       alarms,
       prometheus,

@@ -22,6 +22,8 @@ export interface AllFront {
   readonly probes: BindAddress | undefined;
   /** Whom StatefulsetRollouts talk to. */
   readonly outside: OutsideConfig;
+  /** Whether pods below a partition come back as they were, although the version of the cluster does not say so. */
+  readonly isPinAssumed: boolean;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];
 }
@@ -55,7 +57,11 @@ export function readAllConfig(args: readonly string[]): AllOutcome {
   return {
     ...outcome,
     config,
-    front: deepFreeze({ ...frontOf(own), outside: outsideConfig(outside) }),
+    front: deepFreeze({
+      ...frontOf(own),
+      outside: outsideConfig(outside),
+      isPinAssumed: carrying.isPinAssumed.value,
+    }),
   };
 }
 
@@ -100,7 +106,7 @@ function logOf(
   };
 }
 
-function frontOf(own: OwnPhasedFlags): Omit<AllFront, 'outside'> {
+function frontOf(own: OwnPhasedFlags): Omit<AllFront, 'outside' | 'isPinAssumed'> {
   const { metricsAddress, areMetricsSecure, probeAddress } = own;
   const address = metricsAddress.value;
   return {

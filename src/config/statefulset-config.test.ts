@@ -22,6 +22,7 @@ describe('readStatefulsetRolloutConfig()', () => {
     assert.deepEqual(config.probes, { host: undefined, port: 8_081 });
     assert.equal(config.isElected, true);
     assert.equal(config.watchedNamespace, '');
+    assert.equal(config.isPinAssumed, false);
     assert.deepEqual(config.log, { format: 'json', level: 'info' });
   });
 
@@ -31,6 +32,7 @@ describe('readStatefulsetRolloutConfig()', () => {
         '--metrics-bind-address=0',
         '--health-probe-bind-address=127.0.0.1:9000',
         '--watch-namespace=storage',
+        '--pin-assume-patched',
         '--leader-elect=false',
         '--rollout.predecessor-horizon=30s',
         '--zap-encoder=console',
@@ -40,6 +42,7 @@ describe('readStatefulsetRolloutConfig()', () => {
     assert.equal(config.metrics, undefined);
     assert.deepEqual(config.probes, { host: '127.0.0.1', port: 9_000 });
     assert.equal(config.watchedNamespace, 'storage');
+    assert.equal(config.isPinAssumed, true);
     assert.equal(config.isElected, false);
     assert.equal(config.predecessorHorizon, 30_000);
     assert.equal(config.kubeconfig, '/some/file');

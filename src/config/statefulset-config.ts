@@ -34,6 +34,8 @@ export interface StatefulsetRolloutConfig {
   /** The only namespace whose StatefulsetRollouts are carried out; empty: those of all. */
   readonly watchedNamespace: string;
   readonly outside: OutsideConfig;
+  /** Whether pods below a partition come back as they were, although the version of the cluster does not say so. */
+  readonly isPinAssumed: boolean;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];
 }
@@ -97,6 +99,7 @@ function configOf(
     predecessorHorizon: flags.predecessorHorizon.value,
     watchedNamespace: flags.watchedNamespace.value,
     outside: outsideConfig(flags),
+    isPinAssumed: flags.isPinAssumed.value,
     withoutEffect: withoutEffect(flags),
   };
 }

@@ -1,9 +1,10 @@
-import { stringKind } from './flag-kind.ts';
+import { boolKind, stringKind } from './flag-kind.ts';
 import type { Flag, FlagSet } from './go-flags.ts';
 
 /** The flags of `statefulset-rollout` whose names nobody else has; the program that runs everything takes them, too. */
 export interface OwnStatefulsetFlags {
   readonly watchedNamespace: Flag<string>;
+  readonly isPinAssumed: Flag<boolean>;
 }
 
 /** Adds those flags to `set`: what is added here, both programs know. */
@@ -12,6 +13,10 @@ export function ownStatefulsetFlags(set: FlagSet): OwnStatefulsetFlags {
     watchedNamespace: set.add('watch-namespace', stringKind, {
       default: '',
       help: 'The only namespace whose StatefulsetRollouts are carried out. When empty: those of all.',
+    }),
+    isPinAssumed: set.add('pin-assume-patched', boolKind, {
+      default: false,
+      help: 'Pin pods before Kubernetes 1.29, too: its StatefulSet controller has the fix of kubernetes/kubernetes 120731.',
     }),
   };
 }

@@ -34,6 +34,11 @@ export type RolloutReason =
   | 'PodsEvicted'
   | 'StuckPodReplaced'
   | 'BrokenPodDeleted'
+  | 'PinSwitchedOn'
+  | 'PinSwitchedOff'
+  | 'PartitionLowered'
+  | 'PartitionRaised'
+  | 'PodsTakenBack'
   // What is waited for.
   | 'AwaitingComparison'
   | 'AwaitingValidation'
@@ -42,6 +47,7 @@ export type RolloutReason =
   | 'AwaitingPods'
   | 'AwaitingServiceDiscovery'
   | 'AwaitingInterval'
+  | 'AwaitingCurrentRevision'
   | 'AwaitingBudgetStatus'
   | 'PDBBlocked'
   | 'ApiThrottled'
@@ -57,6 +63,7 @@ export type RolloutReason =
   | 'NotificationFailed'
   // How it ended.
   | 'PercentBelowActual'
+  | 'PinUnavailable'
   | 'RolloutDone'
   | 'RolloutFailed';
 
@@ -75,6 +82,16 @@ export type RolloutAction =
   | { readonly kind: 'create-set' }
   /** The set becomes as it is wanted, where it still is as it was compared. */
   | { readonly kind: 'update-set'; readonly set: SetRef; readonly revision: string }
+  /** Which pods the set keeps on its current revision, and nothing else of it, where it still is as it was seen. */
+  | {
+      readonly kind: 'set-partition';
+      readonly set: SetRef;
+      readonly revision: string;
+      /** So many, the lowest; undefined: none, and the strategy is OnDelete. */
+      readonly to: number | undefined;
+      /** Whether more pods may go by it. */
+      readonly isLowering: boolean;
+    }
   /** The set goes, and its pods stay, to be made anew over them. */
   | { readonly kind: 'orphan-pods'; readonly set: SetRef }
   | { readonly kind: 'delete-set'; readonly set: SetRef }
@@ -92,4 +109,17 @@ export interface RolloutPlan {
   /** As it is stored: before pods go, so that no other process lets them go again; after all other actions. */
   readonly progress: RolloutProgress;
   readonly requeue: Requeue;
+}
+
+/** Whether pods may go by `action`: what it rests on must be proven. */
+export function isDisruptive(action: RolloutAction | undefined): boolean {
+  switch (action?.kind) {
+    case 'evict':
+    case 'delete-pods':
+      return true;
+    case 'set-partition':
+      return action.isLowering;
+    default:
+      return false;
+  }
 }

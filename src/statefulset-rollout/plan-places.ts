@@ -10,6 +10,8 @@ export interface Place {
   /** Name of the pod that is there, or will be. */
   readonly name: string;
   readonly slot: Slot;
+  /** From 0, whatever the ordinals begin with: what a partition counts. */
+  readonly index: number;
   /** Undefined where no pod is. */
   readonly pod: PodView | undefined;
   /** Whether the rollout is to reach it at the wanted percentage. */
@@ -45,12 +47,21 @@ export function placesOf(
   );
   const oldest = slots.length - targetReplicas(slots.length, percent);
   return slots
-    .map((slot, index) => placeOf({ slot, isTarget: index >= oldest, now }, target, snapshot))
+    .map((slot, index) =>
+      placeOf({ slot, index, isTarget: index >= oldest, now }, target, snapshot),
+    )
     .toReversed();
 }
 
 function placeOf(
-  { slot, isTarget, now }: Pick<Place, 'slot' | 'isTarget'> & { readonly now: Instant },
+  {
+    slot,
+    index,
+    isTarget,
+    now,
+  }: Pick<Place, 'slot' | 'index' | 'isTarget'> & {
+    readonly now: Instant;
+  },
   { set }: RolledSet,
   { resource, discovery, watched, stuckAfter }: PlacesSnapshot,
 ): Place {
@@ -66,6 +77,7 @@ function placeOf(
   return {
     name,
     slot,
+    index,
     pod,
     isTarget,
     isStale,

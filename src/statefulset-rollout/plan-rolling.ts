@@ -3,6 +3,8 @@ import { type Instant, millis } from '#base/units.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';
 import { because, ending, type RolloutPass, type Step } from './plan-outcome.ts';
 import { percentDeployed } from './plan-percent.ts';
+import { isPinned, planPinned, planPinnedEnd } from './plan-pin.ts';
+import { planPinOff, planPinOn } from './plan-pin-switch.ts';
 import { type Place, placesOf } from './plan-places.ts';
 import { namesOf, planRotation, settlesAt, troubleOf } from './plan-rotation.ts';
 import type { RolloutProgress } from './progress.ts';
@@ -23,16 +25,39 @@ export function planRolling(pass: RolloutPass, target: RolledSet): Step {
   const places = placesOf(target, snapshot, { percent: spec.percent, now });
   const changes = notedOn(pass, target, places);
   const counted = { ...pass, progress: { ...pass.progress, ...changes } };
-  const step = planRotation(counted, target, places) ?? planWait(counted, target, places);
+  const step =
+    planPinOff(pass, target) ??
+    planPods(counted, target, places) ??
+    planWait(counted, target, places);
   return { ...step, changes: { ...changes, ...step.changes } };
+}
+
+/** Pods that are left to go. */
+function planPods(
+  pass: RolloutPass,
+  target: RolledSet,
+  places: readonly Place[],
+): Step | undefined {
+  return isPinned(pass.progress, target.set)
+    ? planPinned(pass, target, places)
+    : planRotation(pass, target, places);
+}
+
+/** What is left to do once all pods of the target are new and healthy. */
+function planEnd(pass: RolloutPass, target: RolledSet, places: readonly Place[]): Step {
+  const step = isPinned(pass.progress, target.set)
+    ? planPinnedEnd(pass, target, places)
+    : planPinOn(pass, target, places);
+  return step ?? planDone(pass, target.set, places);
 }
 
 /** What this moment adds to what is remembered. */
 function notedOn(
   { progress, spec, now }: RolloutPass,
-  { set, isRollback }: RolledSet,
+  target: RolledSet,
   places: readonly Place[],
 ): Partial<RolloutProgress> {
+  const { set, isRollback } = target;
   const healthy = places.filter(({ isTarget, isHealthy }) => isTarget && isHealthy).length;
   const percent = percentDeployed(healthy, places.length, spec.percent);
   const isNew = progress.targetRevision !== set.status.updateRevision;
@@ -44,6 +69,7 @@ function notedOn(
   );
   return {
     percentDeployed: percent,
+    ...unpinnedIn(progress, target),
     ...(reached.length > 0 && {
       rotated: new Set([...progress.rotated, ...reached.map(({ name }) => name)]),
     }),
@@ -53,15 +79,26 @@ function notedOn(
   };
 }
 
+/** A set that does not roll by itself pins nothing, whatever was meant. */
+export function unpinnedIn(
+  { partition }: RolloutProgress,
+  target: RolledSet | undefined,
+): Pick<RolloutProgress, 'partition'> | undefined {
+  const strategy = target?.set.spec.updateStrategy ?? 'RollingUpdate';
+  return partition !== undefined && strategy !== 'RollingUpdate'
+    ? { partition: undefined }
+    : undefined;
+}
+
 /** What is remembered of any progress. */
 function progressAt(now: Instant): Pick<RolloutProgress, 'lastProgress' | 'pausedSinceProgress'> {
   return { lastProgress: now, pausedSinceProgress: millis(0) };
 }
 
 /** No pod is left to go. */
-function planWait(pass: RolloutPass, { set }: RolledSet, places: readonly Place[]): Step {
+function planWait(pass: RolloutPass, target: RolledSet, places: readonly Place[]): Step {
   const missing = places.filter(({ isTarget, isHealthy }) => isTarget && !isHealthy);
-  if (missing.length === 0) return planDone(pass, set, places);
+  if (missing.length === 0) return planEnd(pass, target, places);
   const notReady = missing.filter(({ slot }) => slot.kind !== 'available');
   if (notReady.length === 0) {
     const message = `waiting for service discovery to pass ${namesOf(missing)}`;

@@ -1,5 +1,5 @@
 import { podsText } from '#base/pods-text.ts';
-import { after, type Instant } from '#base/units.ts';
+import { after, type Instant, type Millis } from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { podRef, setRef } from '#control/refs.ts';
 import type { PodView } from '#statefulset/view.ts';
@@ -13,7 +13,7 @@ import type { RolledSet } from './snapshot.ts';
 type Obstacle = Pick<Step, 'because' | 'until'>;
 
 /** Who could go, and how many of them may. */
-interface Rotation {
+export interface Rotation {
   readonly pass: RolloutPass;
   readonly target: RolledSet;
   readonly places: readonly Place[];
@@ -34,10 +34,7 @@ export function planRotation(
 ): Step | undefined {
   const candidates = candidatesOf(places);
   if (candidates.length === 0) return undefined;
-  const { spec, snapshot } = pass;
-  const { replicas } = target.set.spec;
-  const parallelism = parallelismOf(snapshot.budgets, replicas, spec.parallelWithoutBudget);
-  const rotation: Rotation = { pass, target, places, candidates, parallelism };
+  const rotation = rotationOf(pass, target, { places, candidates });
   const broken = planBroken(rotation);
   if (broken !== undefined) return broken;
   const obstacle = obstacleOf(pass);
@@ -47,18 +44,30 @@ export function planRotation(
   return { phase: phaseWhile(places), ...noRoom(rotation) };
 }
 
-/** What is waited for while old pods are still there: new ones first. */
-function phaseWhile(places: readonly Place[]): Step['phase'] {
+/** Returns who of `candidates` could go, beside what limits them. */
+export function rotationOf(
+  pass: RolloutPass,
+  target: RolledSet,
+  { places, candidates }: Pick<Rotation, 'places' | 'candidates'>,
+): Rotation {
+  const { spec, snapshot } = pass;
+  const { replicas } = target.set.spec;
+  const parallelism = parallelismOf(snapshot.budgets, replicas, spec.parallelWithoutBudget);
+  return { pass, target, places, candidates, parallelism };
+}
+
+/** Returns what is waited for while old pods are still there: new ones first. */
+export function phaseWhile(places: readonly Place[]): Step['phase'] {
   return places.some(({ isRotated, isHealthy }) => isRotated && !isHealthy)
     ? 'WaitingForReady'
     : 'RollingOut';
 }
 
 /**
- * Pods of a version that is given up, and cannot become ready, are deleted at once: under the usual policy of budgets they
+ * Returns the step that deletes the pods of a version that is given up and cannot become ready, all at once: under the usual policy of budgets they
  * could not be evicted, as the application is below its budget by them.
  */
-function planBroken({ pass, target, places }: Rotation): Step | undefined {
+export function planBroken({ pass, target, places }: Rotation): Step | undefined {
   const { progress, spec, snapshot, now } = pass;
   if (!progress.isRollback || spec.unreadyPodsOfRollback === 'Evict') return undefined;
   if (snapshot.holds.length > 0) return undefined;
@@ -76,36 +85,67 @@ function planBroken({ pass, target, places }: Rotation): Step | undefined {
   };
 }
 
-function obstacleOf(pass: RolloutPass): Obstacle | undefined {
-  const { snapshot, spec, progress, now } = pass;
+/** Returns why no pod may be let go now; undefined where one may, as far as the budget lets. */
+export function obstacleOf(pass: RolloutPass): Obstacle | undefined {
+  return refusalOf(pass) ?? waitOf(pass) ?? discoveryTroubleOf(pass);
+}
+
+/** Returns why not even a pod may be evicted now that has been let go. */
+export function obstacleOfReleased(pass: RolloutPass): Obstacle | undefined {
+  return refusalOf(pass) ?? discoveryTroubleOf(pass);
+}
+
+function refusalOf({ snapshot, now }: RolloutPass): Obstacle | undefined {
   const [hold] = snapshot.holds;
   if (hold !== undefined) return hold;
   const refused = snapshot.evictions?.refused;
   if (refused !== undefined && refused.until > now) {
     return { because: because(refused.reason, refused.message), until: refused.until };
   }
-  const interval = progress.isRollback ? spec.rollbackInterval : spec.evictionInterval;
+  return undefined;
+}
+
+/** Returns how far pods are to go apart. */
+export function intervalOf({ progress, spec }: Pick<RolloutPass, 'progress' | 'spec'>): Millis {
+  return progress.isRollback ? spec.rollbackInterval : spec.evictionInterval;
+}
+
+function waitOf(pass: RolloutPass): Obstacle | undefined {
+  const { progress, now } = pass;
+  const interval = intervalOf(pass);
   const left = leftOf(interval, progress.lastEviction, now);
   if (left > 0) {
     const until = after(now, left);
     const message = `the next pod goes ${interval / 1_000} s after the one before, at ${formatUtcSeconds(until)}`;
     return { because: because('AwaitingInterval', message), until };
   }
-  const { discovery } = snapshot;
+  return undefined;
+}
+
+function discoveryTroubleOf({ snapshot: { discovery } }: RolloutPass): Obstacle | undefined {
   if (discovery.kind !== 'unknown') return undefined;
   return { because: because(discovery.code, discovery.message) };
 }
 
-/** Those that go now: first what costs nothing, as it cannot become ready by itself; then as many as the budget leaves. */
-function nextOf({ pass, places, candidates, parallelism }: Rotation): readonly Place[] {
-  const { spec, progress } = pass;
-  const interval = progress.isRollback ? spec.rollbackInterval : spec.evictionInterval;
+/** Returns those that go now: first what costs nothing, as it cannot become ready by itself; then as many as the budget leaves. */
+export function nextOf({ pass, places, candidates, parallelism }: Rotation): readonly Place[] {
   const stuck = candidates.filter(({ stuckBy }) => stuckBy !== undefined);
   const others = candidates.filter(({ stuckBy }) => stuckBy === undefined);
+  const { slots, slotsOfStuck } = slotsFor({ places, parallelism });
+  const going = [...stuck.slice(0, slotsOfStuck), ...others.slice(0, slots)];
+  return intervalOf(pass) > 0 ? going.slice(0, 1) : going;
+}
+
+/** Returns how many pods may go now, and how many besides that cannot become ready by themselves. */
+export function slotsFor({ places, parallelism }: Pick<Rotation, 'places' | 'parallelism'>): {
+  readonly slots: number;
+  readonly slotsOfStuck: number;
+} {
   const room = roomOf(parallelism, places.filter(({ isUnavailable }) => isUnavailable).length);
-  const slots = room.kind === 'room' ? room.slots : 0;
-  const going = [...stuck.slice(0, roomForStuck(places, parallelism)), ...others.slice(0, slots)];
-  return interval > 0 ? going.slice(0, 1) : going;
+  return {
+    slots: room.kind === 'room' ? room.slots : 0,
+    slotsOfStuck: roomForStuck(places, parallelism),
+  };
 }
 
 /**
@@ -129,7 +169,8 @@ function isUnderWay({ slot, isStale }: Place): boolean {
   return !isStale && slot.kind !== 'available';
 }
 
-function noRoom(rotation: Rotation): Obstacle {
+/** Returns why the budget lets none of them go now. */
+export function noRoom(rotation: Rotation): Obstacle {
   const { pass, places, parallelism } = rotation;
   const away = places.filter(({ isUnavailable }) => isUnavailable);
   const room = roomOf(parallelism, away.length);
@@ -169,7 +210,8 @@ export function settlesAt(places: readonly Place[], now: Instant): Pick<Step, 'u
   return first === undefined ? {} : { until: first };
 }
 
-function evicting({ pass, target, candidates }: Rotation, going: readonly Place[]): Step {
+/** Returns the step that evicts `going`. */
+export function evicting({ pass, target, candidates }: Rotation, going: readonly Place[]): Step {
   const pods = podsOf(going);
   const action: RolloutAction = {
     kind: 'evict',
@@ -187,7 +229,8 @@ function evicting({ pass, target, candidates }: Rotation, going: readonly Place[
   };
 }
 
-function podsOf(places: readonly Place[]): readonly PodView[] {
+/** Returns the pods that are there. */
+export function podsOf(places: readonly Place[]): readonly PodView[] {
   return places.flatMap(({ pod }) => (pod === undefined ? [] : [pod]));
 }
 

@@ -142,7 +142,7 @@ function planImmutable(
 function planUpdate(
   pass: RolloutPass,
   { set }: RolledSet,
-  { paths }: Extract<SetComparison, { kind: 'differs' }>,
+  { paths, partition }: Extract<SetComparison, { kind: 'differs' }>,
 ): Step {
   const { progress } = pass;
   const unasked = planValidation(pass);
@@ -155,7 +155,7 @@ function planUpdate(
     phase: 'RollingOut',
     because: because('StatefulSetUpdated', message),
     action: { kind: 'update-set', set: setRef(set), revision: set.resourceVersion },
-    changes: { isDeleted: false },
+    changes: { isDeleted: false, ...(partition !== undefined && { partition }) },
   };
 }
 
@@ -163,7 +163,7 @@ function planUpdate(
 export function planScale(
   pass: RolloutPass,
   { set }: RolledSet,
-  { to }: Extract<SetComparison, { kind: 'replicas' }>,
+  { to, partition }: Extract<SetComparison, { kind: 'replicas' }>,
 ): Step {
   const { progress } = pass;
   const { replicas: from, ordinalsStart } = set.spec;
@@ -175,6 +175,9 @@ export function planScale(
     phase: phaseOf(pass),
     because: because('StatefulSetScaled', `${set.name} from ${from} to ${to} replicas`),
     action: { kind: 'update-set', set: setRef(set), revision: set.resourceVersion },
-    changes: { rotated: new Set([...progress.rotated, ...added]) },
+    changes: {
+      rotated: new Set([...progress.rotated, ...added]),
+      ...(partition !== undefined && { partition }),
+    },
   };
 }

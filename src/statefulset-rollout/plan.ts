@@ -5,9 +5,11 @@ import { isAsked, planEnd } from './plan-callback.ts';
 import { unlessLate } from './plan-deadline.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 import { because, planOf, type RolloutPass, type Step } from './plan-outcome.ts';
+import { planPinAtRest } from './plan-pin-switch.ts';
+import { unpinnedIn } from './plan-rolling.ts';
 import { contestOf, planScale, planSet } from './plan-set.ts';
 import { isTerminal, noProgress, type RolloutProgress } from './progress.ts';
-import type { RolloutSnapshot, WantedRollout } from './snapshot.ts';
+import type { RolledSet, RolloutSnapshot, WantedRollout } from './snapshot.ts';
 
 /**
  * What to do next about one StatefulsetRollout, and why not more: at most one thing that touches the set or its pods, and
@@ -75,6 +77,7 @@ function begun(
   { key, templateHash }: WantedRollout,
 ): RolloutProgress {
   const { isCreator, isDeleted, lastEviction, batch, targetRevision, isRollback } = progress;
+  const { partition } = progress;
   const isSameVersion = templateHash === progress.templateHash;
   return {
     ...noProgress,
@@ -85,6 +88,7 @@ function begun(
     lastEviction,
     batch,
     targetRevision,
+    partition,
     isRollback: isSameVersion && isRollback,
     attempt: 1,
     startedAt: now,
@@ -136,29 +140,42 @@ function planResumption({ progress, now }: RolloutPass): Step {
 
 /** Nothing is done any more, but that the set gets as many pods as a later edit says. */
 function planEnded(pass: RolloutPass): Step {
-  const { snapshot, progress, spec } = pass;
-  const { target, comparison } = snapshot;
+  const { snapshot, progress } = pass;
+  const { target } = snapshot;
   const { phase = 'RolloutDone', outcome } = progress;
   const ended = phase === 'RolloutDone' ? phase : 'RolloutFailed';
   const rest: Step = {
     phase,
     because: because(ended, outcome?.message ?? ''),
-    changes: { isDeleted: target === undefined && progress.targetRevision !== '' },
+    changes: {
+      isDeleted: target === undefined && progress.targetRevision !== '',
+      ...unpinnedIn(progress, target),
+    },
   };
-  if (target === undefined || !isEdited(snapshot)) return rest;
+  if (target === undefined || !isOwn(snapshot)) return rest;
+  const pinning = planPinAtRest(pass, target);
+  if (pinning !== undefined) {
+    return { ...pinning, phase, changes: { ...rest.changes, ...pinning.changes } };
+  }
+  return planEdited(pass, target, rest);
+}
+
+/** An edit since the end may change how many pods there are. */
+function planEdited(pass: RolloutPass, target: RolledSet, rest: Step): Step {
+  const { resource, comparison } = pass.snapshot;
+  if (resource.generation <= resource.observedGeneration) return rest;
   if (comparison.kind === 'unread') {
-    const text = `reading ${spec.set.name} as it is now`;
+    const text = `reading ${target.set.name} as it is now`;
     return { ...rest, because: because('AwaitingComparison', text), action: { kind: 'compare' } };
   }
   return comparison.kind === 'replicas' ? planScale(pass, target, comparison) : rest;
 }
 
-/** Whether the resource was edited since its end, and the set is there and its own. */
-function isEdited(snapshot: RolloutSnapshot): boolean {
-  const { resource, target, owner } = snapshot;
+/** Whether the set is there, and its own. */
+function isOwn(snapshot: RolloutSnapshot): boolean {
+  const { target, owner } = snapshot;
   const isContested = owner !== undefined || contestOf(snapshot) !== undefined;
-  if (isContested || target?.set.isDeleting === true) return false;
-  return resource.generation > resource.observedGeneration;
+  return !isContested && target?.set.isDeleting === false;
 }
 
 function planDeletion({ resource, target, owner }: RolloutSnapshot): Step {

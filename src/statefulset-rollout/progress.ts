@@ -74,6 +74,8 @@ export interface RolloutProgress {
   /** Of that, since the last progress. */
   readonly pausedSinceProgress: Millis;
   readonly targetRevision: string;
+  /** How many of the lowest pods the set keeps, or is about to keep, on its current revision; undefined: it pins none. */
+  readonly partition: number | undefined;
   readonly isRollback: boolean;
   readonly percentDeployed: number;
   readonly callback: CallbackProgress;
@@ -101,6 +103,7 @@ export const noProgress: RolloutProgress = Object.freeze({
   pausedTime: millis(0),
   pausedSinceProgress: millis(0),
   targetRevision: '',
+  partition: undefined,
   isRollback: false,
   percentDeployed: 0,
   callback: noCallback,

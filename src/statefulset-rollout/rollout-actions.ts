@@ -22,7 +22,9 @@ export interface RolloutActionPorts extends RolloutApprovalPorts {
 }
 
 type Of<K extends RolloutAction['kind']> = Extract<RolloutAction, { kind: K }>;
-type SetAction = Of<'create-set' | 'update-set' | 'orphan-pods' | 'delete-set' | 'release-set'>;
+type SetAction = Of<
+  'create-set' | 'update-set' | 'set-partition' | 'orphan-pods' | 'delete-set' | 'release-set'
+>;
 
 /** Actions that change the set, its pods, or the finalizer. */
 export type WorldAction = Exclude<
@@ -70,13 +72,15 @@ export class RolloutActions {
     const { because } = plan;
     if (because === undefined) return;
     const asking = this.#asking(moment);
-    const approve = (): void => approveWrite(action.kind, asking);
+    const approve = (): void => approveWrite(action, asking);
     const sending = { signal, because, approve };
     if (action.kind === 'create-set') {
       if (spec !== undefined) await setWrites.create(rollout, spec, sending);
     } else if (target === undefined) return;
     else if (action.kind === 'update-set') await setWrites.update(rollout, target.set, sending);
-    else if (action.kind === 'release-set') await setWrites.release(rollout, target.set, sending);
+    else if (action.kind === 'set-partition') {
+      await setWrites.setPartition(rollout, { set: target.set, to: action.to }, sending);
+    } else if (action.kind === 'release-set') await setWrites.release(rollout, target.set, sending);
     else {
       const policy = action.kind === 'orphan-pods' ? 'Orphan' : 'Background';
       await setWrites.remove(action.set, policy, sending);

@@ -2,7 +2,7 @@ import { type Basis, StaleBasisError } from '#control/basis.ts';
 import type { PodRef } from '#control/decision.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
 import { basisOf, isProven } from '#control/set-proof.ts';
-import type { RolloutAction } from './plan-decision.ts';
+import { isDisruptive, type RolloutAction } from './plan-decision.ts';
 import {
   type Decided,
   type RolloutMoment,
@@ -46,11 +46,26 @@ export function approvePod(
   return basisOf(moment.proof, moment.monotonic, ports.term);
 }
 
-/** Plans anew, in the moment in which a write of the set would leave. @throws OverruledError when the new plan does not have it */
-export function approveWrite(kind: RolloutAction['kind'], asking: Asking): void {
-  const { plan } = momentOf(asking);
-  if (plan.action?.kind === kind) return;
-  throw new OverruledError(`Cannot send what is not wanted any more: ${kind}`);
+/**
+ * Plans anew, in the moment in which a write of the set would leave.
+ *
+ * @throws OverruledError when the new plan does not have it, StaleBasisError when pods may go by it and its view is not proven
+ */
+export function approveWrite(action: RolloutAction, asking: Asking): void {
+  const { plan, proof, monotonic } = momentOf(asking);
+  if (!isSameWrite(plan.action, action)) {
+    throw new OverruledError(`Cannot send what is not wanted any more: ${action.kind}`);
+  }
+  if (isDisruptive(action) && !isProven(proof, monotonic)) {
+    throw new StaleBasisError(Number.POSITIVE_INFINITY);
+  }
+}
+
+/** Of a partition it counts how far it moves: how many pods may go is for the last look to say. */
+function isSameWrite(planned: RolloutAction | undefined, action: RolloutAction): boolean {
+  if (planned?.kind !== action.kind) return false;
+  const isMove = planned.kind === 'set-partition' && action.kind === 'set-partition';
+  return !isMove || (planned.to === action.to && planned.revision === action.revision);
 }
 
 function momentOf({ key, decided, ports }: Asking): RolloutMoment {

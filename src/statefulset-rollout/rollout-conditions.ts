@@ -1,14 +1,17 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
 import { nextConditions, type WantedCondition } from '#kubernetes/conditions.ts';
+import { arrayAt, objectsIn } from '#statefulset/parse-fields.ts';
 import type { RolloutView } from './parse-resource.ts';
 import { parallelismOf } from './plan-budget.ts';
 import type { RolloutPlan } from './plan-decision.ts';
+import { isPinned } from './plan-pin.ts';
+import { whyNotPinned } from './plan-pin-switch.ts';
 import { isLeaked, type Place } from './plan-places.ts';
 import { namesOf } from './plan-rotation.ts';
 import { isTerminal } from './progress.ts';
 import type { SlackHealth } from './slack-reports.ts';
-import type { RolloutSnapshot } from './snapshot.ts';
+import type { RolledSet, RolloutSnapshot } from './snapshot.ts';
 
 /** What conditions are made of. */
 export interface ConditionParts {
@@ -104,16 +107,54 @@ function callback({ snapshot, plan }: ConditionParts): Wanted {
   return { CallbackDelivered: { status: 'False', because } };
 }
 
-function leak({ snapshot, places }: ConditionParts): Wanted {
+function leak({ snapshot, plan, places }: ConditionParts): Wanted {
+  const { target } = snapshot;
+  if (target === undefined) return {};
   const leaked = places.filter(isLeaked);
-  const isFull =
-    places.length > 0 && places.every(({ pod, isStale }) => pod !== undefined && !isStale);
-  if (snapshot.target === undefined) return {};
+  const status = leaked.length === 0 ? 'False' : 'True';
+  const cause = whyUnpinned({ snapshot, plan, places });
+  if (cause !== undefined) return { VersionLeak: { status, because: cause } };
   if (leaked.length === 0) {
-    const because = { reason: 'NoLeak', message: 'every new pod was let go by the rollout' };
-    return { VersionLeak: { status: 'False', because } };
+    return { VersionLeak: { status, because: noLeak(plan, target) } };
   }
+  const isFull = places.every(({ pod, isStale }) => pod !== undefined && !isStale);
   const message = `${namesOf(leaked)} came back on the new version before the rollout reached them`;
   const because = { reason: isFull ? 'FullyLeaked' : 'PodsLeaked', message };
-  return { VersionLeak: { status: 'True', because } };
+  return { VersionLeak: { status, because } };
+}
+
+function noLeak({ progress }: RolloutPlan, { set }: RolledSet): WantedCondition['because'] {
+  if (!isPinned(progress, set)) {
+    return { reason: 'NoLeak', message: 'every new pod was let go by the rollout' };
+  }
+  const message = `the ${set.spec.partition} lowest pods come back on ${set.status.currentRevision} when they are lost`;
+  return { reason: 'Pinned', message };
+}
+
+/** Why pods are not pinned that are to be; undefined where they are, where that is not wanted, or is a matter of time. */
+function whyUnpinned({
+  snapshot,
+  plan,
+  places,
+}: Pick<ConditionParts, 'snapshot' | 'plan' | 'places'>): WantedCondition['because'] | undefined {
+  const { resource, target } = snapshot;
+  const { spec } = resource;
+  if (spec.kind === 'invalid' || spec.value.leakPolicy !== 'Pin') return undefined;
+  if (target === undefined || isPinned(plan.progress, target.set)) return undefined;
+  const why = whyNotPinned(snapshot, places);
+  const isForNow = !isTerminal(plan.progress.phase) && !places.some(({ isStale }) => isStale);
+  if (why === undefined || (isForNow && snapshot.pinSupport.kind === 'supported')) return undefined;
+  return { reason: 'PinUnavailable', message: why };
+}
+
+/** Returns why pods cannot be pinned, where that is news against what stands in `before`; undefined where it is not. */
+export function newlyUnpinned(
+  parts: Pick<ConditionParts, 'snapshot' | 'plan' | 'places'>,
+  before: JsonObject,
+): WantedCondition['because'] | undefined {
+  const cause = whyUnpinned(parts);
+  const isTold = objectsIn(arrayAt(before, 'conditions')).some(
+    (each) => each['type'] === 'VersionLeak' && each['reason'] === cause?.reason,
+  );
+  return isTold ? undefined : cause;
 }

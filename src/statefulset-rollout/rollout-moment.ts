@@ -18,6 +18,7 @@ import { planStatefulsetRollout } from './plan.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 import { isTerminal } from './progress.ts';
 import type { RevisionAges } from './revision-ages.ts';
+import type { ServerVersion } from './server-version.ts';
 import type { SetSights } from './set-sights.ts';
 import type { SlackHealth, SlackReports } from './slack-reports.ts';
 import type { RolledSet, RolloutSnapshot, SetComparison } from './snapshot.ts';
@@ -37,6 +38,7 @@ export interface RolloutMomentPorts extends HoldPorts {
   readonly evictions: Evictions;
   readonly held: HeldTimes;
   readonly slack: Pick<SlackReports, 'healthOf'>;
+  readonly version: ServerVersion;
   readonly stuckAfter: Millis | undefined;
 }
 
@@ -94,6 +96,7 @@ export function rolloutMomentOf(
     evictions: ports.evictions.results(rollout.uid),
     budgets: budgetsOf(rollout, target, ports),
     discovery: discoveryOf(rollout),
+    pinSupport: ports.version.support,
     holds,
     heldUntil: ports.held.note(key, holds),
     leaving: leavingAt(at.monotonic, ports),

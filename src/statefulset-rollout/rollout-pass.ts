@@ -7,11 +7,13 @@ import { isProven } from '#control/set-proof.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { CallbackAttempts } from './callback-attempts.ts';
 import type { RolloutView } from './parse-resource.ts';
+import { isDisruptive } from './plan-decision.ts';
+import { isVersionNeeded } from './plan-pin-switch.ts';
 import { type RolloutActionPorts, RolloutActions } from './rollout-actions.ts';
 import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
 import type { SlackReports } from './slack-reports.ts';
-import { formatStatus } from './status-view.ts';
+import { formatStatus, newlyUnpinnedIn } from './status-view.ts';
 import { toldHolds } from './told-holds.ts';
 
 /** What passes go through. */
@@ -96,13 +98,14 @@ export class RolloutPassRun {
     snapshot,
     unreadRevisions,
   }: RolloutMoment): Need | undefined {
-    const { ages, reads } = this.#ports;
+    const { ages, reads, version } = this.#ports;
+    if (isVersionNeeded(snapshot)) return (signal) => version.read(signal);
     if (unreadRevisions.length > 0) {
       return (signal) => ages.read(rollout.namespace, unreadRevisions, signal);
     }
     const { target } = snapshot;
-    const takesPods = plan.action?.kind === 'evict' || plan.action?.kind === 'delete-pods';
-    if (!takesPods || target === undefined || isProven(proof, monotonic)) return undefined;
+    if (!isDisruptive(plan.action) || target === undefined || isProven(proof, monotonic))
+      return undefined;
     this.#reads += 1;
     if (this.#reads > mostReads) throw new StaleBasisError(Number.POSITIVE_INFINITY);
     const scope = scopeOf(rollout.namespace, target.set.name);
@@ -184,6 +187,8 @@ export class RolloutPassRun {
     const status = formatStatus(moment);
     if (writes.missing(rollout, status).kind === 'nothing') return;
     await writes.storeStatus(rollout, status, { now, signal });
+    const unpinned = newlyUnpinnedIn(moment);
+    if (unpinned !== undefined) tellRollout(rollout, unpinned, events);
     const isNew =
       plan.progress.phase !== rollout.progress.phase || plan.progress.key !== rollout.progress.key;
     if (isNew && plan.action === undefined && plan.because !== undefined) {

@@ -40,6 +40,11 @@ const rolloutReasons: Readonly<
   StuckPodReplaced: act('An old pod cannot become ready by itself.'),
   BrokenPodDeleted: act('A version is taken back, and a pod of it cannot become ready.'),
   CallingBack: act('The outcome is known, and spec.bapi or spec.callback names who is told.'),
+  PinSwitchedOn: act('spec.versionLeak.policy is Pin, and all pods run one version and are ready.'),
+  PinSwitchedOff: act('spec.versionLeak.policy is not Pin any more.'),
+  PartitionLowered: act('The next pods are let go; those below the partition stay pinned.'),
+  PartitionRaised: act('Pods are pinned again: all of them at the end, or those to be taken back.'),
+  PodsTakenBack: act('A pinned pod runs the new version, and spec.versionLeak.repair is true.'),
   RolloutDone: act('All pods of the wanted percentage are new and healthy.'),
   PercentBelowActual: act('More pods are new than are wanted; they stay so.'),
 
@@ -77,6 +82,10 @@ const rolloutReasons: Readonly<
   AwaitingController: hold(
     'The StatefulSet controller has not looked at the newest spec.',
     'Wait; if it lasts, look whether that controller runs.',
+  ),
+  AwaitingCurrentRevision: hold(
+    'All pods are new, and the StatefulSet controller has not made their revision the current one.',
+    'Wait; if it lasts, look whether all pods are ready, and whether that controller runs.',
   ),
   AwaitingDeletion: hold('The set is being deleted.', 'Look at its finalizers if it lasts.'),
   AwaitingPods: hold(
@@ -150,6 +159,12 @@ const rolloutReasons: Readonly<
     isTrueWhen: 'Another rollout began before the receiver could be told how the last one ended.',
     remedy: 'Nothing; the receiver is told of the new one.',
   },
+  PinUnavailable: {
+    kind: 'warn',
+    isTrueWhen:
+      'Pods are to be pinned, and cannot be: a lost one comes back on the newest version.',
+    remedy: 'Let a rollout reach 100 percent; before Kubernetes 1.29 see --pin-assume-patched.',
+  },
   SemanticDiffIgnored: {
     kind: 'warn',
     isTrueWhen:
@@ -162,6 +177,7 @@ const usual: ReadonlySet<string> = new Set<RolloutReason>([
   'AwaitingComparison',
   'AwaitingValidation',
   'AwaitingController',
+  'AwaitingCurrentRevision',
   'AwaitingPods',
   'AwaitingServiceDiscovery',
   'AwaitingInterval',

@@ -6,10 +6,13 @@ import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { arrayAt, integerAt, objectAt, objectsIn, stringAt } from '#statefulset/parse-fields.ts';
+import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { StatefulsetRolloutSpec } from './api.ts';
 import { isMarked } from './owners.ts';
 import type { RolloutView } from './parse-resource.ts';
+import { partitionFor, pinningOf, strategyOf } from './pinned-set.ts';
+import { isPinned } from './plan-pin.ts';
 import { diffOfSets, type SetDiff } from './set-diff.ts';
 import type { SetComparison, SetValidation } from './snapshot.ts';
 import { appliedAnnotation, wantedSet } from './wanted-set.ts';
@@ -110,20 +113,25 @@ export class SetSights {
     const key = { namespace, name: spec.set.name };
     const live = await this.#client.get(resourceTypes.statefulSets, key, { signal });
     const replicas = await this.#replicasOf(rollout, spec, signal);
-    const wanted = wantedSet(spec.set, { namespace, rollout: rollout.name, replicas });
+    const strategy = pinningOf(rollout, live);
+    const wish = { namespace, rollout: rollout.name, replicas, ...(strategy && { strategy }) };
+    const wanted = wantedSet(spec.set, wish);
     const last = lastWanted(live);
     const diff = diffOfSets({ last, live, wanted });
-    const comparison = this.#unlessStubborn(rollout, live, comparisonOf(diff, spec));
+    const partition = strategy && partitionFor(live, wanted, diff);
+    const found = { ...comparisonOf(diff, spec), ...(partition !== undefined && { partition }) };
+    const comparison = this.#unlessStubborn(rollout, live, found);
     const metadata = { uid: live.metadata.uid, resourceVersion: live.metadata.resourceVersion };
     this.#sights.set(uid, {
       of: sightOf(rollout, {
         uid: live.metadata.uid,
         generation: integerAt(objectAt(live, 'metadata'), 'generation') ?? 0,
         isOurs: isMarkedObject(live, rollout),
+        isPinning: strategy !== undefined,
       }),
       comparison,
       foreign: controllerOf(live, uid),
-      patch: { ...diff.patch, metadata: { ...objectAt(diff.patch, 'metadata'), ...metadata } },
+      patch: patchOf(diff, metadata, partition),
       revision: live.metadata.resourceVersion,
     });
   }
@@ -154,6 +162,16 @@ export class SetSights {
     const paths = comparison?.kind === 'differs' ? comparison.paths : [];
     this.#stubborn.set(uid, { generation, rollout: rollout.generation, paths });
     this.#sights.delete(uid);
+  }
+
+  /** Only the partition of the set was written, on the very state that was read, and stored as `stored`. */
+  repartitioned(rollout: RolloutView, set: StatefulSetView, stored: KubernetesObject): void {
+    const sight = this.#sight(rollout, set);
+    this.#sights.delete(rollout.uid);
+    if (sight?.comparison.kind !== 'equal' || !isPinned(rollout.progress, set)) return;
+    const next = parseStatefulSet(stored);
+    const of = sightOf(rollout, next);
+    this.#sights.set(rollout.uid, { ...sight, of, revision: next.resourceVersion });
   }
 
   /** What was read cannot be relied on any more. */
@@ -238,10 +256,33 @@ function sightOf(
   rollout: RolloutView,
   set:
     | StatefulSetView
-    | { readonly uid: string; readonly generation: number; readonly isOurs: boolean },
+    | {
+        readonly uid: string;
+        readonly generation: number;
+        readonly isOurs: boolean;
+        readonly isPinning: boolean;
+      },
 ): string {
-  const isOurs = 'isOurs' in set ? set.isOurs : isMarked(set, rollout);
-  return [rollout.generation, set.uid, set.generation, isOurs].join('/');
+  const { isOurs, isPinning } =
+    'isOurs' in set
+      ? set
+      : { isOurs: isMarked(set, rollout), isPinning: isPinned(rollout.progress, set) };
+  return [rollout.generation, set.uid, set.generation, isOurs, isPinning].join('/');
+}
+
+/** @param partition that is written, too; undefined: it stays as it is */
+function patchOf(
+  { patch }: SetDiff,
+  metadata: JsonObject,
+  partition: number | undefined,
+): JsonObject {
+  const updateStrategy = partition === undefined ? undefined : strategyOf(partition);
+  const spec = { ...objectAt(patch, 'spec'), ...(updateStrategy && { updateStrategy }) };
+  return {
+    ...patch,
+    ...(Object.keys(spec).length > 0 && { spec }),
+    metadata: { ...objectAt(patch, 'metadata'), ...metadata },
+  };
 }
 
 function isMarkedObject(live: KubernetesObject, { namespace, name }: RolloutView): boolean {

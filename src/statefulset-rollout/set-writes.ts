@@ -9,7 +9,9 @@ import { objectAt } from '#statefulset/parse-fields.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { StatefulsetRolloutSpec } from './api.ts';
 import type { RolloutView } from './parse-resource.ts';
+import { strategyOf } from './pinned-set.ts';
 import type { BecauseRollout } from './plan-decision.ts';
+import { isPinned } from './plan-pin.ts';
 import type { SetSights } from './set-sights.ts';
 import { appliedAnnotation, hashAnnotation, rolloutAnnotation, wantedSet } from './wanted-set.ts';
 
@@ -77,6 +79,23 @@ export class SetWrites {
     }
   }
 
+  /** Has the set pin its `to` lowest pods, if it is still as it was seen; undefined: none. @throws what the request fails with */
+  async setPartition(
+    rollout: RolloutView,
+    { set, to }: { readonly set: StatefulSetView; readonly to: number | undefined },
+    sending: SetSending,
+  ): Promise<void> {
+    const { client, sights, unseenSets } = this.#ports;
+    const { namespace, name, uid, resourceVersion } = set;
+    const updateStrategy = strategyOf(to);
+    const document = { metadata: { uid, resourceVersion }, spec: { updateStrategy } };
+    const body = { kind: 'strategic', document } as const;
+    const options = this.#options('setting the partition of statefulset', name, sending);
+    const stored = await client.patch(type, { namespace, name }, { body, ...options });
+    unseenSets.answered(uid, stored.metadata.resourceVersion);
+    sights.repartitioned(rollout, set, stored);
+  }
+
   /** Takes the marks and the ownership of `rollout` off the set. @throws what the request fails with */
   async release(rollout: RolloutView, set: StatefulSetView, sending: SetSending): Promise<void> {
     const { client, unseenSets } = this.#ports;
@@ -87,7 +106,11 @@ export class SetWrites {
       [appliedAnnotation]: null,
     };
     const ownerReferences = [{ $patch: 'delete', uid: rollout.uid }];
-    const document = { metadata: { uid, resourceVersion, annotations, ownerReferences } };
+    const document = {
+      metadata: { uid, resourceVersion, annotations, ownerReferences },
+      // Nobody would move its partition any more.
+      ...(isPinned(rollout.progress, set) && { spec: { updateStrategy: strategyOf(undefined) } }),
+    };
     const body = { kind: 'strategic', document } as const;
     const options = this.#options('releasing statefulset', name, sending);
     const stored = await client.patch(type, { namespace, name }, { body, ...options });

@@ -28,6 +28,8 @@ export interface RolloutSnapshot {
   /** Native budgets of the namespace that select the pods. */
   readonly budgets: readonly SelectingBudget[];
   readonly discovery: DiscoverySight;
+  /** Whether the controllers of this cluster can pin pods. */
+  readonly pinSupport: PinSupport;
   /** Why nothing may be disrupted now, the first to be told. */
   readonly holds: readonly SetHold[];
   /** Until when it was held for the sake of an earlier process, or is; undefined where it never was. */
@@ -96,8 +98,13 @@ export type SetComparison =
   | { readonly kind: 'unread' }
   | { readonly kind: 'equal' }
   /** Only in how many pods it has, and the resource says how many. */
-  | { readonly kind: 'replicas'; readonly to: number }
-  | { readonly kind: 'differs'; readonly paths: readonly string[] }
+  | { readonly kind: 'replicas'; readonly to: number; readonly partition?: number }
+  /** `partition`: what it is written with; absent where it pins no pods. */
+  | {
+      readonly kind: 'differs';
+      readonly paths: readonly string[];
+      readonly partition?: number;
+    }
   /** In what the API server lets nobody change. */
   | {
       readonly kind: 'immutable';
@@ -118,3 +125,10 @@ export type DiscoverySight =
   | { readonly kind: 'known'; readonly passing: ReadonlySet<string> }
   /** It cannot be asked, and that holds the rollout. */
   | { readonly kind: 'unknown'; readonly code: DiscoveryTrouble; readonly message: string };
+
+/** Whether the StatefulSet controller of the cluster makes pods below a partition anew as they were. */
+export type PinSupport =
+  /** It has not been asked. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'supported' }
+  | { readonly kind: 'unsupported'; readonly message: string };

@@ -7,11 +7,12 @@ import type { PodView } from '#statefulset/view.ts';
 import type { RolloutView } from './parse-resource.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 import { targetReplicas } from './plan-percent.ts';
+import { isPinned } from './plan-pin.ts';
 import { isLeaked, type Place, placesOf } from './plan-places.ts';
 import { isTerminal } from './progress.ts';
-import { rolloutConditions } from './rollout-conditions.ts';
+import { newlyUnpinned, rolloutConditions } from './rollout-conditions.ts';
 import type { SlackHealth } from './slack-reports.ts';
-import type { RolloutSnapshot } from './snapshot.ts';
+import type { RolledSet, RolloutSnapshot } from './snapshot.ts';
 import { formatRollout, podsIn } from './status.ts';
 
 /** What a status is made of. */
@@ -135,22 +136,37 @@ function evictedNow(name: string, { plan, now }: StatusParts): string | undefine
   return isSent ? formatUtcSeconds(now) : undefined;
 }
 
-function countsOf({ snapshot }: StatusParts, places: readonly Place[]): JsonObject {
+function countsOf({ snapshot, plan }: StatusParts, places: readonly Place[]): JsonObject {
   const { spec } = snapshot.resource;
   if (spec.kind === 'invalid' || snapshot.target === undefined) return {};
   const updated = places.filter(({ pod, isStale }) => pod !== undefined && !isStale);
   return {
     targetReplicas: targetReplicas(places.length, spec.value.percent),
     updatedReplicas: updated.length,
+    ...(isPinned(plan.progress, snapshot.target.set) && {
+      heldRevision: snapshot.target.set.status.currentRevision,
+    }),
   };
 }
 
-function leakOf({ snapshot }: StatusParts, places: readonly Place[]): JsonObject {
-  const { spec } = snapshot.resource;
+function leakOf({ snapshot, plan }: StatusParts, places: readonly Place[]): JsonObject {
+  const { resource, target } = snapshot;
+  const { spec } = resource;
   const leaked = places.filter(isLeaked);
-  if (spec.kind === 'invalid' || leaked.length === 0) return {};
+  const pinned = pinnedBy(plan, target);
+  if (spec.kind === 'invalid' || (leaked.length === 0 && pinned === undefined)) return {};
   const pods = leaked.slice(0, mostLeaked).map(({ name }) => name);
-  return { leak: { policy: spec.value.leakPolicy, leakedReplicas: leaked.length, pods } };
+  const policy = spec.value.leakPolicy;
+  return { leak: { policy, leakedReplicas: leaked.length, pods, ...pinned } };
+}
+
+/** The partition in force. */
+function pinnedBy(
+  { progress }: RolloutPlan,
+  target: RolledSet | undefined,
+): JsonObject | undefined {
+  if (target === undefined || !isPinned(progress, target.set)) return undefined;
+  return { partition: target.set.spec.partition };
 }
 
 function setOf({ target, comparison, resource }: RolloutSnapshot): JsonObject {
@@ -190,6 +206,11 @@ function buildOf({ annotations, labels, spec }: RolloutView): JsonObject {
   };
   const known = Object.entries(build).filter(([, value]) => value !== undefined);
   return { buildMetadata: Object.fromEntries(known) };
+}
+
+/** Returns why pods cannot be pinned, where the status that stands does not say so; undefined where that is not news. */
+export function newlyUnpinnedIn(parts: StatusParts): ReturnType<typeof newlyUnpinned> {
+  return newlyUnpinned({ ...parts, places: placesIn(parts) }, parts.rollout.writtenStatus);
 }
 
 /** Returns what has changed for good between two statuses: when it is looked again, and when it was written, is no change. */

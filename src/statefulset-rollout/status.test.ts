@@ -28,6 +28,7 @@ const progress: RolloutProgress = {
   pausedTime: seconds(7),
   pausedSinceProgress: seconds(3),
   targetRevision: 'web-abc',
+  partition: 8,
   isRollback: true,
   percentDeployed: 10,
   callback: {

@@ -26,6 +26,7 @@ export function parseProgress(object: JsonObject): RolloutProgress {
     pausedTime: millis((integerAt(rollout, 'pausedSeconds') ?? 0) * 1_000),
     pausedSinceProgress: millis((integerAt(rollout, 'pausedSecondsSinceProgress') ?? 0) * 1_000),
     targetRevision: stringAt(rollout, 'targetRevision') ?? '',
+    partition: integerAt(rollout, 'partition'),
     isRollback: rollout['rollback'] === true,
     percentDeployed: integerAt(status, 'percentDeployed') ?? 0,
     callback: parseCallback(objectAt(rollout, 'callback')),
@@ -106,6 +107,7 @@ export function formatRollout(progress: RolloutProgress, listed: ReadonlySet<str
     ...secondsField('pausedSeconds', progress.pausedTime),
     ...secondsField('pausedSecondsSinceProgress', progress.pausedSinceProgress),
     ...(targetRevision !== '' && { targetRevision }),
+    ...(progress.partition !== undefined && { partition: progress.partition }),
     ...(progress.isRollback && { rollback: true }),
     ...formatCallback(progress.callback),
   };

@@ -21,11 +21,16 @@ export interface SetWish {
   readonly rollout: string;
   /** Undefined: they are somebody else's to say. */
   readonly replicas: number | undefined;
+  /** @default OnDelete */
+  readonly strategy?: JsonObject;
 }
+
+/** The strategy of a set whose pods only go when somebody deletes them. */
+export const onDelete: JsonObject = Object.freeze({ type: 'OnDelete', rollingUpdate: null });
 
 /** Returns the set as it is to be. Nothing is added to the pod template: that would be another revision. */
 export function wantedSet({ name, object }: CarriedSet, wish: SetWish): JsonObject {
-  const { replicas, namespace, rollout } = wish;
+  const { replicas, namespace, rollout, strategy = onDelete } = wish;
   const metadata = objectAt(object, 'metadata');
   const { replicas: _carried, updateStrategy: _strategy, ...rest } = objectAt(object, 'spec');
   const labels = { ...objectAt(metadata, 'labels'), ...managedBy };
@@ -49,7 +54,7 @@ export function wantedSet({ name, object }: CarriedSet, wish: SetWish): JsonObje
     spec: {
       ...rest,
       ...(replicas !== undefined && { replicas }),
-      updateStrategy: { type: 'OnDelete', rollingUpdate: null },
+      updateStrategy: strategy,
     },
   };
 }

@@ -10,6 +10,7 @@ import { noProgress, type RolloutProgress } from '#statefulset-rollout/progress.
 import type {
   DiscoverySight,
   EvictionResults,
+  PinSupport,
   RolledSet,
   RolloutSnapshot,
   SetComparison,
@@ -32,6 +33,10 @@ export interface RolledPod {
 interface PlayedSet {
   template: string;
   replicas: number;
+  /** Undefined: its strategy is OnDelete. */
+  partition: number | undefined;
+  /** What pods below the partition run. */
+  current: string;
 }
 
 /** The spec of most scenarios: ten pods, all of them new. */
@@ -69,6 +74,7 @@ export class RolloutPlay {
   budgets: SelectingBudget[] = [budgetOf(2)];
   /** Undefined: what the budget leaves. */
   allowed: number | undefined;
+  pinSupport: PinSupport = { kind: 'supported' };
   discovery: 'off' | 'on' | DiscoverySight = 'off';
   holds: readonly SetHold[] = [];
   heldUntil: Instant | undefined;
@@ -154,6 +160,7 @@ export class RolloutPlay {
       evictions: this.evictions,
       budgets: this.#budgets(),
       discovery: this.#discovery(),
+      pinSupport: this.pinSupport,
       holds: this.holds,
       heldUntil: this.heldUntil,
       leaving: new Set(),
@@ -206,6 +213,7 @@ export class RolloutPlay {
       if (pod.state === 'terminating') this.#make(ordinal, state);
       else if (pod.state === 'not-ready') this.put(ordinal, { state });
     }
+    this.#promote();
     return this;
   }
 
@@ -228,6 +236,15 @@ export class RolloutPlay {
       .toSorted((one, other) => other - one);
   }
 
+  /** As the controller does under RollingUpdate once all pods are new and ready. */
+  #promote(): void {
+    const { set } = this;
+    if (set?.partition === undefined) return;
+    const pods = [...this.pods.values()];
+    if (pods.every(({ template, state }) => template === set.template && state === 'ready'))
+      set.current = set.template;
+  }
+
   #state(): string {
     const { progress, set, pods, done } = this;
     return JSON.stringify([{ ...progress, rotated: [...progress.rotated] }, set, [...pods], done]);
@@ -236,13 +253,15 @@ export class RolloutPlay {
   #make(ordinal: number, state: RolledPod['state']): void {
     this.#uids += 1;
     const uid = `web-${ordinal}-${this.#uids}`;
-    const template = this.set?.template ?? '';
-    this.pods.set(ordinal, { template, uid, state, isDiscovered: state === 'ready' });
+    const { template = '', current = '', partition = 0 } = this.set ?? {};
+    const runs = ordinal < partition ? current : template;
+    this.pods.set(ordinal, { template: runs, uid, state, isDiscovered: state === 'ready' });
   }
 
-  #apply(replicas: number, template: string): void {
+  #apply(replicas: number, template: string, partition = this.set?.partition): void {
     if (!this.#versions.includes(template)) this.#versions.push(template);
-    this.set = { replicas, template };
+    const { current = template } = this.set ?? {};
+    this.set = { replicas, template, partition, current };
     for (const ordinal of this.pods.keys()) if (ordinal >= replicas) this.pods.delete(ordinal);
     for (let ordinal = 0; ordinal < replicas; ordinal += 1) {
       if (!this.pods.has(ordinal)) this.#make(ordinal, 'not-ready');
@@ -264,15 +283,27 @@ export class RolloutPlay {
         this.hasFinalizer = action.kind === 'add-finalizer';
         this.done.push(action.kind);
         return;
+      case 'set-partition':
+        this.#setPartition(action.to);
+        return;
       default:
         this.#finish(action, because?.reason);
     }
   }
 
+  #setPartition(to: number | undefined): void {
+    if (this.set !== undefined) this.set.partition = to;
+    this.done.push(to === undefined ? 'OnDelete' : `partition ${to}`);
+    this.#promote();
+  }
+
   #write(kind: string): void {
+    const comparison = this.comparison ?? this.#comparison();
+    const partition = 'partition' in comparison ? comparison.partition : undefined;
     const replicas = this.spec.set.replicas ?? this.set?.replicas ?? 1;
-    this.#apply(replicas, this.wanted);
-    this.done.push(`${kind} ${this.wanted} ${replicas}`);
+    this.#apply(replicas, this.wanted, partition);
+    const closed = partition === undefined ? '' : ` partition ${partition}`;
+    this.done.push(`${kind} ${this.wanted} ${replicas}${closed}`);
   }
 
   #finish({ kind }: RolloutAction, reason = ''): void {
@@ -304,10 +335,13 @@ export class RolloutPlay {
 
   #comparison(): SetComparison {
     if (this.set === undefined) return { kind: 'unread' };
-    if (this.set.template !== this.wanted) return { kind: 'differs', paths: ['spec.template'] };
-    const { replicas } = this.spec.set;
-    if (replicas === undefined || replicas === this.set.replicas) return { kind: 'equal' };
-    return { kind: 'replicas', to: replicas };
+    const { replicas = this.set.replicas } = this.spec.set;
+    const closed = this.set.partition !== undefined && { partition: replicas };
+    if (this.set.template !== this.wanted)
+      return { kind: 'differs', paths: ['spec.template'], ...closed };
+    if (replicas === this.set.replicas) return { kind: 'equal' };
+    const isAtRest = this.set.current === this.set.template;
+    return { kind: 'replicas', to: replicas, ...(isAtRest && closed) };
   }
 
   #budgets(): readonly SelectingBudget[] {
@@ -328,15 +362,19 @@ export class RolloutPlay {
 
   #target(): RolledSet | undefined {
     if (this.set === undefined) return undefined;
-    const { replicas, template } = this.set;
+    const { replicas, template, partition, current } = this.set;
     const set = statefulSetView({
       name: 'web',
-      spec: { replicas },
+      spec: {
+        replicas,
+        updateStrategy: partition === undefined ? 'OnDelete' : 'RollingUpdate',
+        partition: partition ?? 0,
+      },
       status: {
         observedGeneration: 1,
         replicas: this.pods.size,
         updateRevision: template,
-        currentRevision: this.#versions[0] ?? template,
+        currentRevision: partition === undefined ? (this.#versions[0] ?? template) : current,
       },
     });
     const pods = [...this.pods].map(([ordinal, pod]) => viewOf(ordinal, pod));

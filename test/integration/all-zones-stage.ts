@@ -30,7 +30,10 @@ export function openZoned(options: WorldOptions = {}): Promise<World> {
       const prometheus = new FakePrometheus(clock);
       const alarms = new Alarms({ clock, source: new FakeAlarmSource(() => clock.now()) });
       return {
-        resources: [phasedCapability(prometheus), statefulsetCapability(quietOutside())],
+        resources: [
+          phasedCapability(prometheus),
+          statefulsetCapability({ outside: quietOutside(), isPinAssumed: false }),
+        ],
         zones: {
           alarms,
           prometheus,
