@@ -13,6 +13,7 @@ import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
 import { parseStatefulsetRollout } from '#statefulset-rollout/parse-spec.ts';
+import { nothingToDrive } from '#testing/drive-ports.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { FileError, randomIdentity, readInput, writeFiles } from './bedrock/bedrock-io.ts';
 import { bedrockCommand } from './bedrock.ts';
@@ -51,6 +52,7 @@ async function run(args: readonly string[], text: string = file): Promise<Ran> {
   let err = '';
   const files: Record<string, string> = {};
   const code = await bedrockCommand(args, {
+    ...nothingToDrive(),
     readInput: (path) =>
       path === 'gone' ? Promise.reject(new FileError('Cannot read gone')) : Promise.resolve(text),
     writeFiles: (folder, written) => {
@@ -628,13 +630,6 @@ for (const [fact, { args = [], text, want }] of Object.entries(validated)) {
   });
 }
 
-for (const name of ['run', 'retry', 'pause', 'resume', 'status']) {
-  test(`bedrock ${name} says that it is not built yet`, async () => {
-    const { code, err } = await run([name, 'kv-dev']);
-    assert.deepEqual([code, err], [1, `The command "bedrock ${name}" is not built yet\n`]);
-  });
-}
-
 test('bedrock tells how it is used', async () => {
   assert.deepEqual(
     [(await run([])).code, (await run(['apply'])).code, (await run(['--help'])).code],
@@ -660,6 +655,7 @@ describe('bedrock on a disk', () => {
   after(() => rm(folder, { recursive: true }));
 
   const ports = {
+    ...nothingToDrive(),
     readInput,
     writeFiles,
     randomIdentity,
