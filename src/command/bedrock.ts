@@ -51,6 +51,9 @@ async function runNamed(
       return validateCommand(rest, ports);
     case 'run':
       return runCommand(rest, ports);
+    case 'api':
+      // Loaded here only: it brings a server with it.
+      return (await import('./bedrock-api/api-command.ts')).apiCommand(rest, ports);
     case '--help':
     case '-h':
       return told(ports.out, usage, 0);

@@ -30,8 +30,7 @@ test('applyPhase() applies on the side of the server, the budget first, by its n
     timeout: millis(0),
     userAgent: 'test',
   });
-  const { signal } = new AbortController();
-  await applyPhase([budget, rollout], { client, signal });
+  await applyPhase([budget, rollout], { client, call: {} });
   const query = '?fieldManager=rollout-operator-bedrock&force=true';
   assert.deepEqual(
     sent.map(({ method, path, headers, body }) => [method, path, headers?.['content-type'], body]),

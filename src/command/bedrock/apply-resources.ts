@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { ApiError, isConflict, isNotFound } from '#kubernetes/api-error.ts';
-import type { Client } from '#kubernetes/client.ts';
+import type { CallOptions, Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
@@ -14,7 +14,8 @@ const mostAttempts = 5;
 /** Where objects are written. */
 export interface ApplyPorts {
   readonly client: Client;
-  readonly signal: AbortSignal;
+  /** How each request is made. */
+  readonly call: CallOptions;
 }
 
 /**
@@ -37,10 +38,10 @@ async function applyObject(
   object: JsonObject,
   ports: ApplyPorts,
 ): Promise<KubernetesObject> {
-  const { client, signal } = ports;
+  const { client, call } = ports;
   try {
     const body = { kind: 'apply', document: object } as const;
-    const write = { body, fieldManager, isForced: true, signal };
+    const write = { body, fieldManager, isForced: true, ...call };
     return await client.patch(type, keyOf(object), write);
   } catch (error) {
     // Servers that keep no book of fields, as the embedded one, say so.
@@ -52,16 +53,16 @@ async function applyObject(
 async function createOrReplace(
   type: ResourceType,
   object: JsonObject,
-  { client, signal }: ApplyPorts,
+  { client, call }: ApplyPorts,
 ): Promise<KubernetesObject> {
   const key = keyOf(object);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const stored = await client.get(type, key, { signal });
-      return await client.replace(type, key, { body: merged(stored, object), signal });
+      const stored = await client.get(type, key, call);
+      return await client.replace(type, key, { body: merged(stored, object), ...call });
     } catch (error) {
       if (isNotFound(error))
-        return client.create(type, key, { body: object, fieldManager, signal });
+        return client.create(type, key, { body: object, fieldManager, ...call });
       if (!isConflict(error) || attempt === mostAttempts) throw error;
     }
   }

@@ -40,7 +40,7 @@ export class ClusterDriver implements PhaseDriver {
     const isFirst = phase.percent === firstPercent;
     const rollout = isFirst ? wanted : await this.#asPaused(wanted, signal);
     const { client } = cluster;
-    const applied = await applyPhase([budget, rollout], { client, signal });
+    const applied = await applyPhase([budget, rollout], { client, call: { signal } });
     const { namespace, name } = keyOf(rollout);
     const judge = (object: KubernetesObject | undefined): PhaseEnd | undefined =>
       this.#judge(object, applied);
