@@ -35,7 +35,7 @@ const timeout = seconds(8);
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Returns 20 lower case letters and digits. */
-export function randomId(): string {
+function randomId(): string {
   return Array.from({ length: 20 }, () => letters.charAt(randomInt(letters.length))).join('');
 }
 

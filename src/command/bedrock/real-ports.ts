@@ -32,7 +32,7 @@ export function realPorts(): DrivePorts {
 }
 
 /** Connects to the cluster of a kubeconfig. @throws {Error} one sentence */
-export async function openCluster(kubeconfig: string | undefined): Promise<ClusterAccess> {
+async function openCluster(kubeconfig: string | undefined): Promise<ClusterAccess> {
   const clock = systemClock();
   const named = kubeconfig ?? process.env['KUBECONFIG'];
   const settings = await settingsOf({ kubeconfig: named === '' ? undefined : named }, clock);
