@@ -13,6 +13,7 @@ import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
 import { parseStatefulsetRollout } from '#statefulset-rollout/parse-spec.ts';
+import { nothingToDrive } from '#testing/drive-ports.ts';
 import { FakeClock } from '#testing/fake-clock.ts';
 import { FileError, randomIdentity, readInput, writeFiles } from './bedrock/bedrock-io.ts';
 import { bedrockCommand } from './bedrock.ts';
@@ -51,6 +52,7 @@ async function run(args: readonly string[], text: string = file): Promise<Ran> {
   let err = '';
   const files: Record<string, string> = {};
   const code = await bedrockCommand(args, {
+    ...nothingToDrive(),
     readInput: (path) =>
       path === 'gone' ? Promise.reject(new FileError('Cannot read gone')) : Promise.resolve(text),
     writeFiles: (folder, written) => {
@@ -628,23 +630,100 @@ for (const [fact, { args = [], text, want }] of Object.entries(validated)) {
   });
 }
 
-for (const name of ['run', 'retry', 'pause', 'resume', 'status']) {
-  test(`bedrock ${name} says that it is not built yet`, async () => {
-    const { code, err } = await run([name, 'kv-dev']);
-    assert.deepEqual([code, err], [1, `The command "bedrock ${name}" is not built yet\n`]);
-  });
-}
-
 test('bedrock tells how it is used', async () => {
   assert.deepEqual(
     [(await run([])).code, (await run(['apply'])).code, (await run(['--help'])).code],
     [2, 2, 0],
   );
-  for (const name of ['convert', 'validate']) {
+  for (const name of ['convert', 'validate', 'run', 'status', 'pause', 'resume', 'retry', 'api']) {
     const { code, out } = await run([name, '--help']);
     assert.equal(code, 0);
     assert.match(out, new RegExp(`^Usage: rollout-operator bedrock ${name} `));
   }
+});
+
+const drive = ['run', '-f', 'f', '--service', 'kv', '--stage', 'dev', '--image', image];
+const secrets = ['--token-file', 't', '--signing-key-file', 'k'];
+const undriven: Record<string, { readonly args: readonly string[]; readonly wanted: RegExp }> = {
+  'run with a phase of convert': { args: [...drive, '--percent', '1'], wanted: /"--percent"/ },
+  'run from what is no phase': {
+    args: [...drive, '--yes', '--from', '7'],
+    wanted: /^--from must be one of the phases 1, 50, 100: got 7$/,
+  },
+  'run from what is no percentage': { args: [...drive, '--from', '0'], wanted: /^--from must be/ },
+  'run without time': { args: [...drive, '--timeout', '0s'], wanted: /^--timeout must be a dur/ },
+  'run by an API without a token': {
+    args: [...drive, '--api', 'https://a'],
+    wanted: /^--api needs --token-file$/,
+  },
+  'run by an API in the open': {
+    args: [...drive, '--api', 'http://a.example', '--token-file', 't'],
+    wanted: /^--api must be https, unless it is on this host$/,
+  },
+  'run by an API and a cluster': {
+    args: [...drive, '--api', 'https://a', '--token-file', 't', '--kubeconfig', 'k'],
+    wanted: /^--api and --kubeconfig exclude each other$/,
+  },
+  'run with a token for nobody': {
+    args: [...drive, '--token-file', 't'],
+    wanted: /^--token-file needs --api$/,
+  },
+  'status of nothing': {
+    args: ['status', '-n', 'demo'],
+    wanted: /^The name of a Stat.* is needed$/,
+  },
+  'status of a path': { args: ['status', '../x'], wanted: /^"..\/x" is no name/ },
+  'pause in a namespace that is none': {
+    args: ['pause', 'kv', '-n', 'a/b'],
+    wanted: /^--namespace must be a name: got "a\/b"$/,
+  },
+  'retry of two': { args: ['retry', 'kv', 'kw'], wanted: /^Cannot understand "kw"/ },
+  'api without a token': { args: ['api'], wanted: /^--token-file is needed$/ },
+  'api without a key': {
+    args: ['api', '--token-file', 't'],
+    wanted: /^--signing-key-file is needed$/,
+  },
+  'api on no address': {
+    args: ['api', ...secrets, '--listen', '8443'],
+    wanted: /^--listen must be/,
+  },
+  'api for others in the open': {
+    args: ['api', ...secrets, '--listen', '10.0.0.1:80'],
+    wanted: /^--tls-cert and --tls-key are needed, unless/,
+  },
+  'api with half a certificate': {
+    args: ['api', ...secrets, '--tls-cert', 'c'],
+    wanted: /^--tls-cert and --tls-key need each other: got --tls-cert alone$/,
+  },
+  'api everywhere without an address': {
+    args: ['api', ...secrets, '--tls-cert', 'c', '--tls-key', 'k', '--listen', '[::]:1'],
+    wanted: /^--public-url is needed, as :: is no address/,
+  },
+  'api at an address with a user': {
+    args: ['api', ...secrets, '--public-url', 'https://a@b.example'],
+    wanted: /^--public-url must be/,
+  },
+};
+
+for (const [fact, { args, wanted }] of Object.entries(undriven)) {
+  test(`bedrock refuses ${fact}`, async () => {
+    const { code, err, out } = await run(args);
+    assert.deepEqual([code, out], [2, '']);
+    assert.match(err.trimEnd(), wanted);
+  });
+}
+
+test('bedrock run refuses several clusters, and what convert refuses', async () => {
+  const several = await run([...drive, '--yes'], two);
+  assert.equal(several.code, 2);
+  assert.match(several.err, /^The stage has 2 clusters: name with --cluster/);
+  const other = await run([...drive, '--yes'], file.replace('StatefulSet', 'Deployment'));
+  assert.equal(other.code, 3);
+});
+
+test('bedrock run ends with exit code 1 where the cluster cannot be had', async () => {
+  const { code, err } = await run([...drive, '--yes']);
+  assert.deepEqual([code, err], [1, 'there is no cluster\n']);
 });
 
 test('randomIdentity() makes 20 letters and digits, another each time', () => {
@@ -660,6 +739,7 @@ describe('bedrock on a disk', () => {
   after(() => rm(folder, { recursive: true }));
 
   const ports = {
+    ...nothingToDrive(),
     readInput,
     writeFiles,
     randomIdentity,

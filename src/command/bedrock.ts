@@ -1,54 +1,63 @@
-import { FileError, randomIdentity, readInput, writeFiles } from './bedrock/bedrock-io.ts';
-import { type BedrockPorts, told } from './bedrock/bedrock-ports.ts';
+import { errorOf, messageOf } from '#base/error-of.ts';
+import { isInvalid } from '#kubernetes/api-error.ts';
+import { told } from './bedrock/bedrock-ports.ts';
 import { convertCommand } from './bedrock/convert-command.ts';
+import type { DrivePorts } from './bedrock/drive-ports.ts';
+import { namedCommand, namedCommands } from './bedrock/named-commands.ts';
+import { realPorts } from './bedrock/real-ports.ts';
+import { runCommand } from './bedrock/run-command.ts';
 import { validateCommand } from './bedrock/validate-command.ts';
 
-/** Commands that are planned; a name that does nothing yet says so. */
-const unbuilt: ReadonlySet<string> = new Set(['run', 'retry', 'pause', 'resume', 'status']);
+const usage = `Usage: rollout-operator bedrock <command> [options]; --help after a command lists its options
 
-const usage = `Usage: rollout-operator bedrock convert|validate -f bedrock.yaml [options]; --help after either lists its options
+  validate   checks a bedrock.yaml
+  convert    writes the resources of one stage of it
+  run        deploys one stage of it, phase by phase
+  status     prints how far a rollout has come
+  pause, resume, retry
+             hold a rollout, let it go on, begin it anew
+  api        serves the reference deploy API
 `;
-
-const realPorts: BedrockPorts = {
-  readInput,
-  writeFiles,
-  randomIdentity,
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
-};
 
 /**
  * Runs the tools for `bedrock.yaml` (H).
  *
  * @param args the arguments after `bedrock`
- * @returns the exit code: 0 done, 1 where a file cannot be read or written, 2 for wrong input, 3 for what is not supported
+ * @returns the exit code (H-16): 0 done, 1 where a file or a request fails, 2 for wrong input, 3 for what is not supported, 4 for
+ *   a rollout that has failed
  */
 export async function bedrockCommand(
   args: readonly string[],
-  ports: BedrockPorts = realPorts,
+  ports: DrivePorts = realPorts(),
 ): Promise<number> {
   try {
     return await runNamed(args, ports);
   } catch (error) {
-    if (error instanceof FileError) return told(ports.err, `${error.message}\n`, 1);
-    throw error;
+    // What the API server finds wrong was wrong with the input.
+    return told(ports.err, `${messageOf(errorOf(error))}\n`, isInvalid(error) ? 2 : 1);
   }
 }
 
-function runNamed([name = '', ...rest]: readonly string[], ports: BedrockPorts): Promise<number> {
+async function runNamed(
+  [name = '', ...rest]: readonly string[],
+  ports: DrivePorts,
+): Promise<number> {
+  const named = namedCommands.get(name);
+  if (named !== undefined) return namedCommand(named, rest, ports);
   switch (name) {
     case 'convert':
       return convertCommand(rest, ports);
     case 'validate':
       return validateCommand(rest, ports);
+    case 'run':
+      return runCommand(rest, ports);
+    case 'api':
+      // Loaded here only: it brings a server with it.
+      return (await import('./bedrock-api/api-command.ts')).apiCommand(rest, ports);
     case '--help':
     case '-h':
-      return Promise.resolve(told(ports.out, usage, 0));
+      return told(ports.out, usage, 0);
     default:
-      return Promise.resolve(
-        unbuilt.has(name)
-          ? told(ports.err, `The command "bedrock ${name}" is not built yet\n`, 1)
-          : told(ports.err, usage, 2),
-      );
+      return told(ports.err, usage, 2);
   }
 }

@@ -58,7 +58,9 @@ export interface WatchQuery extends ListQuery {
 export type Patch =
   | { readonly kind: 'json'; readonly operations: readonly JsonObject[] }
   | { readonly kind: 'merge'; readonly document: JsonObject }
-  | { readonly kind: 'strategic'; readonly document: JsonObject };
+  | { readonly kind: 'strategic'; readonly document: JsonObject }
+  /** Server-side apply: the whole intent of one field manager, which the write names. */
+  | { readonly kind: 'apply'; readonly document: JsonObject };
 
 /** What a delete must find, else it answers 409 (architecture rule 2). */
 export interface Preconditions {
@@ -79,6 +81,10 @@ export interface WriteOptions extends CallOptions {
   readonly subresource?: 'status' | 'scale' | 'binding' | 'eviction' | 'finalize';
   /** Whether the server only says what it would do. @default false */
   readonly isDryRun?: boolean;
+  /** Who owns the fields that are written; server-side apply needs it. Of creates and patches. @default the user agent */
+  readonly fieldManager?: string;
+  /** Whether server-side apply takes fields from their owners. @default false: a conflict */
+  readonly isForced?: boolean;
 }
 
 /**

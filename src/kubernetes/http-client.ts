@@ -241,10 +241,21 @@ const patchTypes: Readonly<Record<Patch['kind'], string>> = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
+  // JSON is YAML.
+  apply: 'application/apply-patch+yaml',
 };
 
-function paramsOf({ isDryRun = false }: WriteOptions): Pick<Outline, 'params'> {
-  return isDryRun ? { params: new URLSearchParams({ dryRun: 'All' }) } : {};
+function paramsOf({
+  isDryRun = false,
+  fieldManager,
+  isForced = false,
+}: WriteOptions): Pick<Outline, 'params'> {
+  const params = new URLSearchParams({
+    ...(isDryRun && { dryRun: 'All' }),
+    ...(fieldManager !== undefined && { fieldManager }),
+    ...(isForced && { force: 'true' }),
+  });
+  return { params };
 }
 
 /** A span that 0 or less means none of. */

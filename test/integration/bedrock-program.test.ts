@@ -35,7 +35,12 @@ test('the program has bedrock convert read its standard input, and say what is w
   );
 });
 
-test('the program says that bedrock run is not built yet, with exit code 1', () => {
-  const { status, stderr } = bedrock(['run', '-f', example]);
-  assert.deepEqual([status, stderr], [1, 'The command "bedrock run" is not built yet\n']);
+test('the program has bedrock run ask for --yes where there is no terminal, with exit code 2', () => {
+  const args = ['run', '-f', example, '--service', 'kv', '--stage', 'dev'];
+  const image = ['--image', `kv=registry.example/kv@sha256:${'0'.repeat(64)}`];
+  const { status, stderr } = bedrock([...args, ...image]);
+  assert.deepEqual(
+    [status, stderr],
+    [2, 'There is no terminal to ask at between two phases: give --yes, and nobody is asked\n'],
+  );
 });

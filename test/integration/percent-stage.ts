@@ -60,12 +60,12 @@ export class PercentStage {
     return stage;
   }
 
-  async createBudget(maxUnavailable: number | string = 2, name = 'db'): Promise<void> {
+  async createBudget(maxUnavailable: number | string = 2, name = 'db', app = 'db'): Promise<void> {
     const body = {
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
       metadata: { name, namespace },
-      spec: { maxUnavailable, selector: { matchLabels: { app: 'db' } } },
+      spec: { maxUnavailable, selector: { matchLabels: { app } } },
     };
     await this.env.client.create(resourceTypes.podDisruptionBudgets, { namespace }, { body });
   }

@@ -38,8 +38,8 @@ Writes the PodDisruptionBudget and the StatefulsetRollout of one stage of a serv
 Exit codes: 0 done, 1 a file cannot be read or written, 2 the input is wrong, 3 the kind is not supported.
 `;
 
-/** Options of all that converts. */
-const deployTable = {
+/** Options of all that converts, whichever phases. */
+export const deployTable = {
   file: 'value',
   service: 'value',
   stage: 'value',
@@ -53,19 +53,24 @@ const deployTable = {
   'bapi-url': 'value',
   'stage-id': 'value',
   dc: 'value',
-  percent: 'value',
-  force: 'flag',
-  'phase-index': 'value',
-  'all-phases': 'flag',
   'rollout-identity': 'value',
   lenient: 'flag',
   strict: 'flag',
   help: 'flag',
 } as const satisfies OptionTable;
 
+const phaseTable = {
+  percent: 'value',
+  force: 'flag',
+  'phase-index': 'value',
+  'all-phases': 'flag',
+} as const satisfies OptionTable;
+
+const outputTable = { output: 'value', out: 'value' } as const satisfies OptionTable;
+
 /** Reads the arguments after `bedrock convert`. */
 export function parseConvertOptions(args: readonly string[]): ParsedConvert {
-  const parsed = parseOptions(args, { ...deployTable, output: 'value', out: 'value' });
+  const parsed = parseOptions(args, { ...deployTable, ...phaseTable, ...outputTable });
   if (parsed.kind === 'invalid') return parsed;
   const { options } = parsed;
   if (options.has('help')) return { kind: 'help' };
@@ -76,7 +81,7 @@ export function parseConvertOptions(args: readonly string[]): ParsedConvert {
 }
 
 /** Returns what is to be deployed, or a sentence on the first option that is wrong. */
-function deployOptions(options: Options): DeployOptions | string {
+export function deployOptions(options: Options): DeployOptions | string {
   const problem = optionProblem(options);
   if (problem !== undefined) return problem;
   const images = imagesOf(options.all('image'));

@@ -40,7 +40,13 @@ export class Options {
 }
 
 /** Short names, as kubectl has them. */
-const shortNames: Readonly<Record<string, string>> = { f: 'file', o: 'output', h: 'help' };
+const shortNames: Readonly<Record<string, string>> = {
+  f: 'file',
+  o: 'output',
+  n: 'namespace',
+  y: 'yes',
+  h: 'help',
+};
 
 /** Reads `--name`, `--name value`, `--name=value`, `-f value` and `-fvalue`. An option that is given twice would hide one. */
 export function parseOptions(args: readonly string[], table: OptionTable): ParsedOptions {

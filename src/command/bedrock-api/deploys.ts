@@ -1,0 +1,157 @@
+import { randomInt } from 'node:crypto';
+import type { JsonObject } from '#base/json.ts';
+import { seconds } from '#base/units.ts';
+import { applyPhase } from '#command/bedrock/apply-resources.ts';
+import { type ConvertedFile, convertFile } from '#command/bedrock/convert-file.ts';
+import { findingLines } from '#command/bedrock/finding.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { objectAt } from '#statefulset/parse-fields.ts';
+import { type ApiAnswer, refusal } from './api-answer.ts';
+import {
+  type DeployRecord,
+  deployLabel,
+  formatRecord,
+  newRecord,
+  recordAnnotation,
+  withBegun,
+} from './deploy-record.ts';
+import type { Decided, DeployStore, StoredDeploy } from './deploy-store.ts';
+import { deployView, phaseState } from './deploy-view.ts';
+import { type DeployRequest, parseDeployRequest } from './parse-deploy-request.ts';
+
+/** Settings of {@link Deploys}. */
+export interface DeploysOptions {
+  readonly client: Client;
+  readonly store: DeployStore;
+  /** Address by which the operator reaches this API, without the path of a stage. */
+  readonly publicUrl: string;
+  readonly randomIdentity: () => string;
+}
+
+/** What can be done with a deploy. */
+export type DeployAction = 'pause' | 'resume' | 'retry' | 'advance';
+
+const timeout = seconds(8);
+const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+/** Returns 20 lower case letters and digits. */
+function randomId(): string {
+  return Array.from({ length: 20 }, () => letters.charAt(randomInt(letters.length))).join('');
+}
+
+/** Returns the change by which phase `at` begins, or begins anew, under a fresh stage id. */
+export function begun(
+  { object, record }: StoredDeploy,
+  at: number,
+  more: JsonObject = {},
+): Decided<never> {
+  const stageId = `${record.id}.${randomId()}`;
+  const percent = record.phases[at]?.percent;
+  const { bapiUrl } = objectAt(objectAt(object, 'spec'), 'bapi');
+  const spec = { percent, bapi: { bapiUrl, stageId }, ...more };
+  return { kind: 'change', change: { record: withBegun(record, at, stageId), spec } };
+}
+
+/** Makes deploys, tells of them, and does with them what is asked (H-21). */
+export class Deploys {
+  readonly #options: DeploysOptions;
+
+  constructor(options: DeploysOptions) {
+    this.#options = options;
+  }
+
+  async create(body: Uint8Array): Promise<ApiAnswer> {
+    const request = parseDeployRequest(body);
+    if (typeof request === 'string') return refusal(400, request);
+    const { randomIdentity, publicUrl } = this.#options;
+    const id = randomId();
+    const stageId = `${id}.${randomId()}`;
+    const deploy = { ...request.deploy, bapi: { bapiUrl: publicUrl, stageId } };
+    const converted = convertFile(request.text, deploy, randomIdentity());
+    if (converted.kind === 'refused')
+      return refusal(422, findingLines('bedrockYaml', converted.findings).join('\n'));
+    const phases = phasesFrom(converted, request);
+    if (typeof phases === 'string') return refusal(422, phases);
+    const [first] = phases;
+    if (first === undefined) return refusal(422, 'The stage has no phases');
+    const percents = phases.map(({ percent }) => percent);
+    const record = newRecord(id, percents, { stageId, isAutomatic: request.isAutomatic });
+    const [budget, rollout] = first.resources;
+    const { client } = this.#options;
+    const marked = withRecord(rollout, record);
+    const object = await applyPhase([budget, marked], { client, call: { timeout } });
+    return { status: 201, body: deployView({ object, record }) };
+  }
+
+  async get(id: string): Promise<ApiAnswer> {
+    const found = await this.#options.store.find(id);
+    return found === undefined ? unknownDeploy : { status: 200, body: deployView(found) };
+  }
+
+  async act(id: string, action: DeployAction): Promise<ApiAnswer> {
+    const changed = await this.#options.store.change(id, (deploy) => this.#decide(deploy, action));
+    if (changed === undefined) return unknownDeploy;
+    if (changed.kind === 'none') return changed.answer;
+    return { status: 200, body: deployView(changed.deploy) };
+  }
+
+  #decide(deploy: StoredDeploy, action: DeployAction): Decided<ApiAnswer> {
+    const { record } = deploy;
+    switch (action) {
+      case 'pause':
+      case 'resume': {
+        const spec = { pauseRequested: action === 'pause' };
+        return { kind: 'change', change: { record, spec } };
+      }
+      case 'retry':
+        return begun(deploy, record.current, {
+          rolloutIdentity: this.#options.randomIdentity(),
+        });
+      default:
+        return advanced(deploy);
+    }
+  }
+}
+
+const unknownDeploy = refusal(404, 'There is no such deploy, or another has taken its place');
+
+function advanced(deploy: StoredDeploy): Decided<ApiAnswer> {
+  const { current, phases } = deploy.record;
+  const { percent } = phases[current] ?? {};
+  const state = phaseState(deploy, current);
+  if (state !== 'success')
+    return {
+      kind: 'none',
+      answer: refusal(409, `The phase of ${percent}% has not succeeded: ${state}`),
+    };
+  if (current + 1 >= phases.length)
+    return { kind: 'none', answer: refusal(409, `The phase of ${percent}% is the last`) };
+  return begun(deploy, current + 1);
+}
+
+type Converted = Extract<ConvertedFile, { readonly kind: 'converted' }>;
+
+function phasesFrom(
+  { phases, stage, clusters }: Converted,
+  { from }: DeployRequest,
+): Converted['phases'] | string {
+  if (clusters.length > 1) return `The stage has ${clusters.length} clusters: name one of them`;
+  const begin = from === undefined ? 0 : stage.phases.indexOf(from);
+  if (begin < 0) return `from must be one of the phases ${stage.phases.join(', ')}: got ${from}`;
+  return phases.slice(begin);
+}
+
+function withRecord(rollout: JsonObject, record: DeployRecord): JsonObject {
+  const metadata = objectAt(rollout, 'metadata');
+  return {
+    ...rollout,
+    metadata: {
+      ...metadata,
+      labels: { ...objectAt(metadata, 'labels'), [deployLabel]: record.id },
+      annotations: {
+        ...objectAt(metadata, 'annotations'),
+        [recordAnnotation]: formatRecord(record),
+      },
+    },
+  };
+}

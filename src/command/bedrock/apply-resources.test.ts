@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { millis } from '#base/units.ts';
+import { createClient } from '#kubernetes/http-client.ts';
+import type { TransportRequest } from '#kubernetes/transport.ts';
+import { FakeClock } from '#testing/fake-clock.ts';
+import { applyPhase } from './apply-resources.ts';
+
+const budget = { kind: 'PodDisruptionBudget', metadata: { name: 'kv', namespace: 'a' } };
+const rollout = { kind: 'StatefulsetRollout', metadata: { name: 'kv', namespace: 'a' } };
+
+test('applyPhase() applies on the side of the server, the budget first, by its name, and takes fields from others', async () => {
+  const sent: TransportRequest[] = [];
+  const stored = { metadata: { name: 'kv', uid: 'u', resourceVersion: '1' } };
+  const transport = {
+    request: (request: TransportRequest) => {
+      sent.push(request);
+      return Promise.resolve({
+        status: 200,
+        headers: {},
+        body: Buffer.from(JSON.stringify(stored)),
+      });
+    },
+    stream: () => Promise.reject(new Error('no stream')),
+    close: () => Promise.resolve(),
+  };
+  const client = createClient({
+    transport,
+    clock: new FakeClock(),
+    timeout: millis(0),
+    userAgent: 'test',
+  });
+  await applyPhase([budget, rollout], { client, call: {} });
+  const query = '?fieldManager=rollout-operator-bedrock&force=true';
+  assert.deepEqual(
+    sent.map(({ method, path, headers, body }) => [method, path, headers?.['content-type'], body]),
+    [
+      [
+        'PATCH',
+        `/apis/policy/v1/namespaces/a/poddisruptionbudgets/kv${query}`,
+        'application/apply-patch+yaml',
+        JSON.stringify(budget),
+      ],
+      [
+        'PATCH',
+        `/apis/bedrock.operator.slack.com/v1/namespaces/a/statefulsetrollouts/kv${query}`,
+        'application/apply-patch+yaml',
+        JSON.stringify(rollout),
+      ],
+    ],
+  );
+});
