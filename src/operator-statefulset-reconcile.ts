@@ -2,6 +2,8 @@ import { atMost } from '#base/at-most.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
+import { ConsulTokens } from '#check/consul-tokens.ts';
+import { ConsulWatches } from '#check/consul-watches.ts';
 import type { Config } from '#config/config.ts';
 import { ConsistentReads } from '#control/consistent-reads.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
@@ -20,11 +22,14 @@ import type { Informer } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import type { OperatorConsul } from '#operator-consul.ts';
 import type { LedTerm } from '#operator-led-terms.ts';
 import { informerParts } from '#operator-zone-caches.ts';
-import { parsePod } from '#statefulset/parse-pod.ts';
+import { parseAddressedPod } from '#statefulset/parse-addressed-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { createDiscovery } from '#statefulset-rollout/discovery-sight.ts';
 import { Evictions } from '#statefulset-rollout/evictions.ts';
 import { HeldTimes } from '#statefulset-rollout/held-times.ts';
 import { type NativeBudgetView, parseNativeBudget } from '#statefulset-rollout/native-budget.ts';
@@ -55,6 +60,8 @@ export interface StatefulsetRolloutSettings {
   readonly identity: string;
   /** The only namespace that is served. @default all of them */
   readonly watchedNamespace?: string;
+  /** @default no Consul is asked */
+  readonly consul?: OperatorConsul | undefined;
 }
 
 interface RolloutCaches {
@@ -110,16 +117,30 @@ async function work(
     statefulsets: statefulSets.lister.size,
     statefulsetrollouts: rollouts.lister.size,
   });
+  const queue = createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff });
+  const watches = watchesOf(settings, { queue, client: parts.term.client });
   const events = await openEvents(settings, parts.term.client, signal);
   try {
-    const { isSettled } = await runStatefulsetRollouts(
-      portsOf(settings, { ...parts, events }),
-      signal,
-    );
+    const ports = portsOf(settings, { ...parts, events });
+    const discovery = createDiscovery(watches);
+    const { isSettled } = await runStatefulsetRollouts({ ...ports, queue, discovery }, signal);
     return isSettled;
   } finally {
+    await watches?.close();
     await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
   }
+}
+
+/** Services are watched for a term: with it the client ends that reads the tokens. */
+function watchesOf(
+  { clock, log, consul: opened }: StatefulsetRolloutSettings,
+  { queue, client }: { readonly queue: WorkQueue; readonly client: Client },
+): ConsulWatches | undefined {
+  if (opened === undefined) return undefined;
+  const { consul, ownToken: own } = opened;
+  const tokens = new ConsulTokens({ client, clock, own });
+  const onChange = (key: string): void => queue.add(key);
+  return new ConsulWatches({ clock, log, consul, tokens, onChange });
 }
 
 /** Events are written where the Role permits it (D-1). */
@@ -147,7 +168,7 @@ function portsOf(
     caches,
     events,
   }: { readonly term: LedTerm; readonly caches: RolloutCaches; readonly events: EventRecorder },
-): RolloutControllerPorts {
+): Omit<RolloutControllerPorts, 'queue' | 'discovery'> {
   const { client, election, leading } = term;
   const { rollouts, statefulSets, pods } = caches;
   const shared = { client, clock, log };
@@ -169,9 +190,8 @@ function portsOf(
     sights,
     unseenSets,
     unseenRollouts,
-    queue: createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff }),
     owners: owners.besides(rolloutKind),
-    reads: new ConsistentReads({ client, clock, ...freshness }),
+    reads: new ConsistentReads({ client, clock, ...freshness, parsePod: parseAddressedPod }),
     refusals: new Refusals(),
     watched: new WatchedPods(pods, clock),
     ages: new RevisionAges(client),
@@ -225,7 +245,7 @@ function createCaches(
       ...partsOf(pods),
       type: pods,
       isSpecRead: false,
-      project: parsePod,
+      project: parseAddressedPod,
       indexers: podIndexers,
     }),
     budgets: createInformer({

@@ -1,6 +1,13 @@
 import type { Millis } from '#base/units.ts';
 import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
+import {
+  type ConsulConfig,
+  type ConsulEnvironment,
+  type ConsulFlags,
+  consulFlags,
+  readConsulConfig,
+} from './consul-config.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { stringKind } from './flag-kind.ts';
 import { type Flag, FlagSet } from './go-flags.ts';
@@ -9,7 +16,7 @@ import { horizonFlag, type OwnPhasedFlags, ownPhasedFlags } from './phased-flags
 import { readConfig } from './read-config.ts';
 
 /** The variables that are read under this name. */
-export interface StatefulsetRolloutEnvironment {
+export interface StatefulsetRolloutEnvironment extends ConsulEnvironment {
   readonly KUBECONFIG?: string | undefined;
 }
 
@@ -26,6 +33,8 @@ export interface StatefulsetRolloutConfig {
   readonly predecessorHorizon: Millis;
   /** The only namespace whose StatefulsetRollouts are carried out; empty: those of all. */
   readonly watchedNamespace: string;
+  /** Undefined: Consul is not asked. */
+  readonly consul: ConsulConfig | undefined;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];
 }
@@ -40,7 +49,7 @@ export type StatefulsetRolloutOutcome =
     }
   | { readonly kind: 'exit'; readonly code: 0 | 2; readonly stderr: string };
 
-interface StatefulsetRolloutFlags extends OwnPhasedFlags {
+interface StatefulsetRolloutFlags extends OwnPhasedFlags, ConsulFlags {
   readonly predecessorHorizon: Flag<Millis>;
   readonly watchedNamespace: Flag<string>;
 }
@@ -66,18 +75,22 @@ export function readStatefulsetRolloutConfig(
       default: '',
       help: 'The only namespace whose StatefulsetRollouts are carried out. When empty: those of all.',
     }),
+    ...consulFlags(set),
   };
   const outcome = set.parse(args);
   if (outcome.kind === 'help') return { kind: 'exit', code: 0, stderr: set.usage() };
   if (outcome.kind === 'refused') {
     return { kind: 'exit', code: 2, stderr: `${outcome.reason}\n${set.usage()}` };
   }
-  return { kind: 'run', config: deepFreeze(configOf(flags, env)), ignored: outcome.ignored };
+  const consul = readConsulConfig(flags, env);
+  if ('refused' in consul) return { kind: 'exit', code: 2, stderr: `${consul.refused}\n` };
+  const config = configOf(flags, { ...env, consul: consul.config });
+  return { kind: 'run', config: deepFreeze(config), ignored: outcome.ignored };
 }
 
 function configOf(
   flags: StatefulsetRolloutFlags,
-  { KUBECONFIG }: StatefulsetRolloutEnvironment,
+  { KUBECONFIG, consul }: StatefulsetRolloutEnvironment & Pick<StatefulsetRolloutConfig, 'consul'>,
 ): StatefulsetRolloutConfig {
   const address = flags.metricsAddress.value;
   return {
@@ -89,6 +102,7 @@ function configOf(
     isElected: flags.isElected.value,
     predecessorHorizon: flags.predecessorHorizon.value,
     watchedNamespace: flags.watchedNamespace.value,
+    consul,
     withoutEffect: withoutEffect(flags),
   };
 }

@@ -54,6 +54,13 @@ export const statefulsetRolloutPermissions: readonly Permission[] = Object.freez
       'a broken pod of a version that is taken back is deleted, as no budget lets it go once too many are broken',
   },
   {
+    group: '',
+    resource: 'secrets',
+    verbs: ['get'],
+    isOptional: true,
+    because: 'a resource may name the Secret that holds its token for Consul',
+  },
+  {
     group: 'policy',
     resource: 'poddisruptionbudgets',
     verbs: ['list', 'watch'],

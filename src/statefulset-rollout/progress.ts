@@ -75,6 +75,8 @@ export interface RolloutProgress {
   readonly targetRevision: string;
   readonly isRollback: boolean;
   readonly percentDeployed: number;
+  /** Services that service discovery knew in this rollout. */
+  readonly discovered: ReadonlySet<string>;
 }
 
 /** Where a rollout stands that has not begun. */
@@ -99,6 +101,7 @@ export const noProgress: RolloutProgress = Object.freeze({
   targetRevision: '',
   isRollback: false,
   percentDeployed: 0,
+  discovered: new Set<string>(),
 });
 
 /** Whether nothing is done any more in `phase`, and nothing waited for. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
 import { nextConditions, type WantedCondition } from '#kubernetes/conditions.ts';
+import { discoveryCondition } from './discovery-status.ts';
 import type { RolloutView } from './parse-resource.ts';
 import { parallelismOf } from './plan-budget.ts';
 import type { RolloutPlan } from './plan-decision.ts';
@@ -22,7 +23,13 @@ type Wanted = Record<string, WantedCondition>;
 /** Returns the conditions as they are to stand; those of others stay. */
 export function rolloutConditions(parts: ConditionParts, now: Instant): readonly JsonObject[] {
   const { rollout } = parts;
-  const wanted: Wanted = { ...overall(parts), ...budget(parts), ...limits(parts), ...leak(parts) };
+  const wanted: Wanted = {
+    ...overall(parts),
+    ...budget(parts),
+    ...limits(parts),
+    ...leak(parts),
+    ...discoveryCondition(parts.snapshot),
+  };
   return nextConditions(rollout.writtenStatus, wanted, { generation: rollout.generation, now });
 }
 

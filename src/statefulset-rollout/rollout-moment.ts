@@ -9,6 +9,7 @@ import type { WatchedPods } from '#control/watched-pods.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { StatefulsetRolloutSpec } from './api.ts';
+import type { DiscoveryPort } from './discovery-sight.ts';
 import type { Evictions } from './evictions.ts';
 import type { HeldTimes } from './held-times.ts';
 import { type NativeBudgetView, selectingBudgets } from './native-budget.ts';
@@ -35,6 +36,7 @@ export interface RolloutMomentPorts extends HoldPorts {
   readonly ages: RevisionAges;
   readonly evictions: Evictions;
   readonly held: HeldTimes;
+  readonly discovery: DiscoveryPort;
   readonly stuckAfter: Millis | undefined;
 }
 
@@ -88,7 +90,7 @@ export function rolloutMomentOf(
     conflicts: target === undefined ? [] : owners.conflicts(target.set),
     evictions: ports.evictions.results(rollout.uid),
     budgets: budgetsOf(rollout, target, ports),
-    discovery: discoveryOf(rollout),
+    discovery: ports.discovery.sight(rollout, target?.pods ?? []),
     holds,
     heldUntil: ports.held.note(key, holds),
     leaving: leavingAt(at.monotonic, ports),
@@ -98,14 +100,6 @@ export function rolloutMomentOf(
   const plan = planStatefulsetRollout(snapshot, at.now);
   const whole: WholeProof = { ...proof, budgets: { kind: 'not-permitted' } };
   return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions };
-}
-
-/** No Consul is known: what asks for one is held, unless it says that it can do without. */
-function discoveryOf(rollout: RolloutView): RolloutSnapshot['discovery'] {
-  if (specOf(rollout)?.discovery?.onError !== 'Block') return { kind: 'off' };
-  const message =
-    'no Consul is configured for this operator, and spec.serviceDiscovery asks for it';
-  return { kind: 'unknown', code: 'ConsulUnavailable', message };
 }
 
 /** Whether a process before this one may have been in the midst of it. */

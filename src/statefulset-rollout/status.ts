@@ -27,6 +27,7 @@ export function parseProgress(object: JsonObject): RolloutProgress {
     targetRevision: stringAt(rollout, 'targetRevision') ?? '',
     isRollback: rollout['rollback'] === true,
     percentDeployed: integerAt(status, 'percentDeployed') ?? 0,
+    discovered: new Set(arrayAt(rollout, 'discovered').filter((name) => typeof name === 'string')),
   });
 }
 
@@ -104,6 +105,7 @@ export function formatRollout(progress: RolloutProgress, listed: ReadonlySet<str
     ...secondsField('pausedSecondsSinceProgress', progress.pausedSinceProgress),
     ...(targetRevision !== '' && { targetRevision }),
     ...(progress.isRollback && { rollback: true }),
+    ...(progress.discovered.size > 0 && { discovered: [...progress.discovered].toSorted() }),
   };
 }
 
