@@ -24,7 +24,7 @@ function sightOf(
   {
     onError = 'Block',
     discovered = [],
-  }: { readonly onError?: 'Ignore'; readonly discovered?: readonly string[] } = {},
+  }: { readonly onError?: 'Block' | 'Ignore'; readonly discovered?: readonly string[] } = {},
 ): ReturnType<typeof discoverySight> {
   const [web, api] = sights;
   const all = new Map([
