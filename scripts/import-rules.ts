@@ -38,7 +38,13 @@ export const rows: readonly (readonly string[])[] = [
     'operator-zone-figures',
     'operator-zone-update-ports',
   ],
-  ['operator-caches', 'operator-certificate', 'operator-missing-rules', 'operator-rollout-outside'],
+  [
+    'operator-caches',
+    'operator-certificate',
+    'operator-consul',
+    'operator-missing-rules',
+    'operator-rollout-outside',
+  ],
   ['operator-zone-caches'],
   ['operator-all-permissions'],
   [
@@ -111,6 +117,7 @@ export const adapters: Readonly<Record<string, string>> = {
   'src/kubernetes/undici-transport.ts': 'is the Transport of the real world',
   'src/embedded-cluster/virtual-clock.ts': 'lets the event loop run between two instants',
   'src/embedded-cluster/listener.ts': 'serves the cluster to real clients',
+  'src/testing/consul-': 'stands in for Consul, or starts a real one, and talks to both',
   'src/testing/fake-': 'stands in for the outside in tests',
   'src/testing/manual-clock.ts': 'stands in for the outside in tests',
 };

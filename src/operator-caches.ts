@@ -15,6 +15,7 @@ import { type ZoneCaches, zoneCachesOf, zoneInformers } from '#operator-zone-cac
 import { parseRollout, type RolloutView } from '#phased-rollout/parse-resource.ts';
 import { phasedSetIndexers, rolloutIndexers } from '#phased-rollout/phased-indexes.ts';
 import { referenceIndexers } from '#replica-coordination/references.ts';
+import { parseAddressedPod } from '#statefulset/parse-addressed-pod.ts';
 import type { NodeView } from '#statefulset/parse-node.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
@@ -87,7 +88,8 @@ export function createCaches(client: Client, settings: Settings): Caches {
       ...common,
       type: resourceTypes.pods,
       isSpecRead: hasZones ? 'node-name' : false,
-      project: parsePod,
+      // What carries StatefulsetRollouts out asks service discovery by the addresses of pods.
+      project: hasNativeBudgets ? parseAddressedPod : parsePod,
       indexers: hasZones ? { ...podIndexers, ...zonePodIndexers } : podIndexers,
       report: report('pods'),
     }),

@@ -4,8 +4,11 @@ import type { OwnersOfSets } from '#control/owners-of-sets.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import { type OperatorConsul, watchesOf } from '#operator-consul.ts';
 import type { ResourceCapability, ResourceTerm } from '#operator-resources.ts';
 import { type StatefulsetPortSettings, statefulsetPorts } from '#operator-statefulset-ports.ts';
+import { parseAddressedPod } from '#statefulset/parse-addressed-pod.ts';
+import { createDiscovery } from '#statefulset-rollout/discovery-sight.ts';
 import { rolloutKind, rolloutsOf } from '#statefulset-rollout/owners.ts';
 import type { RolloutView } from '#statefulset-rollout/parse-resource.ts';
 import { statefulsetRolloutPermissions } from '#statefulset-rollout/permissions.ts';
@@ -14,7 +17,11 @@ import { runStatefulsetRollouts } from '#statefulset-rollout/run-statefulset-rol
 const longestBackoff = seconds(60);
 
 /** What carrying them out takes besides what all capabilities share. */
-type StatefulsetCapabilitySettings = Pick<StatefulsetPortSettings, 'outside' | 'isPinAssumed'>;
+interface StatefulsetCapabilitySettings
+  extends Pick<StatefulsetPortSettings, 'outside' | 'isPinAssumed'> {
+  /** @default no Consul is asked */
+  readonly consul?: OperatorConsul | undefined;
+}
 
 /** Carries StatefulsetRollouts out beside groups; what evictions ask of disruption budgets, our webhook answers. */
 export function statefulsetCapability(settings: StatefulsetCapabilitySettings): ResourceCapability {
@@ -47,15 +54,29 @@ async function reconcile(
   wakeByOwners(owners, rollouts, queue);
   const caches = { rollouts, statefulSets, pods, budgets };
   const leads = (): boolean => term.leads();
-  return runStatefulsetRollouts(
-    {
-      ...statefulsetPorts(term, { client, caches, events, queue, open, leads }),
-      owners: owners.besides(rolloutKind),
-      predecessor: term.newPredecessorWait(),
-      ...(term.term !== undefined && { term: term.term }),
-    },
-    signal,
-  );
+  const watches = watchesOf(term.consul, { ...term, queue });
+  try {
+    return await runStatefulsetRollouts(
+      {
+        ...statefulsetPorts(term, {
+          client,
+          caches,
+          events,
+          queue,
+          open,
+          leads,
+          discovery: createDiscovery(watches),
+          parsePod: parseAddressedPod,
+        }),
+        owners: owners.besides(rolloutKind),
+        predecessor: term.newPredecessorWait(),
+        ...(term.term !== undefined && { term: term.term }),
+      },
+      signal,
+    );
+  } finally {
+    await watches?.close();
+  }
 }
 
 /** What else names their sets, or names them no longer, concerns them (D-63). */

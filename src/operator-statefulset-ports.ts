@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
 import { ConsistentReads } from '#control/consistent-reads.ts';
@@ -13,6 +14,7 @@ import type { Informer } from '#kubernetes/informer.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { callbacksOf, type RolloutOutside, reportsOf } from '#operator-rollout-outside.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { DiscoveryPort } from '#statefulset-rollout/discovery-sight.ts';
 import { Evictions } from '#statefulset-rollout/evictions.ts';
 import { HeldTimes } from '#statefulset-rollout/held-times.ts';
 import type { NativeBudgetView } from '#statefulset-rollout/native-budget.ts';
@@ -52,6 +54,9 @@ export interface StatefulsetParts {
   readonly queue: WorkQueue;
   /** Disruptions of ours that the cache may not show yet, whoever sends them. */
   readonly open: OpenDisruptions;
+  readonly discovery: DiscoveryPort;
+  /** Reads pods as the cache does. @default without their addresses */
+  readonly parsePod?: (object: JsonObject) => PodView;
   /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
 }
@@ -62,7 +67,7 @@ type OfTheTerm = 'predecessor' | 'term' | 'owners';
 /** Returns what a term works with, and that knows nothing of its Lease but whether it is held. */
 export function statefulsetPorts(
   { config, clock, log, outside, isPinAssumed }: StatefulsetPortSettings,
-  { client, caches, events, queue, open, leads }: StatefulsetParts,
+  { client, caches, events, queue, open, discovery, parsePod, leads }: StatefulsetParts,
 ): Omit<RolloutControllerPorts, OfTheTerm> {
   const { rollouts, statefulSets, pods } = caches;
   const shared = { client, clock, log };
@@ -79,11 +84,12 @@ export function statefulsetPorts(
     events,
     queue,
     open,
+    discovery,
     sights,
     unseenSets,
     unseenRollouts,
     leads,
-    reads: new ConsistentReads({ client, clock, ...freshness }),
+    reads: new ConsistentReads({ client, clock, ...freshness, ...(parsePod && { parsePod }) }),
     refusals: new Refusals(),
     watched: new WatchedPods(pods, clock),
     ages: new RevisionAges(client),

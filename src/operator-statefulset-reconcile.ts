@@ -14,12 +14,15 @@ import { createEventRecorder, silentRecorder } from '#kubernetes/events.ts';
 import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import { type OperatorConsul, watchesOf } from '#operator-consul.ts';
 import type { LedTerm } from '#operator-led-terms.ts';
 import type { RolloutOutside } from '#operator-rollout-outside.ts';
 import { type StatefulsetCaches, statefulsetPorts } from '#operator-statefulset-ports.ts';
 import { informerParts } from '#operator-zone-caches.ts';
-import { parsePod } from '#statefulset/parse-pod.ts';
+import { parseAddressedPod } from '#statefulset/parse-addressed-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
+import { createDiscovery, type DiscoveryPort } from '#statefulset-rollout/discovery-sight.ts';
 import { parseNativeBudget } from '#statefulset-rollout/native-budget.ts';
 import {
   rolloutIndexers,
@@ -46,6 +49,8 @@ export interface StatefulsetRolloutSettings {
   readonly outside: RolloutOutside;
   /** Whether the cluster's controllers can pin pods, whatever its version. @default as its version says */
   readonly isPinAssumed?: boolean;
+  /** @default no Consul is asked */
+  readonly consul?: OperatorConsul | undefined;
 }
 
 const longestBackoff = seconds(60);
@@ -94,14 +99,16 @@ async function work(
     statefulsets: statefulSets.lister.size,
     statefulsetrollouts: rollouts.lister.size,
   });
+  const queue = createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff });
+  const watches = watchesOf(settings.consul, { clock, log, queue, client: parts.term.client });
   const events = await openEvents(settings, parts.term.client, signal);
   try {
-    const { isSettled } = await runStatefulsetRollouts(
-      portsOf(settings, { ...parts, events }),
-      signal,
-    );
+    const discovery = createDiscovery(watches);
+    const ports = portsOf(settings, { ...parts, events, queue, discovery });
+    const { isSettled } = await runStatefulsetRollouts(ports, signal);
     return isSettled;
   } finally {
+    await watches?.close();
     await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
   }
 }
@@ -130,10 +137,14 @@ function portsOf(
     term,
     caches,
     events,
+    queue,
+    discovery,
   }: {
     readonly term: LedTerm;
     readonly caches: StatefulsetCaches;
     readonly events: EventRecorder;
+    readonly queue: WorkQueue;
+    readonly discovery: DiscoveryPort;
   },
 ): RolloutControllerPorts {
   const { client, election, leading } = term;
@@ -141,7 +152,9 @@ function portsOf(
     client,
     caches,
     events,
-    queue: createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff }),
+    queue,
+    discovery,
+    parsePod: parseAddressedPod,
     open: new OpenDisruptions(),
     leads: () => election.leads(clock.monotonic()),
   };
@@ -192,7 +205,7 @@ function createCaches(
       ...partsOf(pods),
       type: pods,
       isSpecRead: false,
-      project: parsePod,
+      project: parseAddressedPod,
       indexers: podIndexers,
     }),
     budgets: createInformer({

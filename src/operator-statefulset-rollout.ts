@@ -2,8 +2,10 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
 import type { StatefulsetRolloutConfig } from '#config/statefulset-config.ts';
+import type { Environment } from '#kubernetes/proxy.ts';
 import type { Transport } from '#kubernetes/transport.ts';
 import { decoratedClient } from '#operator-client.ts';
+import { openConsul } from '#operator-consul.ts';
 import { runLedTerms } from '#operator-led-terms.ts';
 import { startScrapes } from '#operator-manager-servers.ts';
 import type { RolloutOutside } from '#operator-rollout-outside.ts';
@@ -26,6 +28,8 @@ export interface StatefulsetRolloutOptions {
   readonly readiness: Readiness;
   /** The authorised way to the API server, without any decoration. */
   readonly transport: Transport;
+  /** Where proxies are looked up. */
+  readonly env: Environment;
   /** Names this process; new at every start. */
   readonly identity: string;
   readonly outside: RolloutOutside;
@@ -46,9 +50,10 @@ export async function runStatefulsetRollout(
   for (const { flag, why } of door.withoutEffect) {
     log.warn('a flag has no effect here', { flag, why });
   }
+  const consul = door.consul && openConsul(door.consul, options);
   const serving = { ...options, isReady: () => readiness.isReady() };
   const scrapes = await startScrapes(door, { ...serving, client: decoratedClient(options) });
-  const settings = { ...options, watchedNamespace, isPinAssumed };
+  const settings = { ...options, watchedNamespace, isPinAssumed, consul };
   const scoped = watchedNamespace === '' ? options : { ...options, scope: watchedNamespace };
   const withdraw = (): void => readiness.withdraw();
   signal.addEventListener('abort', withdraw, { once: true });
@@ -62,6 +67,7 @@ export async function runStatefulsetRollout(
   } finally {
     signal.removeEventListener('abort', withdraw);
     withdraw();
+    await consul?.consul.close();
     await scrapes?.close();
   }
 }

@@ -75,7 +75,8 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-function bytesOf(secret: JsonObject, key: string): Buffer | undefined {
+/** Returns what a Secret holds under `key`; undefined where nothing stands there. */
+export function bytesOf(secret: JsonObject, key: string): Buffer | undefined {
   const { data } = secret;
   const text = isJsonObject(data) ? data[key] : undefined;
   return typeof text === 'string' ? Buffer.from(text, 'base64') : undefined;

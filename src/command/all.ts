@@ -4,6 +4,7 @@ import { createPrometheus } from '#check/prometheus.ts';
 import { type AllFront, readAllConfig } from '#config/all-config.ts';
 import type { Beside } from '#operator.ts';
 import { decoratedClient } from '#operator-client.ts';
+import { openConsul } from '#operator-consul.ts';
 import { startProbes, startScrapes } from '#operator-manager-servers.ts';
 import { phasedCapability } from '#operator-phased-capability.ts';
 import { statefulsetCapability } from '#operator-statefulset-capability.ts';
@@ -20,7 +21,7 @@ import { type OpenParts, runConfigured } from './run.ts';
  * @returns the exit code: 0 after a signal, 1 when it cannot start or cannot go on, 2 for bad flags
  */
 export async function allCommand(args: readonly string[]): Promise<number> {
-  const outcome = readAllConfig(args);
+  const outcome = readAllConfig(args, process.env);
   if (outcome.kind === 'exit') return runConfigured(outcome);
   return runConfigured(outcome, { openBeside: (parts) => openBeside(outcome.front, parts) });
 }
@@ -39,12 +40,14 @@ async function openBeside(front: AllFront, parts: OpenParts): Promise<Beside> {
   closeAtEnd(prometheus);
   const alarms = new Alarms({ clock, source: openCloudWatch({ clock, log, env: process.env }) });
   closeAtEnd(alarms);
+  const { isPinAssumed } = front;
+  const consul = front.consul && openConsul(front.consul, { clock, env: process.env });
   const outside = openOutside(front.outside, { clock, log });
   closeAtEnd(outside);
   return {
     resources: [
       phasedCapability(prometheus),
-      statefulsetCapability({ outside, isPinAssumed: front.isPinAssumed }),
+      statefulsetCapability({ outside, isPinAssumed, consul }),
     ],
     zones: {
       alarms,

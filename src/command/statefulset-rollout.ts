@@ -34,8 +34,7 @@ export async function statefulsetRolloutCommand(
   args: readonly string[],
   settingsFor: typeof settingsOf = settingsOf,
 ): Promise<number> {
-  const { KUBECONFIG } = process.env;
-  const outcome = readStatefulsetRolloutConfig(args, { KUBECONFIG });
+  const outcome = readStatefulsetRolloutConfig(args, process.env);
   if (outcome.kind === 'exit') {
     process.stderr.write(outcome.stderr);
     return outcome.code;
@@ -79,6 +78,7 @@ async function serve(
       readiness,
       transport,
       outside,
+      env: process.env,
       metrics: createOperatorMetrics(registry),
       identity: `${process.env['HOSTNAME'] ?? 'statefulset-rollout'}-${randomUUID()}`,
     };

@@ -1,5 +1,11 @@
 import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
+import {
+  type ConsulConfig,
+  type ConsulEnvironment,
+  consulFlags,
+  readConsulConfig,
+} from './consul-config.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { operatorFlags } from './flags.ts';
 import type { Flag } from './go-flags.ts';
@@ -24,6 +30,8 @@ export interface AllFront {
   readonly outside: OutsideConfig;
   /** Whether pods below a partition come back as they were, although the version of the cluster does not say so. */
   readonly isPinAssumed: boolean;
+  /** Undefined: Consul is not asked. */
+  readonly consul: ConsulConfig | undefined;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];
 }
@@ -39,11 +47,12 @@ export type AllOutcome =
  * Reads the command line of the program that runs everything: the flags of all peers, with the ports and the defaults of the
  * rollout-operator (D-65). Where two flags say one thing in two ways, they must agree.
  */
-export function readAllConfig(args: readonly string[]): AllOutcome {
+export function readAllConfig(args: readonly string[], env: ConsulEnvironment = {}): AllOutcome {
   const flags = operatorFlags();
   const own = ownPhasedFlags(flags.set, { probes: undefined, isElected: true });
   const outside = outsideFlags(flags.set);
   const carrying = ownStatefulsetFlags(flags.set);
+  const asking = consulFlags(flags.set);
   const outcome = readFlags(flags, args);
   if (outcome.kind === 'exit') return outcome;
   const { leaderElection, kubernetes } = flags;
@@ -53,6 +62,8 @@ export function readAllConfig(args: readonly string[]): AllOutcome {
     outsideProblem(outside) ??
     problemOfStatefulsetFlags(carrying, kubernetes.namespace);
   if (problem !== undefined) return { kind: 'exit', code: 1, stderr: `${problem}\n` };
+  const consul = readConsulConfig(asking, env);
+  if ('refused' in consul) return { kind: 'exit', code: 1, stderr: `${consul.refused}\n` };
   const config = deepFreeze(withOwnFlags(outcome.config, own));
   return {
     ...outcome,
@@ -61,6 +72,7 @@ export function readAllConfig(args: readonly string[]): AllOutcome {
       ...frontOf(own),
       outside: outsideConfig(outside),
       isPinAssumed: carrying.isPinAssumed.value,
+      consul: consul.config,
     }),
   };
 }
@@ -106,7 +118,7 @@ function logOf(
   };
 }
 
-function frontOf(own: OwnPhasedFlags): Omit<AllFront, 'outside' | 'isPinAssumed'> {
+function frontOf(own: OwnPhasedFlags): Omit<AllFront, 'outside' | 'isPinAssumed' | 'consul'> {
   const { metricsAddress, areMetricsSecure, probeAddress } = own;
   const address = metricsAddress.value;
   return {

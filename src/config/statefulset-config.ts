@@ -1,6 +1,13 @@
 import type { Millis } from '#base/units.ts';
 import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
+import {
+  type ConsulConfig,
+  type ConsulEnvironment,
+  type ConsulFlags,
+  consulFlags,
+  readConsulConfig,
+} from './consul-config.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { type Flag, FlagSet } from './go-flags.ts';
 import {
@@ -16,7 +23,7 @@ import { readConfig } from './read-config.ts';
 import { type OwnStatefulsetFlags, ownStatefulsetFlags } from './statefulset-flags.ts';
 
 /** The variables that are read under this name. */
-export interface StatefulsetRolloutEnvironment {
+export interface StatefulsetRolloutEnvironment extends ConsulEnvironment {
   readonly KUBECONFIG?: string | undefined;
 }
 
@@ -36,6 +43,8 @@ export interface StatefulsetRolloutConfig {
   readonly outside: OutsideConfig;
   /** Whether pods below a partition come back as they were, although the version of the cluster does not say so. */
   readonly isPinAssumed: boolean;
+  /** Undefined: Consul is not asked. */
+  readonly consul: ConsulConfig | undefined;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];
 }
@@ -50,7 +59,11 @@ export type StatefulsetRolloutOutcome =
     }
   | { readonly kind: 'exit'; readonly code: 0 | 2; readonly stderr: string };
 
-interface StatefulsetRolloutFlags extends OwnPhasedFlags, OutsideFlags, OwnStatefulsetFlags {
+interface StatefulsetRolloutFlags
+  extends OwnPhasedFlags,
+    OutsideFlags,
+    OwnStatefulsetFlags,
+    ConsulFlags {
   readonly predecessorHorizon: Flag<Millis>;
 }
 
@@ -73,6 +86,7 @@ export function readStatefulsetRolloutConfig(
     predecessorHorizon: horizonFlag(set),
     ...outsideFlags(set),
     ...ownStatefulsetFlags(set),
+    ...consulFlags(set),
   };
   const outcome = set.parse(args);
   if (outcome.kind === 'help') return { kind: 'exit', code: 0, stderr: set.usage() };
@@ -81,12 +95,15 @@ export function readStatefulsetRolloutConfig(
   }
   const problem = outsideProblem(flags);
   if (problem !== undefined) return { kind: 'exit', code: 2, stderr: `${problem}\n` };
-  return { kind: 'run', config: deepFreeze(configOf(flags, env)), ignored: outcome.ignored };
+  const consul = readConsulConfig(flags, env);
+  if ('refused' in consul) return { kind: 'exit', code: 2, stderr: `${consul.refused}\n` };
+  const config = configOf(flags, { ...env, consul: consul.config });
+  return { kind: 'run', config: deepFreeze(config), ignored: outcome.ignored };
 }
 
 function configOf(
   flags: StatefulsetRolloutFlags,
-  { KUBECONFIG }: StatefulsetRolloutEnvironment,
+  { KUBECONFIG, consul }: StatefulsetRolloutEnvironment & Pick<StatefulsetRolloutConfig, 'consul'>,
 ): StatefulsetRolloutConfig {
   const address = flags.metricsAddress.value;
   return {
@@ -100,6 +117,7 @@ function configOf(
     watchedNamespace: flags.watchedNamespace.value,
     outside: outsideConfig(flags),
     isPinAssumed: flags.isPinAssumed.value,
+    consul,
     withoutEffect: withoutEffect(flags),
   };
 }

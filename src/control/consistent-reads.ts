@@ -28,6 +28,8 @@ export interface ConsistentReadPorts {
   /** Freshness of the caches; they learn of each read, and are proven by it once they have caught up. */
   readonly pods: Freshness;
   readonly statefulSets: Freshness;
+  /** How the cache of pods reads them. @default without what only some need */
+  readonly parsePod?: (object: KubernetesObject) => PodView;
 }
 
 interface ScopeReads {
@@ -163,7 +165,7 @@ export class ConsistentReads {
   async #readPods(scope: SetScope, set: StatefulSetView, signal: AbortSignal): Promise<void> {
     const query = { namespace: set.namespace, labelSelector: set.spec.selector };
     const sent = await this.#list(resourceTypes.pods, query, signal);
-    this.#of(scope).pods.set(set.uid, readOf(sent, parsePod));
+    this.#of(scope).pods.set(set.uid, readOf(sent, this.#ports.parsePod ?? parsePod));
   }
 
   async #list(type: ResourceType, query: ListQuery, signal: AbortSignal): Promise<SentList> {

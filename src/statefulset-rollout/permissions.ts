@@ -58,7 +58,7 @@ export const statefulsetRolloutPermissions: readonly Permission[] = Object.freez
     resource: 'secrets',
     verbs: ['get'],
     because:
-      'the Secrets that resources name have the key that signs their callbacks, and the token by which Slack is told',
+      'the Secrets that resources name have the key that signs callbacks, and the tokens for Slack and for Consul',
   },
   {
     group: 'policy',

@@ -2,6 +2,7 @@ import type { Instant } from '#base/units.ts';
 import { type Slot, slotsOf } from '#statefulset/slot.ts';
 import { stuckness } from '#statefulset/stuck.ts';
 import type { PodView } from '#statefulset/view.ts';
+import { isDiscovered } from './plan-discovery.ts';
 import { targetReplicas } from './plan-percent.ts';
 import type { RolledSet, RolloutSnapshot } from './snapshot.ts';
 
@@ -69,8 +70,7 @@ function placeOf(
   const pod = slot.kind === 'missing' ? undefined : slot.pod;
   const isStale = pod !== undefined && pod.revision !== set.status.updateRevision;
   const isRotated = resource.progress.rotated.has(name);
-  const isDiscovered =
-    discovery.kind !== 'known' || (pod !== undefined && discovery.passing.has(pod.uid));
+  const isPassed = isDiscovered(discovery, pod);
   const isAvailable = slot.kind === 'available';
   const found =
     slot.kind === 'not-ready' ? stuckness(slot.pod, { now, watched, stuckAfter }) : undefined;
@@ -82,9 +82,9 @@ function placeOf(
     isTarget,
     isStale,
     isRotated,
-    isHealthy: isAvailable && !isStale && isDiscovered,
+    isHealthy: isAvailable && !isStale && isPassed,
     // Of a pod that was not rotated discovery is not asked: it may never have known it.
-    isUnavailable: !isAvailable || (isRotated && !isDiscovered),
+    isUnavailable: !isAvailable || (isRotated && !isPassed),
     stuckBy: causeOf(found),
   };
 }

@@ -1,6 +1,7 @@
 import { podsText } from '#base/pods-text.ts';
 import { type Instant, millis } from '#base/units.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';
+import { discoveryHold } from './plan-discovery.ts';
 import { because, ending, type RolloutPass, type Step } from './plan-outcome.ts';
 import { percentDeployed } from './plan-percent.ts';
 import { isPinned, planPinned, planPinnedEnd } from './plan-pin.ts';
@@ -53,13 +54,17 @@ function planEnd(pass: RolloutPass, target: RolledSet, places: readonly Place[])
 
 /** What this moment adds to what is remembered. */
 function notedOn(
-  { progress, spec, now }: RolloutPass,
+  { progress, spec, snapshot, now }: RolloutPass,
   target: RolledSet,
   places: readonly Place[],
 ): Partial<RolloutProgress> {
   const { set, isRollback } = target;
   const healthy = places.filter(({ isTarget, isHealthy }) => isTarget && isHealthy).length;
-  const percent = percentDeployed(healthy, places.length, spec.percent);
+  const isUnknown = discoveryHold(snapshot.discovery) !== undefined;
+  // Whoever cannot be asked takes nothing back of what has been reached.
+  const percent = isUnknown
+    ? progress.percentDeployed
+    : percentDeployed(healthy, places.length, spec.percent);
   const isNew = progress.targetRevision !== set.status.updateRevision;
   const isBetter = healthy > progress.mostHealthy;
   // Pods of the target that are new already have been reached, whoever made them so.
@@ -102,9 +107,10 @@ function planWait(pass: RolloutPass, target: RolledSet, places: readonly Place[]
   const notReady = missing.filter(({ slot }) => slot.kind !== 'available');
   if (notReady.length === 0) {
     const message = `waiting for service discovery to pass ${namesOf(missing)}`;
+    const held = discoveryHold(pass.snapshot.discovery);
     return {
       phase: 'WaitingForServiceDiscovery',
-      because: because('AwaitingServiceDiscovery', message),
+      because: held ?? because('AwaitingServiceDiscovery', message),
     };
   }
   const message = `waiting for ${namesOf(notReady)} to be ready${troubleOf(notReady)}`;

@@ -199,7 +199,7 @@ describe('service discovery', () => {
     play.rest();
     play.settle();
     play.put(9, { isDiscovered: false }).put(8, { isDiscovered: false });
-    assert.equal(play.rest(), 'WaitingForReady AwaitingPods');
+    assert.equal(play.rest(), 'WaitingForServiceDiscovery AwaitingServiceDiscovery');
     assert.deepEqual(evictions(play), ['evict 9 8']);
     play.put(9, { isDiscovered: true });
     play.rest();
@@ -225,6 +225,42 @@ describe('service discovery', () => {
     play.rest();
     assert.match(play.progress.outcome?.message ?? '', /ConsulUnavailable: it does not answer/);
     assert.deepEqual(evictions(play), []);
+  });
+
+  test('that cannot be asked ends no rollout well [T-83]', () => {
+    const play = rolling(20);
+    play.discovery = 'on';
+    play.rest();
+    play.settle();
+    play.put(8, { isDiscovered: false });
+    play.rest();
+    play.discovery = { kind: 'unknown', code: 'ConsulUnavailable', message: 'it does not answer' };
+    assert.equal(play.rest(), 'WaitingForServiceDiscovery ConsulUnavailable');
+    assert.equal(play.progress.percentDeployed, 10);
+    play.discovery = { kind: 'awaited' };
+    assert.equal(play.rest(), 'WaitingForServiceDiscovery AwaitingServiceDiscovery');
+    play.discovery = { kind: 'ignored', code: 'ConsulUnavailable', message: 'it does not answer' };
+    assert.equal(play.rest(), 'RolloutDone RolloutDone');
+  });
+
+  test('lets no pod go before its first answer', () => {
+    const play = rolling();
+    play.discovery = { kind: 'awaited' };
+    assert.equal(play.rest(), 'RollingOut AwaitingServiceDiscovery');
+    assert.deepEqual(evictions(play), []);
+  });
+
+  test('is remembered by the services that it knew, until another rollout begins [T-82]', () => {
+    const play = rolling();
+    play.discovery = { kind: 'known', passing: new Set(), services: ['web', 'api'] };
+    play.rest();
+    play.discovery = { kind: 'known', passing: new Set(), services: [] };
+    play.rest();
+    assert.deepEqual([...play.progress.discovered], ['web', 'api']);
+    play.edit({ identity: 'again' });
+    play.discovery = 'off';
+    play.rest();
+    assert.deepEqual([...play.progress.discovered], []);
   });
 
   test('of pods that were never rotated is not asked', () => {

@@ -5,6 +5,7 @@ import { podRef, setRef } from '#control/refs.ts';
 import type { PodView } from '#statefulset/view.ts';
 import { type Parallelism, parallelismOf, roomOf } from './plan-budget.ts';
 import type { RolloutAction } from './plan-decision.ts';
+import { discoveryHold } from './plan-discovery.ts';
 import { because, leftOf, type RolloutPass, type Step } from './plan-outcome.ts';
 import { candidatesOf, isCandidate, type Place } from './plan-places.ts';
 import type { RolledSet } from './snapshot.ts';
@@ -58,9 +59,14 @@ export function rotationOf(
 
 /** Returns what is waited for while old pods are still there: new ones first. */
 export function phaseWhile(places: readonly Place[]): Step['phase'] {
-  return places.some(({ isRotated, isHealthy }) => isRotated && !isHealthy)
-    ? 'WaitingForReady'
-    : 'RollingOut';
+  const coming = places.filter(({ isRotated, isHealthy }) => isRotated && !isHealthy);
+  if (coming.length === 0) return 'RollingOut';
+  return coming.every(isUndiscovered) ? 'WaitingForServiceDiscovery' : 'WaitingForReady';
+}
+
+/** Whether it is new and available, and only service discovery does not pass it. */
+function isUndiscovered({ slot, isStale, isHealthy }: Place): boolean {
+  return slot.kind === 'available' && !isStale && !isHealthy;
 }
 
 /**
@@ -123,8 +129,8 @@ function waitOf(pass: RolloutPass): Obstacle | undefined {
 }
 
 function discoveryTroubleOf({ snapshot: { discovery } }: RolloutPass): Obstacle | undefined {
-  if (discovery.kind !== 'unknown') return undefined;
-  return { because: because(discovery.code, discovery.message) };
+  const held = discoveryHold(discovery);
+  return held && { because: held };
 }
 
 /** Returns those that go now: first what costs nothing, as it cannot become ready by itself; then as many as the budget leaves. */
@@ -192,7 +198,12 @@ function awaitingRoom(
   const left = podsText(candidates.length);
   const most = parallelism.kind === 'many-budgets' ? 0 : parallelism.most;
   if (away.length > 0 && away.length >= most) {
-    const message = `waiting for ${namesOf(away)} to be ready${troubleOf(away)}; ${left} to go, ${most} at a time`;
+    const rest = `${left} to go, ${most} at a time`;
+    if (away.every(isUndiscovered)) {
+      const message = `waiting for service discovery to pass ${namesOf(away)}; ${rest}`;
+      return because('AwaitingServiceDiscovery', message);
+    }
+    const message = `waiting for ${namesOf(away)} to be ready${troubleOf(away)}; ${rest}`;
     return because('AwaitingPods', message);
   }
   const name = parallelism.kind === 'budget' ? parallelism.name : '';

@@ -4,6 +4,7 @@ import { setRef } from '#control/refs.ts';
 import { isAsked, planEnd } from './plan-callback.ts';
 import { unlessLate } from './plan-deadline.ts';
 import type { RolloutPlan } from './plan-decision.ts';
+import { withDiscovered } from './plan-discovery.ts';
 import { because, planOf, type RolloutPass, type Step } from './plan-outcome.ts';
 import { planPinAtRest } from './plan-pin-switch.ts';
 import { unpinnedIn } from './plan-rolling.ts';
@@ -33,7 +34,7 @@ export function planStatefulsetRollout(snapshot: RolloutSnapshot, now: Instant):
     const message = spec.kind === 'invalid' ? problemText(spec.problem) : 'the spec cannot be read';
     return planOf(progress, invalidSpec(progress, message, now));
   }
-  const seen = withEvictions(progress, snapshot);
+  const seen = withDiscovered(withEvictions(progress, snapshot), snapshot.discovery);
   const pass: RolloutPass = { snapshot, spec: spec.value, progress: seen, now };
   if (wanted.key !== progress.key) return planOf(begun(pass, wanted), beginning(pass));
   const step = planPass(pass);

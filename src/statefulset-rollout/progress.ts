@@ -81,6 +81,8 @@ export interface RolloutProgress {
   readonly callback: CallbackProgress;
   /** The stage whose receiver was told the outcome last; empty: none was. */
   readonly deliveredStage: string;
+  /** Services that service discovery knew in this rollout. */
+  readonly discovered: ReadonlySet<string>;
 }
 
 /** Where a rollout stands that has not begun. */
@@ -108,6 +110,7 @@ export const noProgress: RolloutProgress = Object.freeze({
   percentDeployed: 0,
   callback: noCallback,
   deliveredStage: '',
+  discovered: new Set<string>(),
 });
 
 /** Whether nothing is done any more in `phase`, and nothing waited for. */

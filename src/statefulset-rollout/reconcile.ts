@@ -117,9 +117,10 @@ export class RolloutReconciler {
   }
 
   #forget(key: string): PassResult {
-    const { refusals, writes, sights, evictions, held, slack } = this.#ports;
+    const { refusals, writes, sights, evictions, held, slack, discovery } = this.#ports;
     refusals.forget(key);
     held.forget(key);
+    discovery.forget(key);
     const uid = this.#uids.get(key);
     if (uid !== undefined) {
       writes.forget(uid);

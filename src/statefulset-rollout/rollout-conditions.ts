@@ -2,6 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
 import { nextConditions, type WantedCondition } from '#kubernetes/conditions.ts';
 import { arrayAt, objectsIn } from '#statefulset/parse-fields.ts';
+import { discoveryCondition } from './discovery-status.ts';
 import type { RolloutView } from './parse-resource.ts';
 import { parallelismOf } from './plan-budget.ts';
 import type { RolloutPlan } from './plan-decision.ts';
@@ -35,6 +36,7 @@ export function rolloutConditions(parts: ConditionParts, now: Instant): readonly
     ...leak(parts),
     ...callback(parts),
     ...notifications(parts),
+    ...discoveryCondition(parts.snapshot),
   };
   return nextConditions(rollout.writtenStatus, wanted, { generation: rollout.generation, now });
 }

@@ -9,6 +9,7 @@ import type { WatchedPods } from '#control/watched-pods.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { StatefulsetRolloutSpec } from './api.ts';
+import type { DiscoveryPort } from './discovery-sight.ts';
 import type { Evictions } from './evictions.ts';
 import type { HeldTimes } from './held-times.ts';
 import { type NativeBudgetView, selectingBudgets } from './native-budget.ts';
@@ -39,6 +40,7 @@ export interface RolloutMomentPorts extends HoldPorts {
   readonly held: HeldTimes;
   readonly slack: Pick<SlackReports, 'healthOf'>;
   readonly version: ServerVersion;
+  readonly discovery: DiscoveryPort;
   readonly stuckAfter: Millis | undefined;
 }
 
@@ -95,8 +97,8 @@ export function rolloutMomentOf(
     unknownOwners: owners.unknown(),
     evictions: ports.evictions.results(rollout.uid),
     budgets: budgetsOf(rollout, target, ports),
-    discovery: discoveryOf(rollout),
     pinSupport: ports.version.support,
+    discovery: ports.discovery.sight(rollout, target?.pods ?? []),
     holds,
     heldUntil: ports.held.note(key, holds),
     leaving: leavingAt(at.monotonic, ports),
@@ -107,14 +109,6 @@ export function rolloutMomentOf(
   const whole: WholeProof = { ...proof, budgets: { kind: 'not-permitted' } };
   const slack = ports.slack.healthOf(rollout);
   return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions, slack };
-}
-
-/** No Consul is known: what asks for one is held, unless it says that it can do without. */
-function discoveryOf(rollout: RolloutView): RolloutSnapshot['discovery'] {
-  if (specOf(rollout)?.discovery?.onError !== 'Block') return { kind: 'off' };
-  const message =
-    'no Consul is configured for this operator, and spec.serviceDiscovery asks for it';
-  return { kind: 'unknown', code: 'ConsulUnavailable', message };
 }
 
 /** Whether a process before this one may have been in the midst of it. */

@@ -183,10 +183,17 @@ export class RolloutPassRun {
 
   async #storeNow(moment: RolloutMoment, signal: AbortSignal): Promise<void> {
     const { rollout, plan, now } = moment;
-    const { writes, events } = this.#ports;
+    const { writes } = this.#ports;
     const status = formatStatus(moment);
     if (writes.missing(rollout, status).kind === 'nothing') return;
     await writes.storeStatus(rollout, status, { now, signal });
+    this.#tellStored(moment);
+  }
+
+  /** Tells people what the status that was just stored says anew. */
+  #tellStored(moment: RolloutMoment): void {
+    const { rollout, plan } = moment;
+    const { events } = this.#ports;
     const unpinned = newlyUnpinnedIn(moment);
     if (unpinned !== undefined) tellRollout(rollout, unpinned, events);
     const isNew =
@@ -194,10 +201,15 @@ export class RolloutPassRun {
     if (isNew && plan.action === undefined && plan.because !== undefined) {
       tellRollout(rollout, plan.because, events);
     }
+    this.#tellSuperseded(moment);
+  }
+
+  /** A callback that was still tried is given up. */
+  #tellSuperseded({ rollout, plan }: RolloutMoment): void {
     const { phase, outcome, callback } = rollout.progress;
     if (phase === 'CallingBack' && plan.progress.key !== rollout.progress.key) {
       const message = `stage ${callback.stageId} was not told that ${outcome?.message ?? 'it ended'}`;
-      tellRollout(rollout, { reason: 'CallbackSuperseded', message }, events);
+      tellRollout(rollout, { reason: 'CallbackSuperseded', message }, this.#ports.events);
     }
   }
 }

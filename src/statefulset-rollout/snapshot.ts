@@ -122,9 +122,19 @@ export type SetValidation =
 export type DiscoverySight =
   /** Nothing is asked of it, or it knows none of the services. */
   | { readonly kind: 'off' }
-  | { readonly kind: 'known'; readonly passing: ReadonlySet<string> }
+  | {
+      readonly kind: 'known';
+      /** uids of the pods that pass in each service that is there, or was in this rollout. */
+      readonly passing: ReadonlySet<string>;
+      /** Names of those that are there, sorted. */
+      readonly services: readonly string[];
+    }
+  /** It has been asked for the first time, and that holds the rollout for a moment. */
+  | { readonly kind: 'awaited' }
   /** It cannot be asked, and that holds the rollout. */
-  | { readonly kind: 'unknown'; readonly code: DiscoveryTrouble; readonly message: string };
+  | { readonly kind: 'unknown'; readonly code: DiscoveryTrouble; readonly message: string }
+  /** It cannot be asked, and the resource does without it. */
+  | { readonly kind: 'ignored'; readonly code: DiscoveryTrouble; readonly message: string };
 
 /** Whether the StatefulSet controller of the cluster makes pods below a partition anew as they were. */
 export type PinSupport =

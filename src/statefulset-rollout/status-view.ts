@@ -4,6 +4,7 @@ import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { isReady } from '#statefulset/availability.ts';
 import { arrayAt, objectAt, objectsIn, stringAt } from '#statefulset/parse-fields.ts';
 import type { PodView } from '#statefulset/view.ts';
+import { type DiscoveryStatus, discoveryStatus } from './discovery-status.ts';
 import type { RolloutView } from './parse-resource.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 import { targetReplicas } from './plan-percent.ts';
@@ -38,6 +39,7 @@ export function formatStatus(parts: StatusParts): JsonObject {
   const { rollout, snapshot, plan, now } = parts;
   const { progress, requeue, because } = plan;
   const places = placesIn(parts).toReversed();
+  const discovered = discoveryStatus(parts, places);
   const listed = places.slice(0, mostListed);
   const names = new Set(listed.map(({ name }) => name));
   const { writtenStatus } = rollout;
@@ -49,10 +51,10 @@ export function formatStatus(parts: StatusParts): JsonObject {
     percentDeployed: progress.percentDeployed,
     reason: reason.slice(0, longestReason),
     readyReplicas: places.filter(({ pod }) => pod !== undefined && isReady(pod)).length,
-    ...discoveredIn(snapshot, places),
+    ...discovered.fields,
     paused: progress.phase === 'Paused',
     deleted: progress.isDeleted,
-    pods: listed.map((place) => podEntry(place, parts, before)),
+    pods: listed.map((place) => podEntry(place, { ...parts, discovered, before })),
     ...(places.length > listed.length && { podsOmitted: places.length - listed.length }),
     ...(!isTerminal(progress.phase) &&
       requeue.kind === 'at' && { reconcileAfter: formatUtcSeconds(requeue.at) }),
@@ -77,45 +79,40 @@ export function placesIn({ snapshot, plan, now }: StatusParts): readonly Place[]
 
 /** What others of this program write: it stays as it is. */
 function keptOf(status: JsonObject): JsonObject {
-  const { slackMessage, consulServices } = status;
+  const { slackMessage } = status;
   return {
     ...(slackMessage !== undefined && { slackMessage }),
-    ...(consulServices !== undefined && { consulServices }),
   };
-}
-
-function discoveredIn({ discovery }: RolloutSnapshot, places: readonly Place[]): JsonObject {
-  if (discovery.kind !== 'known') return {};
-  const passing = places.filter(({ pod }) => pod !== undefined && discovery.passing.has(pod.uid));
-  return { readyReplicasRotor: passing.length };
 }
 
 /** Members that are false or empty are left out: there may be a thousand of them. */
 function podEntry(
   place: Place,
-  parts: StatusParts,
-  before: ReadonlyMap<string, string>,
+  parts: StatusParts & {
+    readonly discovered: DiscoveryStatus;
+    /** When each pod was let go last, as the status has it. */
+    readonly before: ReadonlyMap<string, string>;
+  },
 ): JsonObject {
   const { name, pod, isRotated } = place;
-  const evictedAt = isRotated ? (evictedNow(name, parts) ?? before.get(name)) : undefined;
+  const evictedAt = isRotated ? (evictedNow(name, parts) ?? parts.before.get(name)) : undefined;
   return {
     name,
-    ...(pod !== undefined && standingOf(pod, parts.snapshot)),
+    ...(pod !== undefined && standingOf(pod, parts.discovered)),
     ...(isRotated && { rotated: true }),
     ...(evictedAt !== undefined && { evictedAt }),
     ...(isLeaked(place) && { leaked: true }),
   };
 }
 
-function standingOf(pod: PodView, { discovery }: RolloutSnapshot): JsonObject {
-  const { revision, trouble, uid } = pod;
+function standingOf(pod: PodView, discovered: DiscoveryStatus): JsonObject {
+  const { revision, trouble } = pod;
   const version = pod.labels['app.kubernetes.io/version'] ?? revision;
-  const isDiscovered = discovery.kind === 'known' && discovery.passing.has(uid);
   return {
     ...(version !== undefined && { version }),
     ...(revision !== undefined && { revision }),
     ...(isReady(pod) && { ready: true }),
-    ...(isDiscovered && { readyServiceDiscovery: true }),
+    ...(discovered.isReady(pod) && { readyServiceDiscovery: true }),
     ...(trouble !== undefined && { message: trouble.slice(0, longestMessage) }),
   };
 }

@@ -24,6 +24,7 @@ const progress: RolloutProgress = {
   lastEviction: instant(T0 + 5_000),
   lastProgress: instant(T0 + 4_000),
   mostHealthy: 1,
+  discovered: new Set(['api', 'web']),
   pausedSince: instant(T0 + 6_000),
   pausedTime: seconds(7),
   pausedSinceProgress: seconds(3),

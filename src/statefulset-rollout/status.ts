@@ -31,6 +31,7 @@ export function parseProgress(object: JsonObject): RolloutProgress {
     percentDeployed: integerAt(status, 'percentDeployed') ?? 0,
     callback: parseCallback(objectAt(rollout, 'callback')),
     deliveredStage: stringAt(status, 'lastCallbackStageId') ?? '',
+    discovered: new Set(arrayAt(rollout, 'discovered').filter((name) => typeof name === 'string')),
   });
 }
 
@@ -110,6 +111,7 @@ export function formatRollout(progress: RolloutProgress, listed: ReadonlySet<str
     ...(progress.partition !== undefined && { partition: progress.partition }),
     ...(progress.isRollback && { rollback: true }),
     ...formatCallback(progress.callback),
+    ...(progress.discovered.size > 0 && { discovered: [...progress.discovered].toSorted() }),
   };
 }
 

@@ -81,6 +81,15 @@ export interface PodView {
   readonly nodeName: string | undefined;
   /** The annotation `grafana.com/ready-time` as it stands there; undefined when the pod carries none. */
   readonly readyTime: string | undefined;
+  /** Absent before it has one, and in caches of those who need none. */
+  readonly address?: PodAddress;
+}
+
+/** Where a pod is found. */
+export interface PodAddress {
+  readonly pod: string;
+  /** Of its node: the same where the pod uses the node's network. Undefined where the status does not tell. */
+  readonly host: string | undefined;
 }
 
 /** The part of a {@link PodView} that only pods have whose Ready condition is not True: few, so that the rest stay small. */

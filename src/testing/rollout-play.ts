@@ -357,7 +357,7 @@ export class RolloutPlay {
     if (this.discovery === 'off') return { kind: 'off' };
     if (this.discovery !== 'on') return this.discovery;
     const passing = [...this.pods.values()].filter(({ isDiscovered }) => isDiscovered);
-    return { kind: 'known', passing: new Set(passing.map(({ uid }) => uid)) };
+    return { kind: 'known', passing: new Set(passing.map(({ uid }) => uid)), services: ['web'] };
   }
 
   #target(): RolledSet | undefined {

@@ -6,6 +6,7 @@ import { type Millis, minutes, seconds } from '#base/units.ts';
 import { readConfig } from '#config/read-config.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { OperatorConsul } from '#operator-consul.ts';
 import { runLedTerms } from '#operator-led-terms.ts';
 import { reconcileStatefulsetRollouts } from '#operator-statefulset-reconcile.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
@@ -39,6 +40,8 @@ export class PercentStage {
   readonly replicas: number;
   readonly receiver: FakeReceiver;
   readonly slack: FakeSlack;
+  /** What programs ask that are started from now on. @default no Consul is configured */
+  consul: OperatorConsul | undefined;
   #runs = 0;
 
   private constructor(env: Environment, replicas: number) {
@@ -85,7 +88,8 @@ export class PercentStage {
     const [ending, killing] = [new AbortController(), new AbortController()];
     const metrics = createOperatorMetrics(createMetricsRegistry());
     const outside = quietOutside(this.receiver, this.slack);
-    const given = { config: outcome.config, clock, log, metrics, identity, outside };
+    const { consul } = this;
+    const given = { config: outcome.config, clock, log, metrics, identity, outside, consul };
     const run = runLedTerms(
       { ...given, transport: seenWhileRunning(clock, transport) },
       (term, signal) => reconcileStatefulsetRollouts(given, term, signal),

@@ -1,0 +1,276 @@
+import type { Clock } from '#base/clock.ts';
+import { errorOf, messageOf } from '#base/error-of.ts';
+import { quoted } from '#base/quoted.ts';
+import { type Millis, millis, seconds } from '#base/units.ts';
+import { openTransport } from '#kubernetes/connection.ts';
+import type { Environment } from '#kubernetes/proxy.ts';
+import { TransportError, type TransportResponse } from '#kubernetes/transport.ts';
+import type { ByteTransport, TlsSettings } from '#kubernetes/undici-transport.ts';
+import { AnswerRoom } from './answer-room.ts';
+import { indexAfter, noIndex } from './consul-index.ts';
+import {
+  type PodKeys,
+  parseServiceHealth,
+  type ServiceInstance,
+  usualPodKeys,
+} from './parse-consul.ts';
+
+/** Which instances are asked for. */
+export interface ConsulQuestion {
+  readonly service: string;
+  /** @default that of the agent */
+  readonly datacenter?: string | undefined;
+  /** Of Consul Enterprise. */
+  readonly namespace?: string | undefined;
+  /** Of Consul Enterprise. */
+  readonly partition?: string | undefined;
+}
+
+/** How a question is asked. */
+export interface ConsulAsking {
+  /** Of the answer before; the next one comes once something has changed, or some time has passed. */
+  readonly index: bigint;
+  readonly token: string | undefined;
+  /** Asks the leader, whatever the settings say. */
+  readonly isLeaderAsked: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Why Consul does not say how the instances are. */
+export type ConsulTrouble =
+  | 'ConsulUnavailable'
+  | 'ConsulPermissionDenied'
+  | 'ConsulUnknownDatacenter';
+
+/** What came of a question. */
+export type ConsulAnswer =
+  | {
+      readonly kind: 'instances';
+      /** Those in any state; none where the service does not exist. */
+      readonly instances: readonly ServiceInstance[];
+      /** That the next question has. */
+      readonly index: bigint;
+    }
+  /** The server has not heard of the leader for too long; that one is to be asked. */
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'trouble'; readonly code: ConsulTrouble; readonly message: string };
+
+/** Settings of {@link createConsul}. */
+export interface ConsulOptions {
+  readonly clock: Clock;
+  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up. */
+  readonly env: Environment;
+  /** Of http or https; a path in it is put before every request's path. */
+  readonly address: URL;
+  /** Whom a connection trusts, and who it says it is. @default what Node brings along */
+  readonly tls?: () => TlsSettings;
+  /** Whether servers are asked that do not lead. @default false */
+  readonly isStaleAllowed?: boolean;
+  /** Where registrations say of which pod they are. */
+  readonly keys?: PodKeys;
+  /** How long a question waits for a change. @default 55 s */
+  readonly wait?: Millis;
+  /** Longest answer that is read, in bytes (D-22). @default 32 MiB */
+  readonly longestAnswer?: number;
+}
+
+/** The health of services, as Consul knows it. */
+export interface Consul {
+  /** Asks, and reads the whole answer. Never rejects: what goes wrong is an answer, too; none holds a token. */
+  ask(question: ConsulQuestion, asking: ConsulAsking): Promise<ConsulAnswer>;
+  /** Gives up all questions, and ends all connections. */
+  close(): Promise<void>;
+}
+
+type Trouble = Extract<ConsulAnswer, { kind: 'trouble' }>;
+
+/** Each question that waits for a change has a connection of its own. */
+const mostConnections = 10_000;
+/** Longest that all answers which are read at the same time are together, in bytes. */
+const answerRoom = 67_108_864;
+/** Of a question that waits for nothing. */
+const quickTimeout = seconds(10);
+/** So long ago a server that does not lead may have heard of the leader (D-18). */
+const longestWithoutLeader = seconds(10);
+/** Characters of what went wrong. */
+const longestShown = 300;
+
+/** Returns what asks Consul over the network. */
+export function createConsul(options: ConsulOptions): Consul {
+  return new HttpConsul(options);
+}
+
+class HttpConsul implements Consul {
+  readonly #options: ConsulOptions;
+  readonly #wait: Millis;
+  readonly #room = new AnswerRoom(answerRoom);
+  readonly #closing = new AbortController();
+  #transport: Promise<ByteTransport> | undefined;
+
+  constructor(options: ConsulOptions) {
+    this.#options = options;
+    this.#wait = options.wait ?? seconds(55);
+  }
+
+  async ask(question: ConsulQuestion, asking: ConsulAsking): Promise<ConsulAnswer> {
+    const isStale = this.#options.isStaleAllowed === true && !asking.isLeaderAsked;
+    const answer = await this.#answer(question, asking, isStale);
+    if (answer.kind !== 'trouble') return answer;
+    const { host } = this.#options.address;
+    const message = `Cannot ask Consul at ${host} for ${quoted(question.service)}: ${answer.message}`;
+    return { ...answer, message: withoutToken(message, asking.token) };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const transport = await this.#transport?.catch(() => undefined);
+    await transport?.close();
+  }
+
+  async #answer(
+    question: ConsulQuestion,
+    asking: ConsulAsking,
+    isStale: boolean,
+  ): Promise<ConsulAnswer> {
+    const place = this.#room.enter();
+    const { signal } = place;
+    try {
+      const response = await this.#send(targetOf(question, this.#parameters(asking, isStale)), {
+        asking,
+        signal,
+        onBytes: (bytes) => place.take(bytes),
+      });
+      return this.#read(response, asking.index, isStale);
+    } catch (error) {
+      return signal.aborted
+        ? trouble(
+            'ConsulUnavailable',
+            'too much is answered at once, and its answer is the longest',
+          )
+        : trouble('ConsulUnavailable', whyOf(error));
+    } finally {
+      place.leave();
+    }
+  }
+
+  async #send(
+    path: string,
+    how: {
+      readonly asking: ConsulAsking;
+      readonly signal: AbortSignal;
+      readonly onBytes: (bytes: number) => void;
+    },
+  ): Promise<TransportResponse> {
+    const { asking, onBytes } = how;
+    const { token } = asking;
+    const { longestAnswer = 33_554_432 } = this.#options;
+    const signal = AbortSignal.any([asking.signal, how.signal, this.#closing.signal]);
+    const transport = await this.#open();
+    return transport.request({
+      method: 'GET',
+      path,
+      headers: {
+        'user-agent': 'rollout-operator',
+        ...(token !== undefined && { 'x-consul-token': token }),
+      },
+      timeout: asking.index === noIndex ? quickTimeout : this.#patience(),
+      signal,
+      longestAnswer,
+      onBytes,
+    });
+  }
+
+  /** A server waits up to a sixteenth longer, so that not all answers come at once. */
+  #patience(): Millis {
+    return millis(this.#wait + this.#wait / 16 + 5_000);
+  }
+
+  #parameters({ index }: ConsulAsking, isStale: boolean): Readonly<Record<string, string>> {
+    return {
+      ...(index !== noIndex && { index: `${index}`, wait: `${this.#wait}ms` }),
+      ...(isStale && { stale: '' }),
+    };
+  }
+
+  #open(): Promise<ByteTransport> {
+    if (this.#closing.signal.aborted) {
+      return Promise.reject(new Error('the connections have been ended'));
+    }
+    if (this.#transport !== undefined) return this.#transport;
+    const { clock, env, address, tls = () => ({}) } = this.#options;
+    const opened = openTransport(
+      { server: address, tls, connections: mostConnections },
+      { clock, env },
+    );
+    this.#transport = opened;
+    opened.catch(() => {
+      this.#transport = undefined;
+    });
+    return opened;
+  }
+
+  #read(response: TransportResponse, asked: bigint, isStale: boolean): ConsulAnswer {
+    const { status, headers } = response;
+    const body = Buffer.from(response.body).toString();
+    if (status !== 200) return refusal(status, body);
+    // Whoever may not see a service would take it for one that does not exist.
+    if (headers['x-consul-results-filtered-by-acls'] === 'true') {
+      return trouble('ConsulPermissionDenied', 'its ACLs let the token see a part alone');
+    }
+    if (isStale && !isRecent(headers['x-consul-lastcontact'])) return { kind: 'stale' };
+    const parsed = parseServiceHealth(body, this.#options.keys ?? usualPodKeys);
+    if (parsed.kind === 'invalid') {
+      const { path, message } = parsed.problem;
+      return trouble('ConsulUnavailable', `its answer is none of Consul: ${path} ${message}`);
+    }
+    return {
+      kind: 'instances',
+      instances: parsed.value,
+      index: indexAfter(asked, headers['x-consul-index']),
+    };
+  }
+}
+
+function targetOf(
+  { service, datacenter, namespace, partition }: ConsulQuestion,
+  parameters: Readonly<Record<string, string>>,
+): string {
+  const query = new URLSearchParams({
+    ...(datacenter !== undefined && { dc: datacenter }),
+    ...(namespace !== undefined && { ns: namespace }),
+    ...(partition !== undefined && { partition }),
+    ...parameters,
+  });
+  const path = `/v1/health/service/${encodeURIComponent(service.toWellFormed())}`;
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+function refusal(status: number, body: string): Trouble {
+  const message = `it answers ${status}: ${quoted(body.trim())}`;
+  if (status === 403) return trouble('ConsulPermissionDenied', message);
+  const isUnknown = status === 500 && /no path to datacenter/i.test(body);
+  return trouble(isUnknown ? 'ConsulUnknownDatacenter' : 'ConsulUnavailable', message);
+}
+
+/** @param told when the server heard of the leader last, in milliseconds; missing counts as never */
+function isRecent(told: string | undefined): boolean {
+  return told !== undefined && /^\d{1,15}$/.test(told) && Number(told) < longestWithoutLeader;
+}
+
+function trouble(code: ConsulTrouble, message: string): Trouble {
+  return { kind: 'trouble', code, message };
+}
+
+/** Without the URL, which the transport names. */
+function whyOf(error: unknown): string {
+  const { cause } = errorOf(error);
+  const isWrapped = error instanceof TransportError && cause !== undefined;
+  const isLate = error instanceof TransportError && error.failure === 'timeout';
+  const text = isLate ? 'no whole answer in time' : messageOf(errorOf(isWrapped ? cause : error));
+  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
+}
+
+/** Some servers repeat what they were sent. */
+function withoutToken(text: string, token = ''): string {
+  return token === '' ? text : text.replaceAll(token, '…');
+}

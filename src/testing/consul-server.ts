@@ -1,0 +1,278 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** What answers one question in place of the server. */
+export type ConsulObstacle = (response: ServerResponse) => void;
+
+/** One question about a service, as the server saw it. */
+export interface ReceivedQuestion {
+  /** Path and query. */
+  readonly target: string;
+  readonly token: string | undefined;
+}
+
+/** How a stand-in behaves. */
+export interface ConsulServerOptions {
+  /** Who has it may see everything; who has another one is refused, and who has none sees nothing. @default anybody sees all */
+  readonly token?: string;
+  /** Key, certificate, and whose certificates are asked for. @default http */
+  readonly tls?: ServerOptions;
+}
+
+interface Check {
+  readonly CheckID: string;
+  Status: string;
+}
+
+interface Registration {
+  readonly ID: string;
+  readonly Name: string;
+  readonly Address?: string;
+  readonly Meta?: Readonly<Record<string, string>>;
+  readonly Check?: Check;
+}
+
+interface Waiting {
+  readonly index: number;
+  readonly answer: () => void;
+}
+
+/**
+ * Stands in for an agent of Consul on an address of this host, as far as its documents say how health is asked for: blocking
+ * queries, ACLs, maintenance, datacenters. Services are registered with it as with an agent.
+ */
+export class ConsulServer {
+  readonly received: ReceivedQuestion[] = [];
+  /** Answer the next questions, one each, before anything is looked at. */
+  readonly obstacles: ConsulObstacle[] = [];
+  /** Headers of all answers, over the usual ones. */
+  headers: Readonly<Record<string, string>> = {};
+  readonly #token: string | undefined;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #services = new Map<string, Registration>();
+  /** Ids of services in maintenance; empty for the node. */
+  readonly #maintained = new Set<string>();
+  readonly #waiting = new Set<Waiting>();
+  #index = 10;
+
+  constructor({ token, tls }: ConsulServerOptions = {}) {
+    this.#token = token;
+    const listener = (request: IncomingMessage, response: ServerResponse): void =>
+      void this.#serve(request, response);
+    this.#server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+    this.#server.on('tlsClientError', () => undefined);
+  }
+
+  /** Starts listening. @returns the port */
+  async listen(): Promise<number> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** How many questions wait for a change. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** The state was restored from an older one: the index goes backwards, and whoever waits is answered. */
+  restore(index: number): void {
+    this.#index = index;
+    this.#wake(() => true);
+  }
+
+  /** Something has changed that concerns no service. */
+  touch(): void {
+    this.#index += 1;
+    this.#wake(({ index }) => index < this.#index);
+  }
+
+  /** Ends all connections and stops listening. */
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #wake(isConcerned: (each: Waiting) => boolean): void {
+    for (const each of this.#waiting) if (isConcerned(each)) each.answer();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
+    const url = new URL(request.url ?? '', 'http://consul');
+    const given = request.headers['x-consul-token'];
+    const token = typeof given === 'string' ? given : undefined;
+    const service = /^\/v1\/health\/service\/([^/]+)$/.exec(url.pathname)?.[1];
+    if (service === undefined) {
+      this.#change(url, Buffer.concat(chunks).toString());
+      response.writeHead(200).end();
+      return;
+    }
+    this.received.push({ target: request.url ?? '', token });
+    const obstacle = this.obstacles.shift();
+    if (obstacle !== undefined) obstacle(response);
+    else if (url.searchParams.get('dc') === 'nowhere') fail(response, 500, 'No path to datacenter');
+    else if (this.#isRefused(token)) fail(response, 403, 'rpc error: ACL not found');
+    else this.#answer(response, { service: decodeURIComponent(service), url, token });
+  }
+
+  #isRefused(token: string | undefined): boolean {
+    return this.#token !== undefined && token !== undefined && token !== this.#token;
+  }
+
+  #answer(
+    response: ServerResponse,
+    asked: { readonly service: string; readonly url: URL; readonly token: string | undefined },
+  ): void {
+    const index = Number(asked.url.searchParams.get('index') ?? '0');
+    const answer = (): void => {
+      const isHidden = this.#token !== undefined && asked.token === undefined;
+      const found = isHidden ? [] : this.#instancesOf(asked.service);
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'x-consul-index': `${this.#index}`,
+        'x-consul-lastcontact': '0',
+        'x-consul-knownleader': 'true',
+        ...(isHidden && { 'x-consul-results-filtered-by-acls': 'true' }),
+        ...this.headers,
+      });
+      response.end(JSON.stringify(found));
+    };
+    if (index < this.#index) answer();
+    else this.#wait(index, { answer, response, wait: asked.url.searchParams.get('wait') ?? '' });
+  }
+
+  #wait(
+    index: number,
+    how: { readonly answer: () => void; readonly response: ServerResponse; readonly wait: string },
+  ): void {
+    const [, count = '300', unit = 's'] = /^(\d+)(ms|s)$/.exec(how.wait) ?? [];
+    const waiting: Waiting = {
+      index,
+      answer: () => {
+        leave();
+        how.answer();
+      },
+    };
+    const span = Number(count) * (unit === 's' ? 1_000 : 1);
+    const timer = setTimeout(waiting.answer, span);
+    const leave = (): void => {
+      clearTimeout(timer);
+      this.#waiting.delete(waiting);
+    };
+    how.response.on('close', leave);
+    this.#waiting.add(waiting);
+  }
+
+  #instancesOf(name: string): readonly unknown[] {
+    const Node = { ID: 'n', Node: 'node-1', Address: '127.0.0.1', Datacenter: 'dc1' };
+    return [...this.#services.values()]
+      .filter((each) => each.Name === name)
+      .map(({ ID, Name, Address = '', Meta = {}, Check }) => ({
+        Node,
+        Service: { ID, Service: Name, Tags: [], Address, Meta, Port: 0 },
+        Checks: [
+          { Node: 'node-1', CheckID: 'serfHealth', Status: 'passing' },
+          ...(Check === undefined ? [] : [{ ...Check, ServiceID: ID }]),
+          ...maintenance('_node_maintenance', this.#maintained.has('')),
+          ...maintenance(`_service_maintenance:${ID}`, this.#maintained.has(ID)),
+        ],
+      }));
+  }
+
+  #change({ pathname, searchParams }: URL, body: string): void {
+    const [, action = '', id = ''] = /^\/v1\/agent\/(.+?)(?:\/([^/]+))?$/.exec(pathname) ?? [];
+    const name = decodeURIComponent(id);
+    const isOn = searchParams.get('enable') === 'true';
+    if (pathname === '/v1/agent/service/register') {
+      const registration = JSON.parse(body) as Registration;
+      this.#services.set(registration.ID, registration);
+    } else if (action === 'service/deregister') this.#services.delete(name);
+    else if (action === 'check/update') this.#setCheck(name, body);
+    else if (action === 'service/maintenance') this.#maintain(name, isOn);
+    else if (pathname === '/v1/agent/maintenance') this.#maintain('', isOn);
+    this.touch();
+  }
+
+  #setCheck(id: string, body: string): void {
+    const { Status } = JSON.parse(body) as { readonly Status: string };
+    for (const { Check } of this.#services.values()) {
+      if (Check?.CheckID === id) Check.Status = Status;
+    }
+  }
+
+  #maintain(id: string, isOn: boolean): void {
+    if (isOn) this.#maintained.add(id);
+    else this.#maintained.delete(id);
+  }
+}
+
+function maintenance(CheckID: string, isOn: boolean): readonly unknown[] {
+  return isOn ? [{ CheckID, Name: 'Maintenance Mode', Status: 'critical' }] : [];
+}
+
+function fail(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status).end(text);
+}
+
+/** Answers with `status` and `text`. */
+export function refusing(status: number, text: string): ConsulObstacle {
+  return (response) => fail(response, status, text);
+}
+
+/** Answers 200 with `body`. */
+export function saying(body: string): ConsulObstacle {
+  return (response) => response.writeHead(200, { 'x-consul-index': '11' }).end(body);
+}
+
+/** Registers services with an agent, and changes how they are. */
+export class ConsulAgent {
+  readonly #base: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(base: string, token?: string) {
+    this.#base = base;
+    this.#headers = token === undefined ? {} : { 'x-consul-token': token };
+  }
+
+  async register(
+    service: Omit<Registration, 'Check'>,
+    Status: 'passing' | 'warning' | 'critical' = 'passing',
+  ): Promise<void> {
+    const Check = { CheckID: `check-of-${service.ID}`, Name: 'alive', TTL: '1h', Status };
+    await this.#put('service/register', { ...service, Check });
+  }
+
+  async deregister(id: string): Promise<void> {
+    await this.#put(`service/deregister/${id}`);
+  }
+
+  async setCheck(id: string, Status: 'passing' | 'warning' | 'critical'): Promise<void> {
+    await this.#put(`check/update/check-of-${id}`, { Status });
+  }
+
+  async maintainService(id: string, isOn: boolean): Promise<void> {
+    await this.#put(`service/maintenance/${id}?enable=${isOn}`);
+  }
+
+  async maintainNode(isOn: boolean): Promise<void> {
+    await this.#put(`maintenance?enable=${isOn}`);
+  }
+
+  async #put(path: string, body?: unknown): Promise<void> {
+    const { ok, status } = await fetch(`${this.#base}/v1/agent/${path}`, {
+      method: 'PUT',
+      headers: this.#headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    if (!ok) throw new Error(`Cannot change ${path}: the agent answers ${status}`);
+  }
+}

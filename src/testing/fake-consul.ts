@@ -1,0 +1,87 @@
+import type { Clock } from '#base/clock.ts';
+import { valid } from '#base/parsed.ts';
+import { seconds } from '#base/units.ts';
+import type { Consul, ConsulAnswer, ConsulAsking, ConsulQuestion } from '#check/consul.ts';
+import type { OwnToken } from '#check/consul-tokens.ts';
+import type { ServiceInstance } from '#check/parse-consul.ts';
+
+/** Consul in virtual time: what a test says, and blocking questions. */
+export class FakeConsul {
+  readonly questions: ConsulQuestion[] = [];
+  readonly #clock: Clock;
+  readonly #services = new Map<string, Map<string, ServiceInstance>>();
+  readonly #waiting = new Set<() => void>();
+  #trouble: Extract<ConsulAnswer, { kind: 'trouble' }> | undefined;
+  #index = 10n;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** As the operator opens it. */
+  get opened(): { readonly consul: Consul; readonly ownToken: OwnToken } {
+    const consul: Consul = {
+      ask: (question, asking) => this.#ask(question, asking),
+      close: () => Promise.resolve(),
+    };
+    return { consul, ownToken: () => Promise.resolve(valid(undefined)) };
+  }
+
+  /** How many questions wait for a change. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Registers an instance of a pod, or changes how it is. */
+  register(service: string, pod: string, changes: Partial<ServiceInstance> = {}): void {
+    const instances = this.#services.get(service) ?? new Map<string, ServiceInstance>();
+    this.#services.set(service, instances);
+    instances.set(pod, {
+      id: `${pod}-${service}`,
+      podName: pod,
+      namespace: undefined,
+      address: '',
+      nodeAddress: '',
+      isPassing: true,
+      ...changes,
+    });
+    this.#changed();
+  }
+
+  /** All instances of a service are gone. */
+  vanish(service: string): void {
+    this.#services.delete(service);
+    this.#changed();
+  }
+
+  /** Answers nothing but that, until it is undefined again. */
+  fail(trouble: Extract<ConsulAnswer, { kind: 'trouble' }> | undefined): void {
+    this.#trouble = trouble;
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#index += 1n;
+    for (const wake of this.#waiting) wake();
+  }
+
+  async #ask(question: ConsulQuestion, { index, signal }: ConsulAsking): Promise<ConsulAnswer> {
+    this.questions.push(question);
+    if (this.#trouble === undefined && index >= this.#index) await this.#change(signal);
+    if (this.#trouble !== undefined) return this.#trouble;
+    const instances = [...(this.#services.get(question.service)?.values() ?? [])];
+    return { kind: 'instances', instances, index: this.#index };
+  }
+
+  #change(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const options = { owner: 'fake consul', background: true };
+    const timer = this.#clock.timer(seconds(55), resolve, options);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    this.#waiting.add(resolve);
+    return promise.finally(() => {
+      timer.cancel();
+      this.#waiting.delete(resolve);
+    });
+  }
+}
