@@ -213,7 +213,8 @@ describe('a rollout that pins', () => {
   });
 
   test('counts a pod as away that the controller has taken itself', () => {
-    const play = rolling();
+    const play = rolling().edit({ parallelWithoutBudget: 2 });
+    play.budgets = [];
     for (let count = 0; count < 20 && !play.done.includes('partition 8'); count += 1) play.look();
     play.put(9, { state: 'terminating' });
     play.rest();

@@ -2,6 +2,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
+import { isReady } from './phased-pod-judge.ts';
 
 const revisionLabel = 'controller-revision-hash';
 
@@ -51,6 +52,31 @@ export function pinFaults(commits: readonly Commit[]): readonly string[] {
     const runs = textAt(after, 'metadata', 'labels', revisionLabel);
     const held = textAt(set, 'status', 'currentRevision');
     if (runs !== held) faults.push(`${name} was made on ${runs} below partition ${partition}`);
+  }
+  return faults;
+}
+
+/**
+ * Faults of partitions that are lowered: more than `most` pods are away then, or may be taken by the controller at once, as it
+ * takes whatever is old above the partition.
+ */
+export function loweringFaults(commits: readonly Commit[], most: number): readonly string[] {
+  const faults: string[] = [];
+  const pods = new Map<string, JsonObject>();
+  for (const commit of commits) {
+    const { resource, name, before, after } = commit;
+    if (resource === 'pods' && after !== undefined) pods.set(name, after);
+    else if (resource === 'pods') pods.delete(name);
+    const [from, to] = [partitionOf(before), partitionOf(after)];
+    if (!isOfSet(commit) || from === undefined || to === undefined || to >= from) continue;
+    const target = textAt(after, 'status', 'updateRevision');
+    const count = numberAt(after, 'spec', 'replicas') ?? 0;
+    const gone = Array.from({ length: count }, (_, ordinal) => ordinal).filter((ordinal) => {
+      const pod = pods.get(`db-${ordinal}`);
+      if (pod === undefined || !isReady(pod)) return true;
+      return ordinal >= to && textAt(pod, 'metadata', 'labels', revisionLabel) !== target;
+    });
+    if (gone.length > most) faults.push(`partition ${to}: ${gone.join(', ')} may be away`);
   }
   return faults;
 }
