@@ -20,8 +20,8 @@ async function settled(replicas = 4, spec: JsonObject = pinning): Promise<Percen
 }
 
 function strategy(stage: PercentStage): string {
-  const { type, rollingUpdate } = objectAt(stage.set(), 'spec', 'updateStrategy');
-  return `${String(type)} ${JSON.stringify(rollingUpdate)}`;
+  const found = objectAt(stage.set(), 'spec', 'updateStrategy');
+  return `${textAt(found, 'type')} ${JSON.stringify(found['rollingUpdate'])}`;
 }
 
 /** `status.leak`: how many leaked, and the partition. */
