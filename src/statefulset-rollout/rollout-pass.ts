@@ -182,7 +182,7 @@ export class RolloutPassRun {
   }
 
   async #storeNow(moment: RolloutMoment, signal: AbortSignal): Promise<void> {
-    const { rollout, plan, now } = moment;
+    const { rollout, now } = moment;
     const { writes } = this.#ports;
     const status = formatStatus(moment);
     if (writes.missing(rollout, status).kind === 'nothing') return;

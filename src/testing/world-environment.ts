@@ -17,6 +17,8 @@ import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 export interface EnvironmentOptions {
   /** @default 1 */
   readonly seed?: number;
+  /** Of Kubernetes. @default that of the embedded cluster */
+  readonly version?: string;
   readonly kubelet?: Partial<KubeletOptions>;
   readonly controllers?: Partial<ControllersOptions>;
 }

@@ -52,8 +52,11 @@ export class PercentStage {
   }
 
   /** The definition, a budget by which two pods may be away, and nothing else. */
-  static async open(replicas = 4): Promise<PercentStage> {
-    const env = await startEnvironment();
+  static async open(
+    replicas = 4,
+    options?: Parameters<typeof startEnvironment>[0],
+  ): Promise<PercentStage> {
+    const env = await startEnvironment(options);
     const stage = new PercentStage(env, replicas);
     const { client, clock } = env;
     const body = statefulsetRolloutDefinition;
@@ -74,7 +77,7 @@ export class PercentStage {
   }
 
   /** Starts the program. @param clock one that can be paused halts the whole process */
-  start(clock: Clock = this.env.clock): PercentRun {
+  start(clock: Clock = this.env.clock, more: { readonly isPinAssumed?: boolean } = {}): PercentRun {
     this.#runs += 1;
     const identity = `operator-${this.#runs}`;
     const outcome = readConfig([
@@ -89,7 +92,16 @@ export class PercentStage {
     const metrics = createOperatorMetrics(createMetricsRegistry());
     const outside = quietOutside(this.receiver, this.slack);
     const { consul } = this;
-    const given = { config: outcome.config, clock, log, metrics, identity, outside, consul };
+    const given = {
+      ...more,
+      config: outcome.config,
+      clock,
+      log,
+      metrics,
+      identity,
+      outside,
+      consul,
+    };
     const run = runLedTerms(
       { ...given, transport: seenWhileRunning(clock, transport) },
       (term, signal) => reconcileStatefulsetRollouts(given, term, signal),

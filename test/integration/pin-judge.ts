@@ -2,6 +2,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
+import { isReady } from './phased-pod-judge.ts';
 
 const revisionLabel = 'controller-revision-hash';
 
@@ -32,27 +33,63 @@ export function partitionsOf(commits: readonly Commit[]): readonly string[] {
  * write of another template that leaves the partition open.
  */
 export function pinFaults(commits: readonly Commit[]): readonly string[] {
-  const faults: string[] = [];
   let set: JsonObject | undefined;
-  for (const commit of commits) {
-    const { resource, name, before, after } = commit;
+  return commits.flatMap((commit) => {
     if (isOfSet(commit)) {
-      const isNew = textOf(before) !== textOf(after) && before !== undefined;
-      const closed = numberAt(after, 'spec', 'replicas') ?? 0;
-      const partition = partitionOf(after);
-      if (isNew && partition !== undefined && partition < closed)
-        faults.push(`the template was written with partition ${partition} of ${closed}`);
-      set = after;
+      set = commit.after;
+      return templateFault(commit);
     }
-    const isMade = resource === 'pods' && before === undefined && after !== undefined;
-    const partition = partitionOf(set);
-    if (!isMade || partition === undefined || Number(name.slice('db-'.length)) >= partition)
-      continue;
-    const runs = textAt(after, 'metadata', 'labels', revisionLabel);
-    const held = textAt(set, 'status', 'currentRevision');
-    if (runs !== held) faults.push(`${name} was made on ${runs} below partition ${partition}`);
-  }
-  return faults;
+    const isMade = commit.resource === 'pods' && commit.before === undefined;
+    return isMade ? madeFault(commit, set) : [];
+  });
+}
+
+function templateFault({ before, after }: Commit): readonly string[] {
+  if (before === undefined || textOf(before) === textOf(after)) return [];
+  const closed = numberAt(after, 'spec', 'replicas') ?? 0;
+  const partition = partitionOf(after) ?? closed;
+  if (partition >= closed) return [];
+  return [`the template was written with partition ${partition} of ${closed}`];
+}
+
+function madeFault({ name, after }: Commit, set: JsonObject | undefined): readonly string[] {
+  const partition = partitionOf(set) ?? 0;
+  const runs = textAt(after, 'metadata', 'labels', revisionLabel);
+  const held = textAt(set, 'status', 'currentRevision');
+  if (Number(name.slice('db-'.length)) >= partition || runs === held) return [];
+  return [`${name} was made on ${runs} below partition ${partition}`];
+}
+
+/**
+ * Faults of partitions that are lowered: more than `most` pods are away then, or may be taken by the controller at once, as it
+ * takes whatever is old above the partition.
+ */
+export function loweringFaults(commits: readonly Commit[], most: number): readonly string[] {
+  const pods = new Map<string, JsonObject>();
+  return commits.flatMap((commit) => {
+    const { resource, name, before, after } = commit;
+    if (resource === 'pods' && after !== undefined) pods.set(name, after);
+    else if (resource === 'pods') pods.delete(name);
+    const to = partitionOf(after);
+    if (!isOfSet(commit) || to === undefined || to >= (partitionOf(before) ?? 0)) return [];
+    const gone = goingBy(after, to, pods);
+    return gone.length > most ? [`partition ${to}: ${gone.join(', ')} may be away`] : [];
+  });
+}
+
+/** Ordinals whose pod is away, or old and above the partition. */
+function goingBy(
+  set: JsonObject | undefined,
+  partition: number,
+  pods: ReadonlyMap<string, JsonObject>,
+): readonly number[] {
+  const target = textAt(set, 'status', 'updateRevision');
+  const count = numberAt(set, 'spec', 'replicas') ?? 0;
+  return Array.from({ length: count }, (_, ordinal) => ordinal).filter((ordinal) => {
+    const pod = pods.get(`db-${ordinal}`);
+    if (pod === undefined || !isReady(pod)) return true;
+    return ordinal >= partition && textAt(pod, 'metadata', 'labels', revisionLabel) !== target;
+  });
 }
 
 function textOf(set: JsonObject | undefined): string {

@@ -57,7 +57,8 @@ export function templateOf(image: string): JsonObject {
 export async function startEnvironment(options: EnvironmentOptions = {}): Promise<Environment> {
   const clock = new VirtualClock();
   const log = new KeptLog();
-  const cluster = await createCluster({ clock, seed: options.seed ?? 1 });
+  const { seed = 1, version } = options;
+  const cluster = await createCluster({ clock, seed, ...(version !== undefined && { version }) });
   tellLie(cluster);
   const transport = cluster.transport();
   const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
