@@ -32,6 +32,7 @@ export const rows: readonly (readonly string[])[] = [
     'operator-phased-ports',
     'operator-manager-servers',
     'operator-role',
+    'operator-statefulset-figures',
     'operator-zone-budgets',
     'operator-zone-figures',
     'operator-zone-update-ports',

@@ -1,7 +1,7 @@
 import { atMost } from '#base/at-most.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { seconds } from '#base/units.ts';
+import { type Millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import { ConsistentReads } from '#control/consistent-reads.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
@@ -21,12 +21,14 @@ import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import { createInformer } from '#kubernetes/shared-informer.ts';
 import type { LedTerm } from '#operator-led-terms.ts';
+import { showRollouts } from '#operator-statefulset-figures.ts';
 import { informerParts } from '#operator-zone-caches.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { Evictions } from '#statefulset-rollout/evictions.ts';
 import { HeldTimes } from '#statefulset-rollout/held-times.ts';
+import { limitedEvents } from '#statefulset-rollout/limited-events.ts';
 import { type NativeBudgetView, parseNativeBudget } from '#statefulset-rollout/native-budget.ts';
 import {
   rolloutIndexers,
@@ -34,8 +36,10 @@ import {
   statefulsetRolloutOwners,
 } from '#statefulset-rollout/owners.ts';
 import { parseRollout, type RolloutView } from '#statefulset-rollout/parse-resource.ts';
+import { PartialAging, usualAging } from '#statefulset-rollout/partial-aging.ts';
 import { RevisionAges } from '#statefulset-rollout/revision-ages.ts';
 import { tellRollout } from '#statefulset-rollout/rollout-reasons.ts';
+import { RolloutWitness } from '#statefulset-rollout/rollout-witness.ts';
 import { RolloutWrites } from '#statefulset-rollout/rollout-writes.ts';
 import {
   type RolloutControllerPorts,
@@ -44,6 +48,7 @@ import {
 import { SetSights } from '#statefulset-rollout/set-sights.ts';
 import { SetWrites } from '#statefulset-rollout/set-writes.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 
 /** What all terms of one process share. */
 export interface StatefulsetRolloutSettings {
@@ -51,10 +56,13 @@ export interface StatefulsetRolloutSettings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  readonly rolloutMetrics: RolloutMetrics;
   /** Names this process. */
   readonly identity: string;
   /** The only namespace that is served. @default all of them */
   readonly watchedNamespace?: string;
+  /** How old a partial rollout may grow; 0: that is never told. @default a day */
+  readonly partialAging?: Millis;
 }
 
 interface RolloutCaches {
@@ -83,6 +91,7 @@ export async function reconcileStatefulsetRollouts(
   const informers = [caches.rollouts, caches.statefulSets, caches.pods, caches.budgets];
   const ending = new AbortController();
   const untilEnd = AbortSignal.any([signal, ending.signal]);
+  showRollouts(caches.rollouts, settings.rolloutMetrics);
   const watching = Promise.all(informers.map((informer) => informer.run(untilEnd)));
   try {
     const working = Promise.all(informers.map(({ synced }) => synced)).then(
@@ -95,6 +104,9 @@ export async function reconcileStatefulsetRollouts(
   } finally {
     ending.abort();
     await Promise.allSettled([watching]);
+    // Whoever leads now shows them.
+    settings.rolloutMetrics.forgetAll();
+    settings.rolloutMetrics.watchQueue(undefined);
   }
 }
 
@@ -110,7 +122,8 @@ async function work(
     statefulsets: statefulSets.lister.size,
     statefulsetrollouts: rollouts.lister.size,
   });
-  const events = await openEvents(settings, parts.term.client, signal);
+  const recorder = await openEvents(settings, parts.term.client, signal);
+  const events = limitedEvents(recorder, rollouts);
   try {
     const { isSettled } = await runStatefulsetRollouts(
       portsOf(settings, { ...parts, events }),
@@ -141,7 +154,7 @@ async function openEvents(
 }
 
 function portsOf(
-  { config, clock, log }: StatefulsetRolloutSettings,
+  { config, clock, log, rolloutMetrics, partialAging = usualAging }: StatefulsetRolloutSettings,
   {
     term,
     caches,
@@ -159,6 +172,8 @@ function portsOf(
     const message = `the API server keeps its own value of ${paths.join(', ')}`;
     tellRollout(rollout, { reason: 'SemanticDiffIgnored', message }, events);
   });
+  const queue = createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff });
+  rolloutMetrics.watchQueue(() => queue.depth);
   const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
   const owners = new OwnersOfSets([groupOwners, statefulsetRolloutOwners(rollouts)]);
   return {
@@ -169,7 +184,9 @@ function portsOf(
     sights,
     unseenSets,
     unseenRollouts,
-    queue: createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff }),
+    queue,
+    witness: new RolloutWitness({ clock, events, metrics: rolloutMetrics }),
+    aging: new PartialAging({ clock, events, limit: partialAging }),
     owners: owners.besides(rolloutKind),
     reads: new ConsistentReads({ client, clock, ...freshness }),
     refusals: new Refusals(),

@@ -11,6 +11,7 @@ import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
+import type { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 
 /** What one run as `statefulset-rollout` is given. */
 export interface StatefulsetRolloutOptions {
@@ -21,6 +22,7 @@ export interface StatefulsetRolloutOptions {
   readonly log: Logger;
   readonly registry: MetricsRegistry;
   readonly metrics: OperatorMetrics;
+  readonly rolloutMetrics: RolloutMetrics;
   readonly httpMetrics: HttpServerMetrics;
   readonly readiness: Readiness;
   /** The authorised way to the API server, without any decoration. */
@@ -40,13 +42,13 @@ export async function runStatefulsetRollout(
   signal: AbortSignal,
 ): Promise<void> {
   const { door, log, readiness } = options;
-  const { watchedNamespace } = door;
+  const { watchedNamespace, partialAging } = door;
   for (const { flag, why } of door.withoutEffect) {
     log.warn('a flag has no effect here', { flag, why });
   }
   const serving = { ...options, isReady: () => readiness.isReady() };
   const scrapes = await startScrapes(door, { ...serving, client: decoratedClient(options) });
-  const settings = { ...options, watchedNamespace };
+  const settings = { ...options, watchedNamespace, partialAging };
   const scoped = watchedNamespace === '' ? options : { ...options, scope: watchedNamespace };
   const withdraw = (): void => readiness.withdraw();
   signal.addEventListener('abort', withdraw, { once: true });

@@ -31,6 +31,7 @@ describe('readStatefulsetRolloutConfig()', () => {
         '--metrics-bind-address=0',
         '--health-probe-bind-address=127.0.0.1:9000',
         '--watch-namespace=storage',
+        '--partial-rollout-aging=36h',
         '--leader-elect=false',
         '--rollout.predecessor-horizon=30s',
         '--zap-encoder=console',
@@ -40,6 +41,7 @@ describe('readStatefulsetRolloutConfig()', () => {
     assert.equal(config.metrics, undefined);
     assert.deepEqual(config.probes, { host: '127.0.0.1', port: 9_000 });
     assert.equal(config.watchedNamespace, 'storage');
+    assert.equal(config.partialAging, 129_600_000);
     assert.equal(config.isElected, false);
     assert.equal(config.predecessorHorizon, 30_000);
     assert.equal(config.kubeconfig, '/some/file');

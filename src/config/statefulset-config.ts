@@ -1,8 +1,8 @@
-import type { Millis } from '#base/units.ts';
+import { type Millis, minutes } from '#base/units.ts';
 import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { stringKind } from './flag-kind.ts';
+import { durationKind, stringKind } from './flag-kind.ts';
 import { type Flag, FlagSet } from './go-flags.ts';
 import { type FlagWithoutEffect, logOf, withoutEffect } from './phased-config.ts';
 import { horizonFlag, type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
@@ -26,6 +26,8 @@ export interface StatefulsetRolloutConfig {
   readonly predecessorHorizon: Millis;
   /** The only namespace whose StatefulsetRollouts are carried out; empty: those of all. */
   readonly watchedNamespace: string;
+  /** How long a rollout may be left partial before that is told daily; 0: that is never told. */
+  readonly partialAging: Millis;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];
 }
@@ -43,6 +45,7 @@ export type StatefulsetRolloutOutcome =
 interface StatefulsetRolloutFlags extends OwnPhasedFlags {
   readonly predecessorHorizon: Flag<Millis>;
   readonly watchedNamespace: Flag<string>;
+  readonly partialAging: Flag<Millis>;
 }
 
 /** Name of the Lease (D-65). */
@@ -65,6 +68,10 @@ export function readStatefulsetRolloutConfig(
     watchedNamespace: set.add('watch-namespace', stringKind, {
       default: '',
       help: 'The only namespace whose StatefulsetRollouts are carried out. When empty: those of all.',
+    }),
+    partialAging: set.add('partial-rollout-aging', durationKind, {
+      default: minutes(1_440),
+      help: 'Age from which a rollout that is left partial is told of daily; 0 for never.',
     }),
   };
   const outcome = set.parse(args);
@@ -89,6 +96,7 @@ function configOf(
     isElected: flags.isElected.value,
     predecessorHorizon: flags.predecessorHorizon.value,
     watchedNamespace: flags.watchedNamespace.value,
+    partialAging: flags.partialAging.value,
     withoutEffect: withoutEffect(flags),
   };
 }

@@ -3,6 +3,7 @@ import { type Slot, slotsOf } from '#statefulset/slot.ts';
 import { stuckness } from '#statefulset/stuck.ts';
 import type { PodView } from '#statefulset/view.ts';
 import { targetReplicas } from './plan-percent.ts';
+import type { RolloutProgress } from './progress.ts';
 import type { RolledSet, RolloutSnapshot } from './snapshot.ts';
 
 /** One place of the set, and how far the rollout has come with it. */
@@ -18,6 +19,8 @@ export interface Place {
   readonly isStale: boolean;
   /** Whether it was let go, or made, on the present version by this rollout. */
   readonly isRotated: boolean;
+  /** Whether its pod runs the new version although the rollout has not reached it. */
+  readonly isLeaked: boolean;
   /** Whether its pod runs the new revision, is available, and service discovery agrees. */
   readonly isHealthy: boolean;
   /** Whether nobody can be served there now. */
@@ -31,6 +34,18 @@ type PlacesSnapshot = Pick<
   RolloutSnapshot,
   'resource' | 'discovery' | 'leaving' | 'watched' | 'stuckAfter'
 >;
+
+/** Returns the places as they are once `progress` is stored, the highest ordinal first; none where nothing can be told of them. */
+export function placesAfter(
+  snapshot: RolloutSnapshot,
+  progress: RolloutProgress,
+  now: Instant,
+): readonly Place[] {
+  const { resource, target } = snapshot;
+  if (target === undefined || resource.spec.kind === 'invalid') return [];
+  const seen = { ...snapshot, resource: { ...resource, progress } };
+  return placesOf(target, seen, { percent: resource.spec.value.percent, now });
+}
 
 /** The places of a set, by ordinal, the highest first: the order in which they are rotated. */
 export function placesOf(
@@ -70,6 +85,7 @@ function placeOf(
     isTarget,
     isStale,
     isRotated,
+    isLeaked: resource.progress.isWritten && isAhead({ pod, isStale, isRotated }),
     isHealthy: isAvailable && !isStale && isDiscovered,
     // Of a pod that was not rotated discovery is not asked: it may never have known it.
     isUnavailable: !isAvailable || (isRotated && !isDiscovered),
@@ -83,7 +99,15 @@ function causeOf(found: ReturnType<typeof stuckness> | undefined): string | unde
 }
 
 /** Whether its pod runs the new version although the rollout has not reached it. */
-export function isLeaked({ pod, isStale, isRotated }: Place): boolean {
+export function isLeaked(place: Place): boolean {
+  return place.isLeaked;
+}
+
+function isAhead({
+  pod,
+  isStale,
+  isRotated,
+}: Pick<Place, 'pod' | 'isStale' | 'isRotated'>): boolean {
   return pod !== undefined && !isStale && !isRotated;
 }
 

@@ -74,6 +74,8 @@ export interface RolloutProgress {
   readonly pausedSinceProgress: Millis;
   readonly targetRevision: string;
   readonly isRollback: boolean;
+  /** Whether the set has been seen with the version of this rollout: before that no pod can come back on it. */
+  readonly isWritten: boolean;
   readonly percentDeployed: number;
 }
 
@@ -98,6 +100,7 @@ export const noProgress: RolloutProgress = Object.freeze({
   pausedSinceProgress: millis(0),
   targetRevision: '',
   isRollback: false,
+  isWritten: false,
   percentDeployed: 0,
 });
 

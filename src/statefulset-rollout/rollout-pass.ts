@@ -18,6 +18,7 @@ import {
 } from './rollout-approval.ts';
 import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
+import type { RolloutWitness } from './rollout-witness.ts';
 import type { RolloutWrites } from './rollout-writes.ts';
 import type { SetWrites } from './set-writes.ts';
 import { formatStatus } from './status-view.ts';
@@ -31,6 +32,7 @@ export interface RolloutPassPorts extends RolloutApprovalPorts {
   readonly deletions: PodDeletions;
   readonly unseenSets: UnseenWrites;
   readonly unseenRollouts: UnseenWrites;
+  readonly witness: RolloutWitness;
 }
 
 /** What a pass came to. */
@@ -122,6 +124,7 @@ export class RolloutPassRun {
 
   async #carryOut(moment: RolloutMoment, signal: AbortSignal): Promise<RolloutPassEnd> {
     const { action } = moment.plan;
+    this.#ports.witness.seen(moment);
     if (action === undefined) return this.#ended(moment, await this.#store(moment, signal));
     switch (action.kind) {
       case 'compare':
@@ -171,7 +174,7 @@ export class RolloutPassRun {
 
   async #storeNow(moment: RolloutMoment, signal: AbortSignal): Promise<void> {
     const { rollout, plan, now } = moment;
-    const { writes, events } = this.#ports;
+    const { writes, events, witness } = this.#ports;
     const status = formatStatus(moment);
     if (writes.missing(rollout, status).kind === 'nothing') return;
     await writes.storeStatus(rollout, status, { now, signal });
@@ -180,11 +183,12 @@ export class RolloutPassRun {
     if (isNew && plan.action === undefined && plan.because !== undefined) {
       tellRollout(rollout, plan.because, events);
     }
+    witness.stored(moment);
   }
 
   async #act(action: RolloutAction, moment: RolloutMoment, signal: AbortSignal): Promise<void> {
     const { rollout, plan } = moment;
-    const { writes, events } = this.#ports;
+    const { writes, events, witness } = this.#ports;
     switch (action.kind) {
       case 'evict':
       case 'delete-pods':
@@ -200,6 +204,7 @@ export class RolloutPassRun {
       default:
         await this.#writeSet(action, moment, signal);
         if (plan.because !== undefined) tellRollout(rollout, plan.because, events);
+        witness.written(moment);
     }
   }
 
@@ -245,11 +250,9 @@ export class RolloutPassRun {
     }
     const approve = (pod: (typeof action.pods)[number]): ReturnType<typeof approvePod> =>
       approvePod('evict', pod, asking);
-    const accepted = await evictions.evict(
-      action.pods,
-      { uid: rollout.uid, because, approve },
-      signal,
-    );
+    const batch = this.#ports.witness.batchOf(rollout);
+    const owner = { uid: rollout.uid, because, approve, ended: batch.ended };
+    const accepted = await evictions.evict(action.pods, owner, signal).finally(batch.close);
     if (accepted > 0) tellRollout(rollout, because, events);
   }
 

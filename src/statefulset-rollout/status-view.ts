@@ -7,7 +7,7 @@ import type { PodView } from '#statefulset/view.ts';
 import type { RolloutView } from './parse-resource.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 import { targetReplicas } from './plan-percent.ts';
-import { isLeaked, type Place, placesOf } from './plan-places.ts';
+import { isLeaked, type Place, placesAfter } from './plan-places.ts';
 import { isTerminal } from './progress.ts';
 import { rolloutConditions } from './rollout-conditions.ts';
 import type { RolloutSnapshot } from './snapshot.ts';
@@ -33,7 +33,7 @@ const mostLeaked = 50;
 export function formatStatus(parts: StatusParts): JsonObject {
   const { rollout, snapshot, plan, now } = parts;
   const { progress, requeue, because } = plan;
-  const places = placesIn(parts).toReversed();
+  const places = placesAfter(snapshot, progress, now).toReversed();
   const listed = places.slice(0, mostListed);
   const names = new Set(listed.map(({ name }) => name));
   const { writtenStatus } = rollout;
@@ -59,14 +59,6 @@ export function formatStatus(parts: StatusParts): JsonObject {
     rollout: { ...formatRollout(progress, names), ...countsOf(parts, places) },
     ...leakOf(parts, places),
   };
-}
-
-/** By ordinal, the highest first; none where there is no set, or the spec cannot be read. */
-function placesIn({ snapshot, plan, now }: StatusParts): readonly Place[] {
-  const { resource, target } = snapshot;
-  if (target === undefined || resource.spec.kind === 'invalid') return [];
-  const seen = { ...snapshot, resource: { ...resource, progress: plan.progress } };
-  return placesOf(target, seen, { percent: resource.spec.value.percent, now });
 }
 
 /** What others of this program write: it stays as it is. */

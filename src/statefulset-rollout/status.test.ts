@@ -29,6 +29,7 @@ const progress: RolloutProgress = {
   pausedSinceProgress: seconds(3),
   targetRevision: 'web-abc',
   isRollback: true,
+  isWritten: true,
   percentDeployed: 10,
 };
 

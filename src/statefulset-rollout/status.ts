@@ -26,6 +26,7 @@ export function parseProgress(object: JsonObject): RolloutProgress {
     pausedSinceProgress: millis((integerAt(rollout, 'pausedSecondsSinceProgress') ?? 0) * 1_000),
     targetRevision: stringAt(rollout, 'targetRevision') ?? '',
     isRollback: rollout['rollback'] === true,
+    isWritten: rollout['written'] === true,
     percentDeployed: integerAt(status, 'percentDeployed') ?? 0,
   });
 }
@@ -104,6 +105,7 @@ export function formatRollout(progress: RolloutProgress, listed: ReadonlySet<str
     ...secondsField('pausedSecondsSinceProgress', progress.pausedSinceProgress),
     ...(targetRevision !== '' && { targetRevision }),
     ...(progress.isRollback && { rollback: true }),
+    ...(progress.isWritten && { written: true }),
   };
 }
 
@@ -114,4 +116,11 @@ function timeField(name: string, at: Instant | undefined): JsonObject {
 
 function secondsField(name: string, span: number): JsonObject {
   return span > 0 ? { [name]: Math.round(span / 1_000) } : {};
+}
+
+/** Returns the names of pods that stand in `status` as leaked. */
+export function leakedIn(status: JsonObject): ReadonlySet<string> {
+  const listed = podsIn(status).filter(({ leaked }) => leaked === true);
+  const names = [...listed.map(({ name }) => name), ...arrayAt(objectAt(status, 'leak'), 'pods')];
+  return new Set(names.filter((name) => typeof name === 'string'));
 }

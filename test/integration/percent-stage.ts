@@ -9,8 +9,10 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { runLedTerms } from '#operator-led-terms.ts';
 import { reconcileStatefulsetRollouts } from '#operator-statefulset-reconcile.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
+import { phases } from '#statefulset-rollout/progress.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 import { KeptLog } from '#testing/kept-log.ts';
 import { PausableClock } from '#testing/pausable-clock.ts';
 import { seenWhileRunning } from '#testing/pausable-transport.ts';
@@ -23,6 +25,8 @@ const patience = minutes(30);
 /** A run of the program. */
 export interface PercentRun {
   readonly log: KeptLog;
+  /** Values of the metrics of rollouts, by the rest of the name and all labels but namespace and name. */
+  series(): Promise<ReadonlyMap<string, number>>;
   /** Ends it in good order. */
   stop(): Promise<void>;
   /** It is gone, and what had left and not arrived yet arrives so much later. @param late @default it never does */
@@ -63,8 +67,13 @@ export class PercentStage {
     await this.env.client.create(resourceTypes.podDisruptionBudgets, { namespace }, { body });
   }
 
-  /** Starts the program. @param clock one that can be paused halts the whole process */
-  start(clock: Clock = this.env.clock): PercentRun {
+  /**
+   * Starts the program.
+   *
+   * @param clock one that can be paused halts the whole process
+   * @param partialAging when a partial rollout is told of. @default a day
+   */
+  start(clock: Clock = this.env.clock, partialAging?: Millis): PercentRun {
     this.#runs += 1;
     const identity = `operator-${this.#runs}`;
     const outcome = readConfig([
@@ -76,17 +85,21 @@ export class PercentStage {
     const log = new KeptLog();
     const transport = this.env.cluster.transport({ user: identity });
     const [ending, killing] = [new AbortController(), new AbortController()];
-    const metrics = createOperatorMetrics(createMetricsRegistry());
-    const given = { config: outcome.config, clock, log, metrics, identity };
+    const registry = createMetricsRegistry();
+    const metrics = createOperatorMetrics(registry);
+    const rolloutMetrics = new RolloutMetrics(registry, { clock, phases });
+    const given = { config: outcome.config, clock, log, metrics, rolloutMetrics, identity };
+    const aging = partialAging === undefined ? {} : { partialAging };
     const run = runLedTerms(
       { ...given, transport: seenWhileRunning(clock, transport) },
-      (term, signal) => reconcileStatefulsetRollouts(given, term, signal),
+      (term, signal) => reconcileStatefulsetRollouts({ ...given, ...aging }, term, signal),
       AbortSignal.any([ending.signal, killing.signal]),
     );
     // One that is halted ends once it sees that its Lease is lost.
     if (clock instanceof PausableClock) run.catch(() => undefined);
     const started: PercentRun = {
       log,
+      series: async () => seriesIn(await registry.expose()),
       stop: async () => {
         ending.abort();
         await this.finish(run);
@@ -230,4 +243,16 @@ export class PercentStage {
   async close(): Promise<void> {
     await this.env.close();
   }
+}
+
+function seriesIn(exposed: string): ReadonlyMap<string, number> {
+  const series = new Map<string, number>();
+  for (const line of exposed.split('\n')) {
+    const found = /^statefulset_rollout_(\w+)(\{.*\})? (\S+)$/.exec(line);
+    if (found === null) continue;
+    const [, name = '', labels = '', value] = found;
+    const rest = labels.replace(/namespace="demo",name="db",?/, '').replace('{}', '');
+    series.set(`${name}${rest}`, Number(value));
+  }
+  return series;
 }
