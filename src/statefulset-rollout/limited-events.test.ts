@@ -14,9 +14,9 @@ interface Setup {
   readonly events: EventRecorder;
   /** Reasons of what was recorded. */
   readonly told: string[];
-  record(reason: string, times?: number, uid?: string): void;
-  become(key: string): void;
-  remove(): void;
+  readonly record: (reason: string, times?: number, uid?: string) => void;
+  readonly become: (key: string) => void;
+  readonly remove: () => void;
 }
 
 function setup(): Setup {
@@ -53,7 +53,11 @@ test('limitedEvents() records each reason five times a rollout and resource [F-7
   record('PodsEvicted', 7);
   record('PDBBlocked');
   record('PodsEvicted', 1, 'other');
-  assert.deepEqual(told, [...Array(5).fill('PodsEvicted'), 'PDBBlocked', 'PodsEvicted']);
+  assert.deepEqual(told, [
+    ...Array.from({ length: 5 }, () => 'PodsEvicted'),
+    'PDBBlocked',
+    'PodsEvicted',
+  ]);
 });
 
 test('limitedEvents() records some once a rollout, and what has a pace of its own always', () => {

@@ -85,7 +85,7 @@ function placeOf(
     isTarget,
     isStale,
     isRotated,
-    isLeaked: resource.progress.isWritten && isAhead({ pod, isStale, isRotated }),
+    isLeaked: isAhead({ pod, isStale, isRotated }, resource.progress),
     isHealthy: isAvailable && !isStale && isDiscovered,
     // Of a pod that was not rotated discovery is not asked: it may never have known it.
     isUnavailable: !isAvailable || (isRotated && !isDiscovered),
@@ -103,12 +103,12 @@ export function isLeaked(place: Place): boolean {
   return place.isLeaked;
 }
 
-function isAhead({
-  pod,
-  isStale,
-  isRotated,
-}: Pick<Place, 'pod' | 'isStale' | 'isRotated'>): boolean {
-  return pod !== undefined && !isStale && !isRotated;
+/** A set that has not been seen with the version yet gives it to no pod. */
+function isAhead(
+  { pod, isStale, isRotated }: Pick<Place, 'pod' | 'isStale' | 'isRotated'>,
+  { isWritten }: RolloutProgress,
+): boolean {
+  return isWritten && pod !== undefined && !isStale && !isRotated;
 }
 
 /** Whether a pod may be let go: it runs another revision, and has not gone yet. */

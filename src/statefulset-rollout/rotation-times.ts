@@ -27,7 +27,7 @@ export class RotationTimes {
     const spans: Millis[] = [];
     for (const [name, { uid, at }] of gone) {
       const place = found.get(name);
-      const isBack = place?.isHealthy === true && place.pod?.uid !== uid;
+      const isBack = place !== undefined && isSucceeded(place, uid);
       if (isBack) spans.push(millis(now - at));
       if (isBack || place?.isRotated !== true) gone.delete(name);
     }
@@ -38,4 +38,9 @@ export class RotationTimes {
   forget(owner: string): void {
     this.#gone.delete(owner);
   }
+}
+
+/** Whether a healthy pod stands there in place of the one with `uid`. */
+function isSucceeded({ isHealthy, pod }: Place, uid: string): boolean {
+  return isHealthy && pod?.uid !== uid;
 }

@@ -186,7 +186,7 @@ export class RolloutMetrics {
 
   /** Shows nothing any more of any of them, as by a process that does not lead. */
   forgetAll(): void {
-    for (const each of [...this.#shown.values()]) this.forget(each);
+    for (const each of this.#shown.values()) this.forget(each);
   }
 
   #forgetWork(labels: RolloutName): void {
