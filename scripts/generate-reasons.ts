@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { type ReasonEntry, reasonCatalogue } from '../src/control/reasons.ts';
 import { phasedReasons } from '../src/phased-rollout/phased-reasons.ts';
+import { rolloutReasons } from '../src/statefulset-rollout/rollout-reasons.ts';
 import { updateReasons } from '../src/zone-aware-update/update-reasons.ts';
 import { zoneBudgetReasons } from '../src/zone-disruption-budget/problem-reasons.ts';
 
@@ -25,7 +26,7 @@ export function reasonsPage(): string {
     '| Reason | Kind | True when | What to do | Shown as |',
     '|---|---|---|---|---|',
   ];
-  return `${[...head, ...rows, ...phasedSection(), ...updateSection(), ...zoneBudgetSection()].join('\n')}\n`;
+  return `${[...head, ...rows, ...phasedSection(), ...updateSection(), ...zoneBudgetSection(), ...rolloutSection()].join('\n')}\n`;
 }
 
 function phasedSection(): readonly string[] {
@@ -46,6 +47,13 @@ function zoneBudgetSection(): readonly string[] {
   return section('ZoneDisruptionBudgets', zoneBudgetReasons, [
     'What keeps a ZoneDisruptionBudget from its work is an Event on it, and a line of the log with `zonedisruptionbudget`, told again every 10 minutes while it lasts. Why',
     'an eviction is denied stands in the answer to it.',
+  ]);
+}
+
+function rolloutSection(): readonly string[] {
+  return section('StatefulsetRollouts', rolloutReasons, [
+    'What is done of a StatefulsetRollout, and what holds it, is an Event on it, at most five of one reason and rollout, and stands in `status.reason`; a line of the log with',
+    '`statefulsetrollout` tells what holds it, again every 10 minutes while it lasts.',
   ]);
 }
 

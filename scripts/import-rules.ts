@@ -34,6 +34,7 @@ export const rows: readonly (readonly string[])[] = [
     'operator-statefulset-ports',
     'operator-manager-servers',
     'operator-role',
+    'operator-statefulset-figures',
     'operator-zone-budgets',
     'operator-zone-figures',
     'operator-zone-update-ports',

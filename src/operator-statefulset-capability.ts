@@ -6,9 +6,11 @@ import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { type OperatorConsul, watchesOf } from '#operator-consul.ts';
 import type { ResourceCapability, ResourceTerm } from '#operator-resources.ts';
+import { showRollouts } from '#operator-statefulset-figures.ts';
 import { type StatefulsetPortSettings, statefulsetPorts } from '#operator-statefulset-ports.ts';
 import { parseAddressedPod } from '#statefulset/parse-addressed-pod.ts';
 import { createDiscovery } from '#statefulset-rollout/discovery-sight.ts';
+import { limitedEvents } from '#statefulset-rollout/limited-events.ts';
 import { rolloutKind, rolloutsOf } from '#statefulset-rollout/owners.ts';
 import type { RolloutView } from '#statefulset-rollout/parse-resource.ts';
 import { statefulsetRolloutPermissions } from '#statefulset-rollout/permissions.ts';
@@ -18,7 +20,10 @@ const longestBackoff = seconds(60);
 
 /** What carrying them out takes besides what all capabilities share. */
 interface StatefulsetCapabilitySettings
-  extends Pick<StatefulsetPortSettings, 'outside' | 'isPinAssumed'> {
+  extends Pick<
+    StatefulsetPortSettings,
+    'outside' | 'isPinAssumed' | 'rolloutMetrics' | 'partialAging'
+  > {
   /** @default no Consul is asked */
   readonly consul?: OperatorConsul | undefined;
 }
@@ -50,6 +55,8 @@ async function reconcile(
   const synced = Promise.all([rollouts.synced, budgets.synced]);
   await Promise.race([synced.catch(() => undefined), aborted(signal)]);
   if (signal.aborted) return { isSettled: true };
+  const { rolloutMetrics } = term;
+  showRollouts(rollouts, rolloutMetrics);
   const queue = createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff });
   wakeByOwners(owners, rollouts, queue);
   const caches = { rollouts, statefulSets, pods, budgets };
@@ -61,7 +68,7 @@ async function reconcile(
         ...statefulsetPorts(term, {
           client,
           caches,
-          events,
+          events: limitedEvents(events, rollouts),
           queue,
           open,
           leads,
@@ -76,6 +83,9 @@ async function reconcile(
     );
   } finally {
     await watches?.close();
+    // Whoever leads now shows them.
+    rolloutMetrics.forgetAll();
+    rolloutMetrics.watchQueue(undefined);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
+import type { Millis } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import { ConsistentReads } from '#control/consistent-reads.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
@@ -19,13 +20,16 @@ import { Evictions } from '#statefulset-rollout/evictions.ts';
 import { HeldTimes } from '#statefulset-rollout/held-times.ts';
 import type { NativeBudgetView } from '#statefulset-rollout/native-budget.ts';
 import type { RolloutView } from '#statefulset-rollout/parse-resource.ts';
+import { PartialAging } from '#statefulset-rollout/partial-aging.ts';
 import { RevisionAges } from '#statefulset-rollout/revision-ages.ts';
 import { tellRollout } from '#statefulset-rollout/rollout-reasons.ts';
+import { RolloutWitness } from '#statefulset-rollout/rollout-witness.ts';
 import { RolloutWrites } from '#statefulset-rollout/rollout-writes.ts';
 import type { RolloutControllerPorts } from '#statefulset-rollout/run-statefulset-rollouts.ts';
 import { ServerVersion } from '#statefulset-rollout/server-version.ts';
 import { SetSights } from '#statefulset-rollout/set-sights.ts';
 import { SetWrites } from '#statefulset-rollout/set-writes.ts';
+import type { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 
 /** What all terms of one process share. */
 export interface StatefulsetPortSettings {
@@ -35,6 +39,9 @@ export interface StatefulsetPortSettings {
   readonly outside: RolloutOutside;
   /** Whether the cluster's controllers can pin pods, whatever its version. */
   readonly isPinAssumed: boolean;
+  readonly rolloutMetrics: RolloutMetrics;
+  /** How old a partial rollout may grow; 0: that is never told. */
+  readonly partialAging: Millis;
 }
 
 /** What carrying StatefulsetRollouts out looks at. */
@@ -66,10 +73,12 @@ type OfTheTerm = 'predecessor' | 'term' | 'owners';
 
 /** Returns what a term works with, and that knows nothing of its Lease but whether it is held. */
 export function statefulsetPorts(
-  { config, clock, log, outside, isPinAssumed }: StatefulsetPortSettings,
+  settings: StatefulsetPortSettings,
   { client, caches, events, queue, open, discovery, parsePod, leads }: StatefulsetParts,
 ): Omit<RolloutControllerPorts, OfTheTerm> {
+  const { config, clock, log, outside, isPinAssumed, rolloutMetrics, partialAging } = settings;
   const { rollouts, statefulSets, pods } = caches;
+  rolloutMetrics.watchQueue(() => queue.depth);
   const shared = { client, clock, log };
   const unseenSets = new UnseenWrites(clock, statefulSets.freshness);
   const unseenRollouts = new UnseenWrites(clock, rollouts.freshness);
@@ -94,6 +103,8 @@ export function statefulsetPorts(
     watched: new WatchedPods(pods, clock),
     ages: new RevisionAges(client),
     held: new HeldTimes(),
+    witness: new RolloutWitness({ clock, events, metrics: rolloutMetrics }),
+    aging: new PartialAging({ clock, events, limit: partialAging }),
     version: new ServerVersion(client, isPinAssumed),
     evictions: new Evictions({ ...shared, open }),
     writes: new RolloutWrites({ client, clock, unseenRollouts, leads }),

@@ -1,7 +1,7 @@
 import { atMost } from '#base/at-most.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { seconds } from '#base/units.ts';
+import { type Millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import { podIndexers, statefulSetIndexers } from '#control/group-sets.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
@@ -18,11 +18,13 @@ import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { type OperatorConsul, watchesOf } from '#operator-consul.ts';
 import type { LedTerm } from '#operator-led-terms.ts';
 import type { RolloutOutside } from '#operator-rollout-outside.ts';
+import { showRollouts } from '#operator-statefulset-figures.ts';
 import { type StatefulsetCaches, statefulsetPorts } from '#operator-statefulset-ports.ts';
 import { informerParts } from '#operator-zone-caches.ts';
 import { parseAddressedPod } from '#statefulset/parse-addressed-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import { createDiscovery, type DiscoveryPort } from '#statefulset-rollout/discovery-sight.ts';
+import { limitedEvents } from '#statefulset-rollout/limited-events.ts';
 import { parseNativeBudget } from '#statefulset-rollout/native-budget.ts';
 import {
   rolloutIndexers,
@@ -30,11 +32,13 @@ import {
   statefulsetRolloutOwners,
 } from '#statefulset-rollout/owners.ts';
 import { parseRollout } from '#statefulset-rollout/parse-resource.ts';
+import { usualAging } from '#statefulset-rollout/partial-aging.ts';
 import {
   type RolloutControllerPorts,
   runStatefulsetRollouts,
 } from '#statefulset-rollout/run-statefulset-rollouts.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 
 /** What all terms of one process share. */
 export interface StatefulsetRolloutSettings {
@@ -42,6 +46,7 @@ export interface StatefulsetRolloutSettings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
+  readonly rolloutMetrics: RolloutMetrics;
   /** Names this process. */
   readonly identity: string;
   /** The only namespace that is served. @default all of them */
@@ -51,6 +56,8 @@ export interface StatefulsetRolloutSettings {
   readonly isPinAssumed?: boolean;
   /** @default no Consul is asked */
   readonly consul?: OperatorConsul | undefined;
+  /** How old a partial rollout may grow; 0: that is never told. @default a day */
+  readonly partialAging?: Millis;
 }
 
 const longestBackoff = seconds(60);
@@ -72,6 +79,7 @@ export async function reconcileStatefulsetRollouts(
   const informers = [caches.rollouts, caches.statefulSets, caches.pods, caches.budgets];
   const ending = new AbortController();
   const untilEnd = AbortSignal.any([signal, ending.signal]);
+  showRollouts(caches.rollouts, settings.rolloutMetrics);
   const watching = Promise.all(informers.map((informer) => informer.run(untilEnd)));
   try {
     const working = Promise.all(informers.map(({ synced }) => synced)).then(
@@ -84,6 +92,9 @@ export async function reconcileStatefulsetRollouts(
   } finally {
     ending.abort();
     await Promise.allSettled([watching]);
+    // Whoever leads now shows them.
+    settings.rolloutMetrics.forgetAll();
+    settings.rolloutMetrics.watchQueue(undefined);
   }
 }
 
@@ -101,7 +112,8 @@ async function work(
   });
   const queue = createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff });
   const watches = watchesOf(settings.consul, { clock, log, queue, client: parts.term.client });
-  const events = await openEvents(settings, parts.term.client, signal);
+  const recorder = await openEvents(settings, parts.term.client, signal);
+  const events = limitedEvents(recorder, rollouts);
   try {
     const discovery = createDiscovery(watches);
     const ports = portsOf(settings, { ...parts, events, queue, discovery });
@@ -132,7 +144,15 @@ async function openEvents(
 }
 
 function portsOf(
-  { config, clock, log, outside, isPinAssumed = false }: StatefulsetRolloutSettings,
+  {
+    config,
+    clock,
+    log,
+    outside,
+    rolloutMetrics,
+    isPinAssumed = false,
+    partialAging = usualAging,
+  }: StatefulsetRolloutSettings,
   {
     term,
     caches,
@@ -160,7 +180,10 @@ function portsOf(
   };
   const owners = new OwnersOfSets([groupOwners, statefulsetRolloutOwners(caches.rollouts)]);
   return {
-    ...statefulsetPorts({ config, clock, log, outside, isPinAssumed }, parts),
+    ...statefulsetPorts(
+      { config, clock, log, outside, isPinAssumed, rolloutMetrics, partialAging },
+      parts,
+    ),
     owners: owners.besides(rolloutKind),
     predecessor: predecessorOf(leading, { config, clock }),
     ...(leading.kind === 'leading' && { term: leading.term }),

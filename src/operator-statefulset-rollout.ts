@@ -14,6 +14,7 @@ import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Readiness } from '#telemetry/readiness.ts';
+import type { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 
 /** What one run as `statefulset-rollout` is given. */
 export interface StatefulsetRolloutOptions {
@@ -24,6 +25,7 @@ export interface StatefulsetRolloutOptions {
   readonly log: Logger;
   readonly registry: MetricsRegistry;
   readonly metrics: OperatorMetrics;
+  readonly rolloutMetrics: RolloutMetrics;
   readonly httpMetrics: HttpServerMetrics;
   readonly readiness: Readiness;
   /** The authorised way to the API server, without any decoration. */
@@ -46,14 +48,14 @@ export async function runStatefulsetRollout(
   signal: AbortSignal,
 ): Promise<void> {
   const { door, log, readiness } = options;
-  const { watchedNamespace, isPinAssumed } = door;
+  const { watchedNamespace, isPinAssumed, partialAging } = door;
   for (const { flag, why } of door.withoutEffect) {
     log.warn('a flag has no effect here', { flag, why });
   }
   const consul = door.consul && openConsul(door.consul, options);
   const serving = { ...options, isReady: () => readiness.isReady() };
   const scrapes = await startScrapes(door, { ...serving, client: decoratedClient(options) });
-  const settings = { ...options, watchedNamespace, isPinAssumed, consul };
+  const settings = { ...options, watchedNamespace, isPinAssumed, partialAging, consul };
   const scoped = watchedNamespace === '' ? options : { ...options, scope: watchedNamespace };
   const withdraw = (): void => readiness.withdraw();
   signal.addEventListener('abort', withdraw, { once: true });

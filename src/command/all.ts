@@ -8,6 +8,8 @@ import { openConsul } from '#operator-consul.ts';
 import { startProbes, startScrapes } from '#operator-manager-servers.ts';
 import { phasedCapability } from '#operator-phased-capability.ts';
 import { statefulsetCapability } from '#operator-statefulset-capability.ts';
+import { phases } from '#statefulset-rollout/progress.ts';
+import { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 import { UpdateMetrics } from '#telemetry/update-metrics.ts';
 import { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
 import { openOutside } from './rollout-outside.ts';
@@ -40,14 +42,15 @@ async function openBeside(front: AllFront, parts: OpenParts): Promise<Beside> {
   closeAtEnd(prometheus);
   const alarms = new Alarms({ clock, source: openCloudWatch({ clock, log, env: process.env }) });
   closeAtEnd(alarms);
-  const { isPinAssumed } = front;
+  const { isPinAssumed, partialAging } = front;
+  const rolloutMetrics = new RolloutMetrics(registry, { clock, phases });
   const consul = front.consul && openConsul(front.consul, { clock, env: process.env });
   const outside = openOutside(front.outside, { clock, log });
   closeAtEnd(outside);
   return {
     resources: [
       phasedCapability(prometheus),
-      statefulsetCapability({ outside, isPinAssumed, consul }),
+      statefulsetCapability({ outside, isPinAssumed, partialAging, consul, rolloutMetrics }),
     ],
     zones: {
       alarms,

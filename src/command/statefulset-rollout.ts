@@ -8,11 +8,13 @@ import {
 import { connect } from '#kubernetes/connection.ts';
 import { startProbes } from '#operator-manager-servers.ts';
 import { runStatefulsetRollout } from '#operator-statefulset-rollout.ts';
+import { phases } from '#statefulset-rollout/progress.ts';
 import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
 import { createLogger } from '#telemetry/line-logger.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
 import { createProcessRegistry } from '#telemetry/process-metrics.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
+import { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { standardErrorSink } from './log-sink.ts';
 import { namespaceOf, settingsOf } from './manager-connection.ts';
@@ -80,6 +82,7 @@ async function serve(
       outside,
       env: process.env,
       metrics: createOperatorMetrics(registry),
+      rolloutMetrics: new RolloutMetrics(registry, { clock, phases }),
       identity: `${process.env['HOSTNAME'] ?? 'statefulset-rollout'}-${randomUUID()}`,
     };
     await runStatefulsetRollout(given, stop.signal);

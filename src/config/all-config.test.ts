@@ -18,7 +18,8 @@ test('readAllConfig() has the ports and defaults of the rollout-operator, and se
   assert.ok(usual.kind === 'run');
   const { config, front } = read();
   assert.deepEqual(config, usual.config);
-  const { outside, isPinAssumed, consul, ...others } = front;
+  const { outside, isPinAssumed, partialAging, consul, ...others } = front;
+  assert.equal(partialAging, 86_400_000);
   assert.equal(consul, undefined);
   assert.equal(isPinAssumed, false);
   assert.deepEqual(others, { metrics: undefined, probes: undefined, withoutEffect: [] });

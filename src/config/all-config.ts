@@ -1,3 +1,4 @@
+import type { Millis } from '#base/units.ts';
 import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import {
@@ -30,6 +31,8 @@ export interface AllFront {
   readonly outside: OutsideConfig;
   /** Whether pods below a partition come back as they were, although the version of the cluster does not say so. */
   readonly isPinAssumed: boolean;
+  /** How long a rollout may be left partial before that is told daily; 0: that is never told. */
+  readonly partialAging: Millis;
   /** Undefined: Consul is not asked. */
   readonly consul: ConsulConfig | undefined;
   /** Flags that were given, and what becomes of them: nothing. */
@@ -72,6 +75,7 @@ export function readAllConfig(args: readonly string[], env: ConsulEnvironment = 
       ...frontOf(own),
       outside: outsideConfig(outside),
       isPinAssumed: carrying.isPinAssumed.value,
+      partialAging: carrying.partialAging.value,
       consul: consul.config,
     }),
   };
@@ -118,7 +122,9 @@ function logOf(
   };
 }
 
-function frontOf(own: OwnPhasedFlags): Omit<AllFront, 'outside' | 'isPinAssumed' | 'consul'> {
+function frontOf(
+  own: OwnPhasedFlags,
+): Omit<AllFront, 'outside' | 'isPinAssumed' | 'partialAging' | 'consul'> {
   const { metricsAddress, areMetricsSecure, probeAddress } = own;
   const address = metricsAddress.value;
   return {

@@ -33,6 +33,7 @@ describe('readStatefulsetRolloutConfig()', () => {
         '--health-probe-bind-address=127.0.0.1:9000',
         '--watch-namespace=storage',
         '--pin-assume-patched',
+        '--partial-rollout-aging=36h',
         '--leader-elect=false',
         '--rollout.predecessor-horizon=30s',
         '--zap-encoder=console',
@@ -43,6 +44,7 @@ describe('readStatefulsetRolloutConfig()', () => {
     assert.deepEqual(config.probes, { host: '127.0.0.1', port: 9_000 });
     assert.equal(config.watchedNamespace, 'storage');
     assert.equal(config.isPinAssumed, true);
+    assert.equal(config.partialAging, 129_600_000);
     assert.equal(config.isElected, false);
     assert.equal(config.predecessorHorizon, 30_000);
     assert.equal(config.kubeconfig, '/some/file');

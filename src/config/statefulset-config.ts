@@ -45,6 +45,8 @@ export interface StatefulsetRolloutConfig {
   readonly isPinAssumed: boolean;
   /** Undefined: Consul is not asked. */
   readonly consul: ConsulConfig | undefined;
+  /** How long a rollout may be left partial before that is told daily; 0: that is never told. */
+  readonly partialAging: Millis;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];
 }
@@ -118,6 +120,7 @@ function configOf(
     outside: outsideConfig(flags),
     isPinAssumed: flags.isPinAssumed.value,
     consul,
+    partialAging: flags.partialAging.value,
     withoutEffect: withoutEffect(flags),
   };
 }

@@ -1,10 +1,12 @@
-import { boolKind, stringKind } from './flag-kind.ts';
+import { type Millis, minutes } from '#base/units.ts';
+import { boolKind, durationKind, stringKind } from './flag-kind.ts';
 import type { Flag, FlagSet } from './go-flags.ts';
 
 /** The flags of `statefulset-rollout` whose names nobody else has; the program that runs everything takes them, too. */
 export interface OwnStatefulsetFlags {
   readonly watchedNamespace: Flag<string>;
   readonly isPinAssumed: Flag<boolean>;
+  readonly partialAging: Flag<Millis>;
 }
 
 /** Adds those flags to `set`: what is added here, both programs know. */
@@ -13,6 +15,10 @@ export function ownStatefulsetFlags(set: FlagSet): OwnStatefulsetFlags {
     watchedNamespace: set.add('watch-namespace', stringKind, {
       default: '',
       help: 'The only namespace whose StatefulsetRollouts are carried out. When empty: those of all.',
+    }),
+    partialAging: set.add('partial-rollout-aging', durationKind, {
+      default: minutes(1_440),
+      help: 'Age from which a rollout that is left partial is told of daily; 0 for never.',
     }),
     isPinAssumed: set.add('pin-assume-patched', boolKind, {
       default: false,

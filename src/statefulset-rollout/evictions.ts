@@ -17,6 +17,7 @@ import {
 } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { EvictionResult } from '#telemetry/rollout-metrics.ts';
 import type { EvictionRefusal, EvictionResults } from './snapshot.ts';
 
 /** So many requests for the pods of one rollout are under way at once. */
@@ -38,6 +39,8 @@ export interface EvictionOwner {
   readonly uid: string;
   /** Called in the very moment in which the eviction would leave (D-49). @throws what forbids it */
   approve(pod: PodRef): Basis;
+  /** Told how each ended that was sent. */
+  ended(pod: PodRef, result: EvictionResult): void;
   /** Why it goes. */
   readonly because: { readonly reason: string; readonly message: string };
 }
@@ -154,12 +157,30 @@ export class Evictions {
       const write = { body, subresource: 'eviction', ...sending } as const;
       await client.create(resourceTypes.pods, { namespace, name }, write);
       open.accepted(pod);
+      owner.ended(pod, 'accepted');
       return { kind: 'accepted' };
     } catch (error) {
-      if (sentAt !== undefined) settle(pod, error, open);
-      return endOf(error);
+      const end = endOf(error);
+      if (sentAt !== undefined) {
+        settle(pod, error, open);
+        owner.ended(pod, resultOf(end));
+      }
+      return end;
     }
   }
+}
+
+const refusals: Readonly<Record<EvictionRefusal['reason'], EvictionResult>> = {
+  PDBBlocked: 'budget',
+  MultipleBudgets: 'budget',
+  ApiThrottled: 'throttled',
+  EvictionForbidden: 'forbidden',
+};
+
+function resultOf(end: End): EvictionResult {
+  if (end.kind === 'refused') return refusals[end.reason];
+  if (end.kind === 'outrun') return 'gone';
+  return end.kind === 'accepted' ? 'accepted' : 'error';
 }
 
 function settle(pod: PodRef, error: unknown, open: OpenDisruptions): void {

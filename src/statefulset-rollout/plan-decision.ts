@@ -25,6 +25,7 @@ export type RolloutReason =
   // What is being done.
   | 'FinalizerMissing'
   | 'RolloutStarted'
+  | 'RolloutResumed'
   | 'StatefulSetCreated'
   | 'StatefulSetUpdated'
   | 'StatefulSetScaled'

@@ -4,6 +4,7 @@ import { stuckness } from '#statefulset/stuck.ts';
 import type { PodView } from '#statefulset/view.ts';
 import { isDiscovered } from './plan-discovery.ts';
 import { targetReplicas } from './plan-percent.ts';
+import type { RolloutProgress } from './progress.ts';
 import type { RolledSet, RolloutSnapshot } from './snapshot.ts';
 
 /** One place of the set, and how far the rollout has come with it. */
@@ -21,6 +22,8 @@ export interface Place {
   readonly isStale: boolean;
   /** Whether it was let go, or made, on the present version by this rollout. */
   readonly isRotated: boolean;
+  /** Whether its pod runs the new version although the rollout has not reached it. */
+  readonly isLeaked: boolean;
   /** Whether its pod runs the new revision, is available, and service discovery agrees. */
   readonly isHealthy: boolean;
   /** Whether nobody can be served there now. */
@@ -34,6 +37,18 @@ type PlacesSnapshot = Pick<
   RolloutSnapshot,
   'resource' | 'discovery' | 'leaving' | 'watched' | 'stuckAfter'
 >;
+
+/** Returns the places as they are once `progress` is stored, the highest ordinal first; none where nothing can be told of them. */
+export function placesAfter(
+  snapshot: RolloutSnapshot,
+  progress: RolloutProgress,
+  now: Instant,
+): readonly Place[] {
+  const { resource, target } = snapshot;
+  if (target === undefined || resource.spec.kind === 'invalid') return [];
+  const seen = { ...snapshot, resource: { ...resource, progress } };
+  return placesOf(target, seen, { percent: resource.spec.value.percent, now });
+}
 
 /** The places of a set, by ordinal, the highest first: the order in which they are rotated. */
 export function placesOf(
@@ -82,6 +97,7 @@ function placeOf(
     isTarget,
     isStale,
     isRotated,
+    isLeaked: isAhead({ pod, isStale, isRotated }, resource.progress),
     isHealthy: isAvailable && !isStale && isPassed,
     // Of a pod that was not rotated discovery is not asked: it may never have known it.
     isUnavailable: !isAvailable || (isRotated && !isPassed),
@@ -95,8 +111,16 @@ function causeOf(found: ReturnType<typeof stuckness> | undefined): string | unde
 }
 
 /** Whether its pod runs the new version although the rollout has not reached it. */
-export function isLeaked({ pod, isStale, isRotated }: Place): boolean {
-  return pod !== undefined && !isStale && !isRotated;
+export function isLeaked(place: Place): boolean {
+  return place.isLeaked;
+}
+
+/** A set that has not been seen with the version yet gives it to no pod. */
+function isAhead(
+  { pod, isStale, isRotated }: Pick<Place, 'pod' | 'isStale' | 'isRotated'>,
+  { isWritten }: RolloutProgress,
+): boolean {
+  return isWritten && pod !== undefined && !isStale && !isRotated;
 }
 
 /** Whether a pod may be let go: it runs another revision, and has not gone yet. */

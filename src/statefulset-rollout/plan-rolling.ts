@@ -67,14 +67,16 @@ function notedOn(
     : percentDeployed(healthy, places.length, spec.percent);
   const isNew = progress.targetRevision !== set.status.updateRevision;
   const isBetter = healthy > progress.mostHealthy;
-  // Pods of the target that are new already have been reached, whoever made them so.
+  // Pods of the target that are new already have been reached, whoever made them so; where the set is seen with the version
+  // for the first time, those outside of it, too, as they cannot have come back since then.
   const reached = places.filter(
     ({ isTarget, pod, isStale, isRotated }) =>
-      isTarget && pod !== undefined && !isStale && !isRotated,
+      (isTarget || !progress.isWritten) && pod !== undefined && !isStale && !isRotated,
   );
   return {
     percentDeployed: percent,
     ...unpinnedIn(progress, target),
+    isWritten: true,
     ...(reached.length > 0 && {
       rotated: new Set([...progress.rotated, ...reached.map(({ name }) => name)]),
     }),

@@ -91,6 +91,7 @@ function begun(
     targetRevision,
     partition,
     isRollback: isSameVersion && isRollback,
+    isWritten: isSameVersion && progress.isWritten,
     attempt: 1,
     startedAt: now,
     lastProgress: now,
@@ -130,7 +131,7 @@ function planResumption({ progress, now }: RolloutPass): Step {
   const paused = Math.max(0, now - pausedSince);
   return {
     phase: 'UpdatingStatefulSet',
-    because: because('RolloutStarted', `goes on after a pause of ${Math.round(paused / 1_000)} s`),
+    because: because('RolloutResumed', `goes on after a pause of ${Math.round(paused / 1_000)} s`),
     changes: {
       pausedSince: undefined,
       pausedTime: millis(pausedTime + paused),

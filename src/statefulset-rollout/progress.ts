@@ -77,6 +77,8 @@ export interface RolloutProgress {
   /** How many of the lowest pods the set keeps, or is about to keep, on its current revision; undefined: it pins none. */
   readonly partition: number | undefined;
   readonly isRollback: boolean;
+  /** Whether the set has been seen with the version of this rollout: before that no pod can come back on it. */
+  readonly isWritten: boolean;
   readonly percentDeployed: number;
   readonly callback: CallbackProgress;
   /** The stage whose receiver was told the outcome last; empty: none was. */
@@ -107,6 +109,7 @@ export const noProgress: RolloutProgress = Object.freeze({
   targetRevision: '',
   partition: undefined,
   isRollback: false,
+  isWritten: false,
   percentDeployed: 0,
   callback: noCallback,
   deliveredStage: '',

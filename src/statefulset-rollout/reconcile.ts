@@ -14,7 +14,9 @@ import {
   isRequestFailure,
 } from '#kubernetes/api-error.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import type { ReconcileOutcome } from '#telemetry/rollout-metrics.ts';
 import type { RolloutView } from './parse-resource.ts';
+import type { PartialAging } from './partial-aging.ts';
 import { parseKey } from './rollout-moment.ts';
 import { type RolloutPassEnd, type RolloutPassPorts, RolloutPassRun } from './rollout-pass.ts';
 import { ofStatefulsetRollouts } from './rollout-reasons.ts';
@@ -22,6 +24,7 @@ import { ofStatefulsetRollouts } from './rollout-reasons.ts';
 /** What reconciling StatefulsetRollouts goes through; what it remembers is its own. */
 export interface RolloutReconcilerPorts extends RolloutPassPorts {
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
+  readonly aging: PartialAging;
 }
 
 type Ended = Extract<RolloutPassEnd, { kind: 'ended' }>;
@@ -48,10 +51,17 @@ export class RolloutReconciler {
 
   /** @throws a fault of this program, or a view that went back */
   async reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
+    const { clock, witness } = this.#ports;
+    const begun = clock.monotonic();
+    const end = (outcome: ReconcileOutcome): void =>
+      witness.reconciled(parseKey(key), outcome, millis(clock.monotonic() - begun));
     try {
-      const end = await new RolloutPassRun(key, this.#ports).run(signal);
-      return end.kind === 'gone' ? this.#forget(key) : this.#ended(key, end);
+      const pass = await new RolloutPassRun(key, this.#ports).run(signal);
+      if (pass.kind === 'gone') return this.#forget(key);
+      end('ended');
+      return this.#ended(key, pass);
     } catch (error) {
+      end(outcomeOf(error, signal));
       return this.#failed(key, error, signal);
     }
   }
@@ -70,7 +80,9 @@ export class RolloutReconciler {
     this.#uids.set(key, rollout.uid);
     this.#ports.refusals.recovered(key, this.#ports.clock.monotonic());
     const due = this.#report(key, rollout, holds);
-    return { kind: 'ended', requeue: due === undefined ? requeue : sooner(requeue, due) };
+    const aging = this.#ports.aging.look(rollout);
+    const next = due === undefined ? requeue : sooner(requeue, due);
+    return { kind: 'ended', requeue: sooner(next, aging) };
   }
 
   /** @returns when something is to be told again although nothing changes */
@@ -117,7 +129,8 @@ export class RolloutReconciler {
   }
 
   #forget(key: string): PassResult {
-    const { refusals, writes, sights, evictions, held, slack, discovery } = this.#ports;
+    const { refusals, writes, sights, evictions, held } = this.#ports;
+    const { slack, discovery, witness, aging } = this.#ports;
     refusals.forget(key);
     held.forget(key);
     discovery.forget(key);
@@ -127,11 +140,19 @@ export class RolloutReconciler {
       sights.forget(uid);
       evictions.forget(uid);
       slack.forget(uid);
+      aging.forget(uid);
     }
+    witness.forget(parseKey(key), uid);
     this.#uids.delete(key);
     this.#reporter.forget(key);
     return { kind: 'ended', requeue: awaitChange };
   }
+}
+
+function outcomeOf(error: unknown, signal: AbortSignal): ReconcileOutcome {
+  const isNoFailure = isGivenUp(error, signal) || error instanceof OverruledError;
+  if (isNoFailure || isMoved(error) || isViewError(error)) return 'retried';
+  return isRequestFailure(error) ? 'failed' : 'faulty';
 }
 
 function isMoved(error: unknown): boolean {

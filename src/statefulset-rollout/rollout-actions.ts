@@ -10,6 +10,7 @@ import {
 } from './rollout-approval.ts';
 import { type RolloutMoment, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
+import type { RolloutWitness } from './rollout-witness.ts';
 import type { RolloutWrites } from './rollout-writes.ts';
 import type { SetWrites } from './set-writes.ts';
 
@@ -19,6 +20,7 @@ export interface RolloutActionPorts extends RolloutApprovalPorts {
   readonly writes: RolloutWrites;
   readonly setWrites: SetWrites;
   readonly deletions: PodDeletions;
+  readonly witness: RolloutWitness;
 }
 
 type Of<K extends RolloutAction['kind']> = Extract<RolloutAction, { kind: K }>;
@@ -57,6 +59,7 @@ export class RolloutActions {
       default:
         await this.#writeSet(action, moment, signal);
         if (plan.because !== undefined) tellRollout(rollout, plan.because, events);
+        this.#ports.witness.written(moment);
     }
   }
 
@@ -104,11 +107,9 @@ export class RolloutActions {
     }
     const approve = (pod: (typeof action.pods)[number]): ReturnType<typeof approvePod> =>
       approvePod('evict', pod, asking);
-    const accepted = await evictions.evict(
-      action.pods,
-      { uid: rollout.uid, because, approve },
-      signal,
-    );
+    const batch = this.#ports.witness.batchOf(rollout);
+    const owner = { uid: rollout.uid, because, approve, ended: batch.ended };
+    const accepted = await evictions.evict(action.pods, owner, signal).finally(batch.close);
     if (accepted > 0) tellRollout(rollout, because, events);
   }
 

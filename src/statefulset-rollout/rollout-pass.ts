@@ -12,6 +12,7 @@ import { isVersionNeeded } from './plan-pin-switch.ts';
 import { type RolloutActionPorts, RolloutActions } from './rollout-actions.ts';
 import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
+import type { RolloutWitness } from './rollout-witness.ts';
 import type { SlackReports } from './slack-reports.ts';
 import { formatStatus, newlyUnpinnedIn } from './status-view.ts';
 import { toldHolds } from './told-holds.ts';
@@ -23,6 +24,7 @@ export interface RolloutPassPorts extends RolloutActionPorts {
   readonly slack: SlackReports;
   readonly unseenSets: UnseenWrites;
   readonly unseenRollouts: UnseenWrites;
+  readonly witness: RolloutWitness;
 }
 
 /** What a pass came to. */
@@ -115,6 +117,7 @@ export class RolloutPassRun {
 
   async #carryOut(moment: RolloutMoment, signal: AbortSignal): Promise<RolloutPassEnd> {
     const { action } = moment.plan;
+    this.#ports.witness.seen(moment);
     if (action === undefined) return this.#ended(moment, await this.#store(moment, signal));
     switch (action.kind) {
       case 'compare':
@@ -202,6 +205,7 @@ export class RolloutPassRun {
       tellRollout(rollout, plan.because, events);
     }
     this.#tellSuperseded(moment);
+    this.#ports.witness.stored(moment);
   }
 
   /** A callback that was still tried is given up. */

@@ -4,6 +4,7 @@ import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { RolloutView } from './parse-resource.ts';
 import type { RolloutReason } from './plan-decision.ts';
+import type { NoticeReason } from './plan-notices.ts';
 
 function act(isTrueWhen: string): ReasonEntry {
   return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
@@ -11,6 +12,10 @@ function act(isTrueWhen: string): ReasonEntry {
 
 function hold(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', isTrueWhen, remedy };
+}
+
+function warn(isTrueWhen: string, remedy: string): ReasonEntry {
+  return { kind: 'warn', isTrueWhen, remedy };
 }
 
 /** Ends a rollout; a new identity begins it anew. */
@@ -25,11 +30,19 @@ function end(isTrueWhen: string, remedy: string): ReasonEntry {
 const awaitSelf = 'Wait; it takes a moment.';
 
 /** Why anything is done about a StatefulsetRollout, or is not. */
-const rolloutReasons: Readonly<
-  Record<RolloutReason | 'AwaitingOwnWrite' | 'SemanticDiffIgnored', ReasonEntry>
+export const rolloutReasons: Readonly<
+  Record<
+    | RolloutReason
+    | NoticeReason
+    | 'AwaitingOwnWrite'
+    | 'SemanticDiffIgnored'
+    | 'PartialRolloutAging',
+    ReasonEntry
+  >
 > = {
   FinalizerMissing: act('The resource is new, and is marked before anything is done for it.'),
-  RolloutStarted: act('Another version, percentage or identity is wanted, or a pause has ended.'),
+  RolloutStarted: act('Another version, percentage or identity is wanted.'),
+  RolloutResumed: act('spec.pauseRequested is false again.'),
   StatefulSetCreated: act('There is no set of the name, and it is made.'),
   StatefulSetUpdated: act('The set differs from the one that is wanted.'),
   StatefulSetScaled: act('Only the number of replicas is another one.'),
@@ -46,7 +59,14 @@ const rolloutReasons: Readonly<
   PartitionRaised: act('Pods are pinned again: all of them at the end, or those to be taken back.'),
   PodsTakenBack: act('A pinned pod runs the new version, and spec.versionLeak.repair is true.'),
   RolloutDone: act('All pods of the wanted percentage are new and healthy.'),
-  PercentBelowActual: act('More pods are new than are wanted; they stay so.'),
+  PercentBelowActual: warn(
+    'More pods are new than are wanted; they stay so.',
+    'Nothing, or take the version back.',
+  ),
+  StatefulSetAdopted: act('The set was there before the resource, and belongs to it now.'),
+  RollbackDetected: act(
+    'The version that is wanted is older than the one that was rolled out last.',
+  ),
 
   InvalidSpec: end('The spec cannot be read.', 'Correct the field that the message names.'),
   InvalidStatefulSet: end('The API server would not take the set.', 'Correct what its words name.'),
@@ -171,6 +191,38 @@ const rolloutReasons: Readonly<
       'The API server keeps a difference although it is written: it takes both for the same.',
     remedy: 'Write the fields that the message names as the API server stores them.',
   },
+  NoBudget: warn(
+    'No PodDisruptionBudget selects the pods; told once a rollout.',
+    'Make one, or set spec.maxParallelWithoutBudget.',
+  ),
+  OrderedReadyLimitsParallelism: warn(
+    'The set makes pods anew one after the other, so that several stay away for long; told once a rollout.',
+    'Make the set anew with podManagementPolicy Parallel.',
+  ),
+  AdoptedDuringRollingUpdate: warn(
+    'The set was in the middle of an update of its own when it was adopted; that stops.',
+    'Nothing; the rollout finishes it up to its percentage.',
+  ),
+  PartialRollback: warn(
+    'A version is taken back, and pods of it stay outside of the percentage.',
+    'Set spec.percent to 100.',
+  ),
+  NewVersionStaged: warn(
+    'The set has a new version at 0 percent: a pod that is lost comes back new.',
+    'Raise spec.percent, or take the version back.',
+  ),
+  StalePodsLeft: warn(
+    'The resource goes, the set stays, and some of its pods run an old version.',
+    'Delete these pods, or set updateStrategy of the set to RollingUpdate.',
+  ),
+  VersionLeak: warn(
+    'Pods that were lost came back on the new version before the rollout reached them.',
+    'Finish the rollout, or take the version back.',
+  ),
+  PartialRolloutAging: warn(
+    'A rollout has been left partial for longer than --partial-rollout-aging; told daily.',
+    'Finish the rollout, or take the version back.',
+  ),
 };
 
 const usual: ReadonlySet<string> = new Set<RolloutReason>([
@@ -186,6 +238,7 @@ const usual: ReadonlySet<string> = new Set<RolloutReason>([
   'AwaitingDeletion',
   'RolloutPaused',
   'RolloutStarted',
+  'RolloutResumed',
   'StatefulSetCreated',
   'StatefulSetUpdated',
   'RolloutDone',

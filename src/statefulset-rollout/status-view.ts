@@ -9,7 +9,7 @@ import type { RolloutView } from './parse-resource.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 import { targetReplicas } from './plan-percent.ts';
 import { isPinned } from './plan-pin.ts';
-import { isLeaked, type Place, placesOf } from './plan-places.ts';
+import { isLeaked, type Place, placesAfter } from './plan-places.ts';
 import { isTerminal } from './progress.ts';
 import { newlyUnpinned, rolloutConditions } from './rollout-conditions.ts';
 import type { SlackHealth } from './slack-reports.ts';
@@ -71,10 +71,7 @@ export function formatStatus(parts: StatusParts): JsonObject {
 
 /** Returns the places by ordinal, the highest first; none where there is no set, or the spec cannot be read. */
 export function placesIn({ snapshot, plan, now }: StatusParts): readonly Place[] {
-  const { resource, target } = snapshot;
-  if (target === undefined || resource.spec.kind === 'invalid') return [];
-  const seen = { ...snapshot, resource: { ...resource, progress: plan.progress } };
-  return placesOf(target, seen, { percent: resource.spec.value.percent, now });
+  return placesAfter(snapshot, plan.progress, now);
 }
 
 /** What others of this program write: it stays as it is. */

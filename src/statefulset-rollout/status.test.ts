@@ -31,6 +31,7 @@ const progress: RolloutProgress = {
   targetRevision: 'web-abc',
   partition: 8,
   isRollback: true,
+  isWritten: true,
   percentDeployed: 10,
   callback: {
     stageId: 'stage-1',

@@ -28,6 +28,7 @@ export function parseProgress(object: JsonObject): RolloutProgress {
     targetRevision: stringAt(rollout, 'targetRevision') ?? '',
     partition: integerAt(rollout, 'partition'),
     isRollback: rollout['rollback'] === true,
+    isWritten: rollout['written'] === true,
     percentDeployed: integerAt(status, 'percentDeployed') ?? 0,
     callback: parseCallback(objectAt(rollout, 'callback')),
     deliveredStage: stringAt(status, 'lastCallbackStageId') ?? '',
@@ -93,11 +94,7 @@ export function formatRollout(progress: RolloutProgress, listed: ReadonlySet<str
     attempt,
     ...timeField('startedAt', progress.startedAt),
     ...timeField('finishedAt', progress.finishedAt),
-    ...(outcome !== undefined && {
-      outcome: outcome.result,
-      outcomeCode: outcome.code,
-      outcomeMessage: outcome.message,
-    }),
+    ...formatOutcome(outcome),
     ...(progress.isCreator && { created: true }),
     ...(unlisted.length > 0 && { rotatedUnlisted: unlisted }),
     ...(batch.length > 0 && { batch: batch.map(({ name, uid }) => ({ name, uid })) }),
@@ -112,7 +109,14 @@ export function formatRollout(progress: RolloutProgress, listed: ReadonlySet<str
     ...(progress.isRollback && { rollback: true }),
     ...formatCallback(progress.callback),
     ...(progress.discovered.size > 0 && { discovered: [...progress.discovered].toSorted() }),
+    ...(progress.isWritten && { written: true }),
   };
+}
+
+function formatOutcome(outcome: Outcome | undefined): JsonObject {
+  if (outcome === undefined) return {};
+  const { result, code, message } = outcome;
+  return { outcome: result, outcomeCode: code, outcomeMessage: message };
 }
 
 /** Whole seconds, rounded down, as times of the API are. */
@@ -122,4 +126,11 @@ function timeField(name: string, at: Instant | undefined): JsonObject {
 
 function secondsField(name: string, span: number): JsonObject {
   return span > 0 ? { [name]: Math.round(span / 1_000) } : {};
+}
+
+/** Returns the names of pods that stand in `status` as leaked. */
+export function leakedIn(status: JsonObject): ReadonlySet<string> {
+  const listed = podsIn(status).filter(({ leaked }) => leaked === true);
+  const names = [...listed.map(({ name }) => name), ...arrayAt(objectAt(status, 'leak'), 'pods')];
+  return new Set(names.filter((name) => typeof name === 'string'));
 }

@@ -20,6 +20,12 @@ export interface HistogramOptions<Label extends string> extends MetricOptions<La
   readonly buckets: readonly number[];
 }
 
+/** Name, help and labels of a gauge. */
+export interface GaugeOptions<Label extends string> extends MetricOptions<Label> {
+  /** Called before each exposition, for what changes by itself, such as an age. @default nothing does */
+  readonly beforeExposed?: () => void;
+}
+
 /** Counts that only grow. */
 export interface CounterMetric<Label extends string> {
   /** Adds `amount`, which may be 0 to make the series appear. @default 1 */
@@ -45,7 +51,7 @@ export interface HistogramMetric<Label extends string> {
 export interface MetricsRegistry {
   /** The three constructors throw when the name is taken, which is a bug. */
   counter<Label extends string>(options: MetricOptions<Label>): CounterMetric<Label>;
-  gauge<Label extends string>(options: MetricOptions<Label>): GaugeMetric<Label>;
+  gauge<Label extends string>(options: GaugeOptions<Label>): GaugeMetric<Label>;
   histogram<Label extends string>(options: HistogramOptions<Label>): HistogramMetric<Label>;
   /** The text exposition of all series; a metric without any is absent (ME-9, ME-32). */
   expose(): Promise<string>;
@@ -95,8 +101,12 @@ class PromClientRegistry implements MetricsRegistry {
     };
   }
 
-  gauge<Label extends string>(options: MetricOptions<Label>): GaugeMetric<Label> {
-    const gauge = new Gauge<string>(this.#configuration(options));
+  gauge<Label extends string>(options: GaugeOptions<Label>): GaugeMetric<Label> {
+    const { beforeExposed } = options;
+    const gauge = new Gauge<string>({
+      ...this.#configuration(options),
+      ...(beforeExposed !== undefined && { collect: () => beforeExposed() }),
+    });
     return {
       set: (labels, value) => gauge.set(labels, value),
       add: (labels, amount) => gauge.inc(labels, amount),

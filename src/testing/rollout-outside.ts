@@ -1,5 +1,11 @@
+import type { Clock } from '#base/clock.ts';
 import { instant, monotonic } from '#base/units.ts';
 import type { RolloutOutside } from '#operator-rollout-outside.ts';
+import type { statefulsetCapability } from '#operator-statefulset-capability.ts';
+import { usualAging } from '#statefulset-rollout/partial-aging.ts';
+import { phases } from '#statefulset-rollout/progress.ts';
+import { createMetricsRegistry } from '#telemetry/metrics.ts';
+import { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 import { FakeReceiver } from './fake-receiver.ts';
 import { FakeSlack } from './fake-slack.ts';
 
@@ -12,5 +18,15 @@ export function quietOutside(
     cluster: 'prod-1',
     callback: { sender: receiver, signingKey: undefined, mostAttempts: 10, random: () => 0 },
     slack: { open: () => slack, ownToken: undefined },
+  };
+}
+
+/** Returns what StatefulsetRollouts beside others take, with such an outside. */
+export function quietCapability(clock: Clock): Parameters<typeof statefulsetCapability>[0] {
+  return {
+    outside: quietOutside(),
+    isPinAssumed: false,
+    partialAging: usualAging,
+    rolloutMetrics: new RolloutMetrics(createMetricsRegistry(), { clock, phases }),
   };
 }

@@ -9,7 +9,7 @@ import { statefulsetCapability } from '#operator-statefulset-capability.ts';
 import { UpdateMetrics } from '#telemetry/update-metrics.ts';
 import { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
 import { FakePrometheus } from '#testing/fake-prometheus.ts';
-import { quietOutside } from '#testing/rollout-outside.ts';
+import { quietCapability } from '#testing/rollout-outside.ts';
 import { World, type WorldOptions } from '#testing/world.ts';
 import { GROUP, NAMESPACE } from '#testing/world-group.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
@@ -30,10 +30,7 @@ export function openZoned(options: WorldOptions = {}): Promise<World> {
       const prometheus = new FakePrometheus(clock);
       const alarms = new Alarms({ clock, source: new FakeAlarmSource(() => clock.now()) });
       return {
-        resources: [
-          phasedCapability(prometheus),
-          statefulsetCapability({ outside: quietOutside(), isPinAssumed: false }),
-        ],
+        resources: [phasedCapability(prometheus), statefulsetCapability(quietCapability(clock))],
         zones: {
           alarms,
           prometheus,

@@ -10,8 +10,10 @@ import type { OperatorConsul } from '#operator-consul.ts';
 import { runLedTerms } from '#operator-led-terms.ts';
 import { reconcileStatefulsetRollouts } from '#operator-statefulset-reconcile.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
+import { phases } from '#statefulset-rollout/progress.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
+import { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 import { FakeReceiver } from '#testing/fake-receiver.ts';
 import { FakeSlack } from '#testing/fake-slack.ts';
 import { KeptLog } from '#testing/kept-log.ts';
@@ -27,6 +29,8 @@ const patience = minutes(30);
 /** A run of the program. */
 export interface PercentRun {
   readonly log: KeptLog;
+  /** Values of the metrics of rollouts, by the rest of the name and all labels but namespace and name. */
+  series(): Promise<ReadonlyMap<string, number>>;
   /** Ends it in good order. */
   stop(): Promise<void>;
   /** It is gone, and what had left and not arrived yet arrives so much later. @param late @default it never does */
@@ -76,8 +80,16 @@ export class PercentStage {
     await this.env.client.create(resourceTypes.podDisruptionBudgets, { namespace }, { body });
   }
 
-  /** Starts the program. @param clock one that can be paused halts the whole process */
-  start(clock: Clock = this.env.clock, more: { readonly isPinAssumed?: boolean } = {}): PercentRun {
+  /**
+   * Starts the program.
+   *
+   * @param clock one that can be paused halts the whole process
+   * @param more what flags say besides: when a partial rollout is told of, a day by default, and whether pods may be pinned
+   */
+  start(
+    clock: Clock = this.env.clock,
+    more: { readonly isPinAssumed?: boolean; readonly partialAging?: Millis } = {},
+  ): PercentRun {
     this.#runs += 1;
     const identity = `operator-${this.#runs}`;
     const outcome = readConfig([
@@ -89,19 +101,14 @@ export class PercentStage {
     const log = new KeptLog();
     const transport = this.env.cluster.transport({ user: identity });
     const [ending, killing] = [new AbortController(), new AbortController()];
-    const metrics = createOperatorMetrics(createMetricsRegistry());
+    const registry = createMetricsRegistry();
+    const metrics = createOperatorMetrics(registry);
+    const rolloutMetrics = new RolloutMetrics(registry, { clock, phases });
     const outside = quietOutside(this.receiver, this.slack);
     const { consul } = this;
-    const given = {
-      ...more,
-      config: outcome.config,
-      clock,
-      log,
-      metrics,
-      identity,
-      outside,
-      consul,
-    };
+    const { config } = outcome;
+    const told = { clock, log, metrics, rolloutMetrics };
+    const given = { ...more, ...told, config, identity, outside, consul };
     const run = runLedTerms(
       { ...given, transport: seenWhileRunning(clock, transport) },
       (term, signal) => reconcileStatefulsetRollouts(given, term, signal),
@@ -111,6 +118,7 @@ export class PercentStage {
     if (clock instanceof PausableClock) run.catch(() => undefined);
     const started: PercentRun = {
       log,
+      series: async () => seriesIn(await registry.expose()),
       stop: async () => {
         ending.abort();
         await this.finish(run);
@@ -254,4 +262,16 @@ export class PercentStage {
   async close(): Promise<void> {
     await this.env.close();
   }
+}
+
+function seriesIn(exposed: string): ReadonlyMap<string, number> {
+  const series = new Map<string, number>();
+  for (const line of exposed.split('\n')) {
+    const found = /^statefulset_rollout_(\w+)(\{.*\})? (\S+)$/.exec(line);
+    if (found === null) continue;
+    const [, name = '', labels = '', value] = found;
+    const rest = labels.replace(/namespace="demo",name="db",?/, '').replace('{}', '');
+    series.set(`${name}${rest}`, Number(value));
+  }
+  return series;
 }
