@@ -99,7 +99,7 @@ describe('the operator as a process', () => {
     'a word that is neither a flag nor a command': {
       args: ['operate', '-kubernetes.namespace=x'],
       code: 2,
-      says: /There is no command "operate": name one of all, cluster, demo, phased-rollout, zone-aware-controllers, or give flags alone/,
+      says: /There is no command "operate": name one of all, bedrock, cluster, demo, phased-rollout, statefulset-rollout, zone-aware-controllers, or give flags alone/,
     },
     'a word among the flags before one that is needed': {
       args: ['-use-zone-tracker', 'true', '-kubernetes.namespace=x'],
