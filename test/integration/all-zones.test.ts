@@ -187,10 +187,10 @@ test('a leader that is halted in the midst of a step deletes nothing more once a
     world.cluster.eventLog.calls.filter(
       (call) => call.client === client && call.verb === 'delete' && call.resource === 'pods',
     ).length;
-  await until(world, 'one pod of two has gone', () => deleted(first.client) === 2);
+  await until(world, 'one pod of a step has gone', () => deleted(first.client) === 5);
   first.pause(seconds(100));
   await untilWeb(world, 'web:2');
-  assert.equal(deleted(first.client), 2);
+  assert.equal(deleted(first.client), 5);
   await world.close();
 });
 
