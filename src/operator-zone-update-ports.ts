@@ -7,6 +7,7 @@ import { OpenQuestions } from '#check/open-questions.ts';
 import type { Prometheus } from '#check/prometheus.ts';
 import type { Config } from '#config/config.ts';
 import { ConsistentReads } from '#control/consistent-reads.ts';
+import { NodeZoneProofs } from '#control/node-zone-proofs.ts';
 import { OpenDisruptions } from '#control/open-disruptions.ts';
 import { PodDeletions } from '#control/pod-deletions.ts';
 import { Refusals } from '#control/refusals.ts';
@@ -81,6 +82,7 @@ export function zoneUpdatePorts(
     reads: new ConsistentReads({ client, clock, ...freshness }),
     refusals: new Refusals(),
     proofs,
+    nodeZones: new NodeZoneProofs({ client, clock, zones }),
     writes: new UpdateWrites({ client, clock, unseenUpdates, proofs }),
     promotions: new WriteAttempts(),
     deletions: new PodDeletions({ client, clock, log, pods: pods.freshness, open }),

@@ -52,10 +52,11 @@ export class PodZones {
   /** As {@link zoneOf}, where the pod is known to run on `nodeName`, or to be on none or not there, whatever the cache shows. */
   zoneOn(namespace: string, podName: string, nodeName: string | undefined): string | undefined {
     const node = nodeName ?? this.#formerNodes.get(keyOf(namespace, podName));
-    return node === undefined ? undefined : this.#zoneOfNode(node);
+    return node === undefined ? undefined : this.zoneOfNode(node);
   }
 
-  #zoneOfNode(name: string): string | undefined {
+  /** Returns the zone of the node `name`, or the one that it had before it told none any more; undefined where nobody knows. */
+  zoneOfNode(name: string): string | undefined {
     return this.#ports.nodes.lister.get('', name)?.zone ?? this.#formerZones.get(name);
   }
 

@@ -1,10 +1,15 @@
 import { type Basis, StaleBasisError } from '#control/basis.ts';
 import type { DeletePod } from '#control/decision.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
-import { basisOf, isProven } from '#control/set-proof.ts';
+import { basisOf } from '#control/set-proof.ts';
 import type { PodView } from '#statefulset/view.ts';
 import type { BegunStep } from './snapshot.ts';
-import { type UpdateMoment, type UpdateMomentPorts, updateMomentOf } from './update-moment.ts';
+import {
+  isProvenMoment,
+  type UpdateMoment,
+  type UpdateMomentPorts,
+  updateMomentOf,
+} from './update-moment.ts';
 
 /** What approving a deletion in the moment of its sending goes through. */
 export interface UpdateApprovalPorts extends UpdateMomentPorts {
@@ -46,9 +51,9 @@ export function approve(
   return { basis: basisOf(moment.proof, moment.monotonic, ports.term), pod };
 }
 
-/** @throws StaleBasisError where the resource, or the set and its pods, may not be as they are shown */
-function requireProof({ isResourceProven, proof, monotonic }: UpdateMoment): void {
-  if (isResourceProven && isProven(proof, monotonic)) return;
+/** @throws StaleBasisError where the resource, the set and its pods, or their zones, may not be as they are shown */
+function requireProof(moment: UpdateMoment): void {
+  if (isProvenMoment(moment)) return;
   throw new StaleBasisError(Number.POSITIVE_INFINITY);
 }
 

@@ -7,6 +7,7 @@ import { alarmQuestionId } from '#check/plan-alarm.ts';
 import type { ConsistentReads } from '#control/consistent-reads.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/group-budgets.ts';
 import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
+import type { NodeZoneProofs } from '#control/node-zone-proofs.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import type { PodZones } from '#control/pod-zones.ts';
 import type { ResourceProofs } from '#control/resource-proofs.ts';
@@ -17,7 +18,7 @@ import {
   type LookedAt,
   type SetHold,
 } from '#control/set-holds.ts';
-import { leavingAt, type WholeProof } from '#control/set-proof.ts';
+import { isProven, leavingAt, type WholeProof } from '#control/set-proof.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
 import type { Permission } from '#disruption/permission.ts';
 import type { Informer } from '#kubernetes/informer.ts';
@@ -39,6 +40,7 @@ export interface UpdateMomentPorts extends HoldPorts {
   readonly reads: ConsistentReads;
   /** Of ZoneAwareUpdates. */
   readonly proofs: ResourceProofs;
+  readonly nodeZones: NodeZoneProofs;
   readonly open: OpenDisruptions;
   readonly watched: WatchedPods;
   readonly budgets: GroupBudgets;
@@ -55,6 +57,8 @@ export interface UpdateMoment extends LookedAt {
   readonly proof: WholeProof;
   /** Whether the resource itself is proven to be as it is shown. */
   readonly isResourceProven: boolean;
+  /** Nodes of pods that the zone of a step goes by, and of which nothing proves their zones. */
+  readonly unprovenNodes: readonly string[];
   readonly plan: UpdatePlan;
   /** Pods that the step would take, were there no budgets. */
   readonly wanted: readonly WantedDisruption[];
@@ -113,7 +117,25 @@ export function updateMomentOf(
   const plan = planZoneAwareUpdate(snapshot, at.now);
   const whole = { ...proof, budgets: ports.budgets.proof(key) };
   const isResourceProven = ports.proofs.isProven(update, at.monotonic);
-  return { ...at, update, snapshot, proof: whole, isResourceProven, plan, wanted, permissions };
+  const unprovenNodes = ports.nodeZones.unproven(nodesOf(plan, target), at.monotonic);
+  const proven = { proof: whole, isResourceProven, unprovenNodes };
+  return { ...at, update, snapshot, ...proven, plan, wanted, permissions };
+}
+
+/** Returns whether pods may go on what `moment` shows: the resource, the set and its pods, and the zones of these. */
+export function isProvenMoment(moment: UpdateMoment): boolean {
+  const { isResourceProven, unprovenNodes, proof, monotonic } = moment;
+  return isResourceProven && unprovenNodes.length === 0 && isProven(proof, monotonic);
+}
+
+/** The nodes of the pods that go, and of those that are not ready, which must be in the same zone. */
+function nodesOf({ decisions }: UpdatePlan, target: UpdatedSet | undefined): ReadonlySet<string> {
+  const going = new Set(
+    decisions.flatMap((each) => (each.kind === 'delete-pod' ? [each.pod.uid] : [])),
+  );
+  if (going.size === 0 || target === undefined) return new Set();
+  const counted = target.pods.filter(({ uid, unready }) => going.has(uid) || unready !== undefined);
+  return new Set(counted.flatMap(({ nodeName }) => nodeName ?? []));
 }
 
 function targetIn(

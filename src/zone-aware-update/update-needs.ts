@@ -1,8 +1,12 @@
 import { SecretReads } from '#check/credentials.ts';
 import { StaleBasisError } from '#control/basis.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
-import { isProven } from '#control/set-proof.ts';
-import { scopeOf, type UpdateMoment, type UpdateMomentPorts } from './update-moment.ts';
+import {
+  isProvenMoment,
+  scopeOf,
+  type UpdateMoment,
+  type UpdateMomentPorts,
+} from './update-moment.ts';
 
 type Need = (signal: AbortSignal) => Promise<void>;
 
@@ -31,13 +35,12 @@ export class UpdateNeeds {
    * the budgets have to be asked ever again
    */
   of(moment: UpdateMoment): Need | undefined {
-    const { plan, proof, monotonic } = moment;
+    const { plan } = moment;
     this.#ports.budgets.wants(this.#key, new Set(permittedIn(moment)));
     const secret = this.#secretOf(moment);
     if (secret !== undefined) return secret;
     if (!plan.decisions.some(({ kind }) => kind === 'delete-pod')) return undefined;
-    const isWhole = moment.isResourceProven && isProven(proof, monotonic);
-    return isWhole ? this.#reservations(moment) : this.#proof(moment);
+    return isProvenMoment(moment) ? this.#reservations(moment) : this.#proof(moment);
   }
 
   /** The Secret of the query is read just before that is asked. */
@@ -49,10 +52,10 @@ export class UpdateNeeds {
     return this.#secrets.missing(update.namespace, [name]);
   }
 
-  #proof({ update, snapshot: { target } }: UpdateMoment): Need {
+  #proof({ update, unprovenNodes, snapshot: { target } }: UpdateMoment): Need {
     this.#reads += 1;
     if (this.#reads > mostTries) throw new StaleBasisError(Number.POSITIVE_INFINITY);
-    const { reads, budgets, proofs } = this.#ports;
+    const { reads, budgets, proofs, nodeZones } = this.#ports;
     const cached = target === undefined ? [] : [target.set];
     const scope = scopeOf(update.namespace, target?.set.name ?? '');
     const wish = { pods: true, statefulSets: true };
@@ -61,6 +64,7 @@ export class UpdateNeeds {
         reads.read(scope, { wish, cached }, signal),
         budgets.look(this.#key, signal),
         proofs.read(update, signal),
+        nodeZones.read(unprovenNodes, signal),
       ]);
     };
   }

@@ -2,8 +2,10 @@ import type { Clock } from '#base/clock.ts';
 import { type AskOptions, askLedger } from '#control/ask-ledger.ts';
 import { maxDecisionAge } from '#control/basis.ts';
 import type { LedgerAnswer } from '#control/ledger-questions.ts';
+import { type NodeZoneProofs, UnshownZoneError } from '#control/node-zone-proofs.ts';
 import type { BudgetRef } from '#disruption/budget.ts';
 import { denialByView } from '#disruption/governance.ts';
+import type { Standing } from '#disruption/standing.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView } from '#statefulset/view.ts';
 import type { ZoneBudgetSpec } from './api.ts';
@@ -23,6 +25,7 @@ export interface ZoneEvictionPorts {
   readonly views: Pick<NamespaceViews, 'prove'>;
   readonly standings: Pick<ZoneStandings, 'of'>;
   readonly ledgers: Pick<ZoneLedgers, 'of'>;
+  readonly nodeZones: NodeZoneProofs;
   /** Told that an eviction under `budget` was allowed, and that stored. */
   onGiven(budget: ZoneBudgetView): void;
 }
@@ -102,19 +105,35 @@ export class JudgedZoneEvictions {
     isDryRun: boolean,
     { pod, signal, isAsked }: Judgement,
   ): Promise<LedgerAnswer> {
-    const { clock, ledgers, standings, views } = this.#ports;
+    const { clock, ledgers, standings, views, nodeZones } = this.#ports;
     const ledger = ledgers.of(budget, spec);
     // Whoever asks for what the pods alone forbid costs no request, however often.
     const now = clock.now();
     const { standing } = standings.of(budget, spec, now);
     const denial = denialByView({ pod, by: 'eviction' }, standing, now);
     if (denial !== undefined) return { kind: 'denied', denial };
+    const nodes = nodeZones.unproven(nodesOf(pod, standing), clock.monotonic());
+    const hidden = await nodeZones.read(nodes, signal).catch(unshownZone);
+    if (hidden !== undefined) return { kind: 'unclear', why: hidden.message, until: undefined };
     const prove: AskOptions['prove'] = (within, since) =>
       views.prove(budget.namespace, within, since);
     const request = { pod, asking: { by: 'eviction' }, isDryRun } as const;
     const [answer] = await askLedger(ledger, [request], { prove, signal, isAsked });
     return answer ?? { kind: 'unproven', since: undefined };
   }
+}
+
+/** The nodes of `pod` and of the pods that are away, by whose zones is judged. */
+function nodesOf({ nodeName }: PodView, { places }: Standing): ReadonlySet<string> {
+  const away = [...places.values()].filter(({ obstacle }) => obstacle !== undefined);
+  const nodes = away.flatMap(({ pod }) => pod?.nodeName ?? []);
+  return new Set(nodeName === undefined ? nodes : [nodeName, ...nodes]);
+}
+
+/** @throws what says something else */
+function unshownZone(error: unknown): UnshownZoneError {
+  if (error instanceof UnshownZoneError) return error;
+  throw error;
 }
 
 /** The budgets over a pod were others each time that they had been asked. */

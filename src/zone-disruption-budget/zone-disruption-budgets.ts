@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
 import { CreatedLedgers } from '#control/created-ledgers.ts';
+import { NodeZoneProofs } from '#control/node-zone-proofs.ts';
 import type { PodZones } from '#control/pod-zones.ts';
 import { RolloutIntents } from '#control/rollout-intents.ts';
 import { UnseenWrites } from '#control/unseen-writes.ts';
@@ -102,6 +103,7 @@ export class ZoneDisruptionBudgets {
       views,
       standings,
       ledgers,
+      nodeZones: new NodeZoneProofs({ client, clock, zones }),
       onGiven: (budget) => this.#onGiven(budget),
     });
     this.rollouts = new JudgedZoneRollouts({

@@ -92,8 +92,8 @@ export class ZoneBudgetStage {
   }
 
   /** A set `db` of twelve pods over three zones, all ready, and the definition. */
-  static async open(): Promise<ZoneBudgetStage> {
-    const env = await startEnvironment({ kubelet: { nodes: { count: 3 } } });
+  static async open({ nodes = 3 } = {}): Promise<ZoneBudgetStage> {
+    const env = await startEnvironment({ kubelet: { nodes: { count: nodes } } });
     const stage = new ZoneBudgetStage(env);
     const body = zoneDisruptionBudgetDefinition;
     await env.client.create(resourceTypes.customResourceDefinitions, {}, { body });

@@ -61,9 +61,12 @@ export class ZoneUpdateStage {
   /** A set `db` of twelve pods over three zones, all ready, and the definition. */
   static async open(
     spec: JsonObject = {},
-    { definition = zoneAwareUpdateDefinition }: { readonly definition?: JsonObject } = {},
+    {
+      definition = zoneAwareUpdateDefinition,
+      nodes = 3,
+    }: { readonly definition?: JsonObject; readonly nodes?: number } = {},
   ): Promise<ZoneUpdateStage> {
-    const env = await startEnvironment({ kubelet: { nodes: { count: 3 } } });
+    const env = await startEnvironment({ kubelet: { nodes: { count: nodes } } });
     const stage = new ZoneUpdateStage(env);
     await env.client.create(resourceTypes.customResourceDefinitions, {}, { body: definition });
     await env.createSet({
