@@ -193,7 +193,7 @@ function planDeletion({ resource, target, owner }: RolloutSnapshot): Step {
   };
   if (target === undefined || owner !== undefined || !target.isOurs) return gone;
   const { set } = target;
-  if (isKept(resource)) {
+  if (isKept(resource, target)) {
     const message = `${set.name} keeps running, without the marks of ${resource.name}`;
     return {
       phase,
@@ -214,9 +214,16 @@ function planDeletion({ resource, target, owner }: RolloutSnapshot): Step {
   };
 }
 
-/** Whether the set stays when the resource goes; a spec that cannot be read deletes nothing. */
-function isKept({ isOrphaning, spec, progress }: RolloutSnapshot['resource']): boolean {
+/**
+ * Whether the set stays when the resource goes; a spec that cannot be read deletes nothing. That it is made is stored before
+ * it is: somebody else may have been faster, so that what is there says whose it is.
+ */
+function isKept(
+  { isOrphaning, spec, progress }: RolloutSnapshot['resource'],
+  { isControlled }: RolledSet,
+): boolean {
   if (isOrphaning || spec.kind === 'invalid') return true;
   const { deletionPolicy } = spec.value;
-  return deletionPolicy === 'Auto' ? !progress.isCreator : deletionPolicy === 'Orphan';
+  const isMade = progress.isCreator && isControlled;
+  return deletionPolicy === 'Auto' ? !isMade : deletionPolicy === 'Orphan';
 }

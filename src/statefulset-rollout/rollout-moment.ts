@@ -162,7 +162,13 @@ function targetOf(
   const { updateRevision } = set.status;
   const isRollback = ages.isOlder(set.namespace, updateRevision, targetRevision);
   const unreadRevisions = isRollback === undefined ? [updateRevision, targetRevision] : [];
-  const target = { set, pods, isOurs: isMarked(set, rollout), isRollback: isRollback === true };
+  const target: RolledSet = {
+    set,
+    pods,
+    isOurs: isMarked(set, rollout),
+    isControlled: set.controllerUid === rollout.uid,
+    isRollback: isRollback === true,
+  };
   return { target, unreadRevisions };
 }
 

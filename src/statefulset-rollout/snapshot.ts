@@ -72,6 +72,8 @@ export interface RolledSet {
   readonly pods: readonly PodView[];
   /** Whether it carries the mark of this resource. */
   readonly isOurs: boolean;
+  /** Whether this resource controls it, as it does where it made it; who finds a set does not. */
+  readonly isControlled: boolean;
   /** Whether the revision that is being rolled out was made before the one that was rolled out last. */
   readonly isRollback: boolean;
 }

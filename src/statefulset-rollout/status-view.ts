@@ -62,11 +62,17 @@ export function formatStatus(parts: StatusParts): JsonObject {
     ...setOf(snapshot),
     ...identityOf(rollout),
     ...(progress.deliveredStage !== '' && { lastCallbackStageId: progress.deliveredStage }),
-    observedGeneration: rollout.generation,
+    observedGeneration: observedBy(parts),
     conditions: rolloutConditions({ ...parts, places }, now),
     rollout: { ...formatRollout(progress, names), ...countsOf(parts, places) },
     ...leakOf(parts, places),
   };
+}
+
+/** After its end an edit has been seen to once all has been done that it asks for: until then it is tried again. */
+function observedBy({ rollout, snapshot, plan }: StatusParts): number {
+  const isToDo = isTerminal(plan.progress.phase) && plan.action !== undefined;
+  return isToDo ? snapshot.resource.observedGeneration : rollout.generation;
 }
 
 /** Returns the places by ordinal, the highest first; none where there is no set, or the spec cannot be read. */

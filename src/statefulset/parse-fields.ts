@@ -57,3 +57,10 @@ export function conditionOf(status: JsonObject, type: string): JsonObject | unde
   const conditions = objectsIn(arrayAt(status, 'conditions'));
   return conditions.find((condition) => condition['type'] === type);
 }
+
+/** Returns the uid of the controlling owner; undefined where no owner reference has `controller: true`. */
+export function controllerUidOf(metadata: JsonObject): string | undefined {
+  const owners = objectsIn(arrayAt(metadata, 'ownerReferences'));
+  const controller = owners.find((owner) => owner['controller'] === true);
+  return controller === undefined ? undefined : stringAt(controller, 'uid');
+}

@@ -3,6 +3,7 @@ import { millis } from '#base/units.ts';
 import {
   arrayAt,
   conditionOf,
+  controllerUidOf,
   instantAt,
   objectAt,
   objectsIn,
@@ -72,12 +73,6 @@ function nodeNameOf(object: JsonObject): string | undefined {
 
 function phaseOf(status: JsonObject): PodView['phase'] {
   return phases.find((phase) => phase === status['phase']) ?? 'Unknown';
-}
-
-function controllerUidOf(metadata: JsonObject): string | undefined {
-  const owners = objectsIn(arrayAt(metadata, 'ownerReferences'));
-  const controller = owners.find((owner) => owner['controller'] === true);
-  return controller === undefined ? undefined : stringAt(controller, 'uid');
 }
 
 function areAllReady(status: JsonObject): boolean {

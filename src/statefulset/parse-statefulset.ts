@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import { isRolloutKey } from './known-keys.ts';
 import { formatLabelSelector } from './label-selector.ts';
-import { integerAt, objectAt, stringAt, stringMapAt } from './parse-fields.ts';
+import { controllerUidOf, integerAt, objectAt, stringAt, stringMapAt } from './parse-fields.ts';
 import type { StatefulSetView } from './view.ts';
 
 /**
@@ -11,6 +11,7 @@ import type { StatefulSetView } from './view.ts';
  */
 export function parseStatefulSet(object: JsonObject): StatefulSetView {
   const metadata = objectAt(object, 'metadata');
+  const controllerUid = controllerUidOf(metadata);
   return Object.freeze({
     namespace: stringAt(metadata, 'namespace') ?? '',
     name: stringAt(metadata, 'name') ?? '',
@@ -18,6 +19,7 @@ export function parseStatefulSet(object: JsonObject): StatefulSetView {
     resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
     generation: integerAt(metadata, 'generation') ?? 0,
     isDeleting: stringAt(metadata, 'deletionTimestamp') !== undefined,
+    ...(controllerUid !== undefined && { controllerUid }),
     labels: stringMapAt(metadata, 'labels'),
     annotations: stringMapAt(metadata, 'annotations', isRolloutKey),
     spec: parseSpec(objectAt(object, 'spec')),

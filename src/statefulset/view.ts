@@ -15,6 +15,8 @@ export interface StatefulSetView {
   readonly resourceVersion: string;
   readonly generation: number;
   readonly isDeleting: boolean;
+  /** uid of the controlling owner; absent where there is none. */
+  readonly controllerUid?: string;
   /** Its own; budgets select by any of them. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

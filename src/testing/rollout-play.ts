@@ -381,7 +381,7 @@ export class RolloutPlay {
     const before = this.progress.targetRevision;
     const isRollback =
       before !== '' && this.#versions.indexOf(template) < this.#versions.indexOf(before);
-    return { set, pods, isOurs: true, isRollback };
+    return { set, pods, isOurs: true, isControlled: true, isRollback };
   }
 }
 
