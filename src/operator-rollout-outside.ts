@@ -3,8 +3,10 @@ import type { Logger } from '#base/logger.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { secretValue } from '#kubernetes/secret-value.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { SlackClient, TokenSource } from '#notification/slack-client.ts';
 import { CallbackAttempts, type CallbackPorts } from '#statefulset-rollout/callback-attempts.ts';
+import { CallbackCalls } from '#statefulset-rollout/callback-calls.ts';
 import { type SlackReportPorts, SlackReports } from '#statefulset-rollout/slack-reports.ts';
 
 /** Whom StatefulsetRollouts talk to besides the API server; whoever made it ends it. */
@@ -33,9 +35,10 @@ const tokenLife = seconds(60);
 /** Returns what tells receivers how rollouts ended, for one term. */
 export function callbacksOf(
   { cluster, callback }: RolloutOutside,
-  term: OutsideTerm,
-): CallbackAttempts {
-  return new CallbackAttempts({ ...term, ...callback, cluster });
+  term: OutsideTerm & { readonly queue: Pick<WorkQueue, 'add'> },
+): CallbackCalls {
+  const attempts = new CallbackAttempts({ ...term, ...callback, cluster });
+  return new CallbackCalls({ attempts, wake: (key) => term.queue.add(key) });
 }
 
 /** Returns what tells Slack how rollouts go, for one term. */

@@ -108,7 +108,7 @@ export function statefulsetPorts(
     version: new ServerVersion(client, isPinAssumed),
     evictions: new Evictions({ ...shared, open }),
     writes: new RolloutWrites({ client, clock, unseenRollouts, leads }),
-    callbacks: callbacksOf(outside, { client, clock, leads }),
+    callbacks: callbacksOf(outside, { client, clock, leads, queue }),
     slack: reportsOf(outside, { ...shared, events, rollouts, unseenRollouts, leads }),
     setWrites: new SetWrites({ client, log, sights, unseenSets }),
     deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
