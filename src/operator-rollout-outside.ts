@@ -5,9 +5,11 @@ import type { Client } from '#kubernetes/client.ts';
 import { secretValue } from '#kubernetes/secret-value.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { SlackClient, TokenSource } from '#notification/slack-client.ts';
+import { countedSlack } from '#operator-outside-figures.ts';
 import { CallbackAttempts, type CallbackPorts } from '#statefulset-rollout/callback-attempts.ts';
 import { CallbackCalls } from '#statefulset-rollout/callback-calls.ts';
 import { type SlackReportPorts, SlackReports } from '#statefulset-rollout/slack-reports.ts';
+import type { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 
 /** Whom StatefulsetRollouts talk to besides the API server; whoever made it ends it. */
 export interface RolloutOutside {
@@ -27,6 +29,7 @@ interface OutsideTerm {
   readonly client: Client;
   readonly clock: Clock;
   readonly leads: () => boolean;
+  readonly metrics: RolloutMetrics;
 }
 
 /** How long a token that was read is taken for the one that stands there; one that Slack doubts is read anew at once. */
@@ -37,7 +40,8 @@ export function callbacksOf(
   { cluster, callback }: RolloutOutside,
   term: OutsideTerm & { readonly queue: Pick<WorkQueue, 'add'> },
 ): CallbackCalls {
-  const attempts = new CallbackAttempts({ ...term, ...callback, cluster });
+  const attempted: CallbackPorts['attempted'] = (kind) => term.metrics.callbackAttempted(kind);
+  const attempts = new CallbackAttempts({ ...term, ...callback, cluster, attempted });
   return new CallbackCalls({ attempts, wake: (key) => term.queue.add(key) });
 }
 
@@ -47,7 +51,7 @@ export function reportsOf(
   term: OutsideTerm &
     Pick<SlackReportPorts, 'events' | 'rollouts' | 'unseenRollouts'> & { readonly log: Logger },
 ): SlackReports {
-  const opened = slack.open(tokensOf(slack.ownToken, term));
+  const opened = countedSlack(slack.open(tokensOf(slack.ownToken, term)), term.metrics);
   return new SlackReports({ ...term, cluster, slack: opened });
 }
 
