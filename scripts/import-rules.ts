@@ -46,7 +46,7 @@ export const rows: readonly (readonly string[])[] = [
     'operator-missing-rules',
     'operator-rollout-outside',
   ],
-  ['operator-zone-caches'],
+  ['operator-zone-caches', 'operator-outside-figures'],
   ['operator-all-permissions'],
   [
     'operator-permissions',

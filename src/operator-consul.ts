@@ -14,6 +14,8 @@ import type { Environment } from '#kubernetes/proxy.ts';
 import { tlsOf } from '#kubernetes/server-trust.ts';
 import type { TlsSettings } from '#kubernetes/undici-transport.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import { countedConsul } from '#operator-outside-figures.ts';
+import type { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 
 /** Consul, and the operator's own token. */
 export interface OperatorConsul {
@@ -88,12 +90,16 @@ export function watchesOf(
     readonly log: Logger;
     readonly client: Client;
     readonly queue: Pick<WorkQueue, 'add'>;
+    readonly rolloutMetrics: RolloutMetrics;
   },
 ): ConsulWatches | undefined {
   if (opened === undefined) return undefined;
-  const { clock, log, client, queue } = term;
-  const { consul, ownToken: own } = opened;
+  const { clock, log, client, queue, rolloutMetrics } = term;
+  const { ownToken: own } = opened;
+  const consul = countedConsul(opened.consul, rolloutMetrics);
   const tokens = new ConsulTokens({ client, clock, own });
   const onChange = (key: string): void => queue.add(key);
-  return new ConsulWatches({ clock, log, consul, tokens, onChange });
+  const watches = new ConsulWatches({ clock, log, consul, tokens, onChange });
+  rolloutMetrics.watchConsul(() => watches.oldestAge);
+  return watches;
 }

@@ -3,9 +3,13 @@ import type { Logger } from '#base/logger.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { secretValue } from '#kubernetes/secret-value.ts';
+import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { SlackClient, TokenSource } from '#notification/slack-client.ts';
+import { countedSlack } from '#operator-outside-figures.ts';
 import { CallbackAttempts, type CallbackPorts } from '#statefulset-rollout/callback-attempts.ts';
+import { CallbackCalls } from '#statefulset-rollout/callback-calls.ts';
 import { type SlackReportPorts, SlackReports } from '#statefulset-rollout/slack-reports.ts';
+import type { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 
 /** Whom StatefulsetRollouts talk to besides the API server; whoever made it ends it. */
 export interface RolloutOutside {
@@ -25,6 +29,7 @@ interface OutsideTerm {
   readonly client: Client;
   readonly clock: Clock;
   readonly leads: () => boolean;
+  readonly metrics: RolloutMetrics;
 }
 
 /** How long a token that was read is taken for the one that stands there; one that Slack doubts is read anew at once. */
@@ -33,9 +38,11 @@ const tokenLife = seconds(60);
 /** Returns what tells receivers how rollouts ended, for one term. */
 export function callbacksOf(
   { cluster, callback }: RolloutOutside,
-  term: OutsideTerm,
-): CallbackAttempts {
-  return new CallbackAttempts({ ...term, ...callback, cluster });
+  term: OutsideTerm & { readonly queue: Pick<WorkQueue, 'add'> },
+): CallbackCalls {
+  const attempted: CallbackPorts['attempted'] = (kind) => term.metrics.callbackAttempted(kind);
+  const attempts = new CallbackAttempts({ ...term, ...callback, cluster, attempted });
+  return new CallbackCalls({ attempts, wake: (key) => term.queue.add(key) });
 }
 
 /** Returns what tells Slack how rollouts go, for one term. */
@@ -44,7 +51,7 @@ export function reportsOf(
   term: OutsideTerm &
     Pick<SlackReportPorts, 'events' | 'rollouts' | 'unseenRollouts'> & { readonly log: Logger },
 ): SlackReports {
-  const opened = slack.open(tokensOf(slack.ownToken, term));
+  const opened = countedSlack(slack.open(tokensOf(slack.ownToken, term)), term.metrics);
   return new SlackReports({ ...term, cluster, slack: opened });
 }
 

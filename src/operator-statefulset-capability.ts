@@ -86,6 +86,7 @@ async function reconcile(
     // Whoever leads now shows them.
     rolloutMetrics.forgetAll();
     rolloutMetrics.watchQueue(undefined);
+    rolloutMetrics.watchConsul(undefined);
   }
 }
 

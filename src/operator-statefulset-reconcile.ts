@@ -95,6 +95,7 @@ export async function reconcileStatefulsetRollouts(
     // Whoever leads now shows them.
     settings.rolloutMetrics.forgetAll();
     settings.rolloutMetrics.watchQueue(undefined);
+    settings.rolloutMetrics.watchConsul(undefined);
   }
 }
 
@@ -111,7 +112,7 @@ async function work(
     statefulsetrollouts: rollouts.lister.size,
   });
   const queue = createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff });
-  const watches = watchesOf(settings.consul, { clock, log, queue, client: parts.term.client });
+  const watches = watchesOf(settings.consul, { ...settings, queue, client: parts.term.client });
   const recorder = await openEvents(settings, parts.term.client, signal);
   const events = limitedEvents(recorder, rollouts);
   try {

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { problemText } from '#base/parsed.ts';
-import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
+import { type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { Consul, ConsulAnswer, ConsulQuestion, ConsulTrouble } from './consul.ts';
 import { noIndex } from './consul-index.ts';
 import type { ConsulTokens } from './consul-tokens.ts';
@@ -55,7 +55,8 @@ export class ConsulWatch {
   readonly #onChange: () => void;
   #sight: ServiceSight = { kind: 'awaited' };
   #index = noIndex;
-  #answeredAt: Monotonic = monotonic(0);
+  /** Before the first answer the begin. */
+  #answeredAt: Monotonic;
   #isLeaderAsked = false;
   #isTokenDoubted = false;
   #backoff: Millis = millis(0);
@@ -66,12 +67,17 @@ export class ConsulWatch {
     this.#question = question;
     this.#ports = ports;
     this.#onChange = onChange;
+    this.#answeredAt = ports.clock.monotonic();
+  }
+
+  /** Since when it was told nothing; before the first answer, since it began. */
+  get age(): Millis {
+    return millis(this.#ports.clock.monotonic() - this.#answeredAt);
   }
 
   /** What is known now. */
   sight(): ServiceSight {
-    const age = this.#ports.clock.monotonic() - this.#answeredAt;
-    return this.#sight.kind === 'known' && age > longestAge ? tooOld : this.#sight;
+    return this.#sight.kind === 'known' && this.age > longestAge ? tooOld : this.#sight;
   }
 
   /** Resolves when `signal` has aborted. */

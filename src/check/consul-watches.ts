@@ -1,4 +1,5 @@
 import { errorOf } from '#base/error-of.ts';
+import { type Millis, millis } from '#base/units.ts';
 import {
   ConsulWatch,
   type FollowedQuestion,
@@ -35,6 +36,12 @@ export class ConsulWatches {
   /** How many services are watched. */
   get size(): number {
     return this.#followed.size;
+  }
+
+  /** Since when, at the longest, Consul has told nothing of a service that is watched; undefined where none is. */
+  get oldestAge(): Millis | undefined {
+    const ages = [...this.#followed.values()].map(({ watch }) => watch.age);
+    return ages.length === 0 ? undefined : millis(Math.max(...ages));
   }
 
   /** The resource `key` follows `questions`, and nothing else any more. */

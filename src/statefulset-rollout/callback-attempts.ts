@@ -30,6 +30,8 @@ export interface CallbackPorts {
   readonly mostAttempts: number;
   /** From 0 up to, but not including, 1; drawn anew each time. */
   readonly random: () => number;
+  /** Told how each attempt ended that counts. */
+  readonly attempted: (kind: Verdict['kind']) => void;
   /** Whether this process may act in this very moment: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
 }
@@ -89,6 +91,7 @@ export class CallbackAttempts {
   }
 
   #attempted(progress: RolloutProgress, verdict: Verdict): RolloutProgress {
+    this.#ports.attempted(verdict.kind);
     return calledBack(progress, verdict, this.#next(progress, verdict));
   }
 

@@ -13,8 +13,9 @@ export const statefulsetRolloutPermissions: readonly Permission[] = Object.freez
   {
     group: bedrock,
     resource: 'statefulsetrollouts/status',
-    verbs: ['update'],
-    because: 'how far a rollout has come stands in the status, before a pod goes',
+    verbs: ['patch', 'update'],
+    because:
+      'how far a rollout has come stands in the status, before a pod goes, and where its messages of Slack stand',
   },
   {
     group: bedrock,

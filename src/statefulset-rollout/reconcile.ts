@@ -66,9 +66,9 @@ export class RolloutReconciler {
     }
   }
 
-  /** Resolves when no deletion is under way. */
+  /** Resolves when no deletion and no call is under way; calls are given up. */
   async idle(): Promise<void> {
-    await this.#ports.deletions.idle();
+    await Promise.all([this.#ports.deletions.idle(), this.#ports.callbacks.close()]);
   }
 
   /** Whether something was sent that may take effect yet, and whose outcome nobody knows. */
@@ -130,7 +130,7 @@ export class RolloutReconciler {
 
   #forget(key: string): PassResult {
     const { refusals, writes, sights, evictions, held } = this.#ports;
-    const { slack, discovery, witness, aging } = this.#ports;
+    const { slack, discovery, witness, aging, callbacks } = this.#ports;
     refusals.forget(key);
     held.forget(key);
     discovery.forget(key);
@@ -140,6 +140,7 @@ export class RolloutReconciler {
       sights.forget(uid);
       evictions.forget(uid);
       slack.forget(uid);
+      callbacks.forget(uid);
       aging.forget(uid);
     }
     witness.forget(parseKey(key), uid);

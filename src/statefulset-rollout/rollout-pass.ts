@@ -5,7 +5,7 @@ import type { Requeue } from '#control/decision.ts';
 import { sooner } from '#control/group-plan.ts';
 import { isProven } from '#control/set-proof.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
-import type { CallbackAttempts } from './callback-attempts.ts';
+import type { CallbackCalls } from './callback-calls.ts';
 import type { RolloutView } from './parse-resource.ts';
 import { isDisruptive } from './plan-decision.ts';
 import { isVersionNeeded } from './plan-pin-switch.ts';
@@ -20,7 +20,7 @@ import { toldHolds } from './told-holds.ts';
 /** What passes go through. */
 export interface RolloutPassPorts extends RolloutActionPorts {
   readonly log: Logger;
-  readonly callbacks: CallbackAttempts;
+  readonly callbacks: CallbackCalls;
   readonly slack: SlackReports;
   readonly unseenSets: UnseenWrites;
   readonly unseenRollouts: UnseenWrites;
@@ -147,12 +147,14 @@ export class RolloutPassRun {
     const { callbacks, events } = this.#ports;
     const { rollout, plan } = moment;
     const ended = { rollout, progress: plan.progress, status: formatStatus(moment) };
-    const progress = await callbacks.attempt(ended, signal);
-    if (progress === undefined) return this.#ended(moment, { kind: 'await-change' });
+    const told = callbacks.take(ended, signal);
+    // Woken once it has ended.
+    if (told === undefined) return this.#ended(moment, { kind: 'await-change' });
+    const { callback, deliveredStage, finishedAt } = told;
+    const progress = { ...plan.progress, callback, deliveredStage, finishedAt };
     const action = undefined;
     await this.#storeNow({ ...moment, plan: { ...plan, action, progress } }, signal);
-    const { callback } = progress;
-    const isLost = callback.isOver && progress.deliveredStage !== callback.stageId;
+    const isLost = callback.isOver && deliveredStage !== callback.stageId;
     if (isLost) {
       const message = `stage ${callback.stageId}: ${callback.message}`;
       tellRollout(rollout, { reason: 'CallbackFailed', message }, events);

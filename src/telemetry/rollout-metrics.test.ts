@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { instant, millis, seconds } from '#base/units.ts';
+import { instant, type Millis, millis, seconds } from '#base/units.ts';
 import { ManualClock } from '#testing/manual-clock.ts';
 import { createMetricsRegistry } from './metrics.ts';
 import { type RolloutFigures, RolloutMetrics } from './rollout-metrics.ts';
@@ -125,13 +125,13 @@ describe('RolloutMetrics', () => {
   });
 
   test('counts what goes to Slack, to Consul and back to whoever asked [G-6]', async () => {
-    const { metrics, clock, series } = opened();
+    const { metrics, series } = opened();
     metrics.slackCalled('chat.update', 'ok');
     metrics.slackLimited();
     metrics.consulAsked('ok');
-    metrics.consulSeen();
+    let age: Millis | undefined = seconds(7);
+    metrics.watchConsul(() => age);
     metrics.callbackAttempted('delivered');
-    clock.advance(seconds(7));
     assert.deepEqual((await series()).toSorted(), [
       'callback_attempts_total{result="delivered"} 1',
       'consul_requests_total{result="ok"} 1',
@@ -139,6 +139,12 @@ describe('RolloutMetrics', () => {
       'slack_rate_limited_total 1',
       'slack_requests_total{method="chat.update",result="ok"} 1',
     ]);
+    age = undefined;
+    assert.deepEqual(await series('consul_snapshot'), []);
+    age = seconds(8);
+    assert.deepEqual(await series('consul_snapshot'), ['consul_snapshot_age_seconds 8']);
+    metrics.watchConsul(undefined);
+    assert.deepEqual(await series('consul_snapshot'), []);
   });
 
   test('has no series of one that is gone, and those of the others [G-7]', async () => {

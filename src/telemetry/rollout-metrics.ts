@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { Instant, Millis, Monotonic } from '#base/units.ts';
+import type { Instant, Millis } from '#base/units.ts';
 import type { MetricsRegistry } from './metrics.ts';
 import {
   declareRolloutOutside,
@@ -54,7 +54,7 @@ export type ReconcileOutcome = (typeof outcomes)[number];
 
 /** What {@link RolloutMetrics} needs to know. */
 export interface RolloutMetricsOptions {
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly clock: Pick<Clock, 'now'>;
   /** All that there are. */
   readonly phases: readonly string[];
 }
@@ -69,7 +69,7 @@ export class RolloutMetrics {
   readonly #shown = new Map<string, RolloutName>();
   readonly #partialSince = new Map<string, Instant>();
   #depth: (() => number) | undefined;
-  #consulAt: Monotonic | undefined;
+  #consulAge: (() => Millis | undefined) | undefined;
 
   /** Declares the metrics in `registry`. @throws when that was done before, which is a bug */
   constructor(registry: MetricsRegistry, options: RolloutMetricsOptions) {
@@ -162,9 +162,14 @@ export class RolloutMetrics {
     this.#outside.consul.add({ result });
   }
 
-  /** Consul told just now how pods are. */
-  consulSeen(): void {
-    this.#consulAt = this.#options.clock.monotonic();
+  /**
+   * Shows what `age` tells, whenever it is asked.
+   *
+   * @param age since when Consul has told nothing; undefined: it is asked nothing
+   */
+  watchConsul(age: (() => Millis | undefined) | undefined): void {
+    this.#consulAge = age;
+    if (age === undefined) this.#outside.consulAge.remove({});
   }
 
   /** Counts a callback that was tried. */
@@ -227,9 +232,9 @@ export class RolloutMetrics {
   }
 
   #showConsulAge(): void {
-    if (this.#consulAt === undefined) return;
-    const age = this.#options.clock.monotonic() - this.#consulAt;
-    this.#outside.consulAge.set({}, age / 1_000);
+    const age = this.#consulAge?.();
+    if (age === undefined) this.#outside.consulAge.remove({});
+    else this.#outside.consulAge.set({}, age / 1_000);
   }
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assert as check, property, string } from 'fast-check';
+import { endingInTime } from '#testing/ends-in-time.ts';
 import { findingLines } from './finding.ts';
 import { parseSource } from './parse-source.ts';
 
@@ -100,6 +101,34 @@ test('parseSource() tells at most fifty mistakes one by one', () => {
   assert.equal(lines.length, 51);
   assert.match(lines.at(-1) ?? '', /^f: and \d+ more$/);
 });
+
+test('parseSource() takes an alias for the anchor that stands before it, not for a later one', () => {
+  const text = 'a: &x {p: &y 1}\nb: &y 2\nc: *x\nd: *y\n&z e: *z\nf: &x [*y]\ng: &y 3\nh: *x\n';
+  const parsed = parseSource(text);
+  assert.deepEqual(parsed.kind === 'valid' && parsed.source.root, {
+    a: { p: 1 },
+    b: 2,
+    c: { p: 1 },
+    d: 2,
+    e: 'e',
+    f: [2],
+    g: 3,
+    h: [2],
+  });
+});
+
+const grown: Record<string, string> = {
+  'many keys': Array.from({ length: 45_000 }, (_, at) => `k${at}: 1\n`).join(''),
+  'many aliases': `a: &a 1\nb: [${'*a,'.repeat(20_000)}]\n`,
+  'many anchors': `b: [${Array.from({ length: 45_000 }, (_, at) => `&a${at} 1`).join(',')}]\n`,
+};
+
+for (const [fact, text] of Object.entries(grown)) {
+  test(`parseSource() reads a file of ${fact}, in time that grows as the text`, () => {
+    const parsed = endingInTime(() => parseSource(text));
+    assert.equal(parsed.kind, 'valid');
+  });
+}
 
 test('parseSource() never throws', () => {
   const unit = string({ unit: 'binary' });

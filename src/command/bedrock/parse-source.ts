@@ -3,7 +3,7 @@
  * understand in two ways, or what grows when it is read, is refused.
  */
 import {
-  type Document,
+  type Alias,
   isAlias,
   isMap,
   isScalar,
@@ -65,26 +65,22 @@ class SourceError extends Error {
 }
 
 function sourceOf(text: string, counter: LineCounter): ParsedSource {
-  const options = { lineCounter: counter, prettyErrors: false, stringKeys: true } as const;
-  const documents = [...parseAllDocuments(text, options)];
+  // Whether keys are unique is seen below: the parser compares each with each.
+  const settings = { prettyErrors: false, stringKeys: true, uniqueKeys: false } as const;
+  const documents = [...parseAllDocuments(text, { lineCounter: counter, ...settings })];
   const [document, second] = documents;
   const problems = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
-  if (problems.length > 0) {
-    return invalid(
-      problems.map(({ message, pos: [offset] }) => ({
-        severity: 'error',
-        line: counter.linePos(offset).line,
-        path: '',
-        message: unreadable(message),
-      })),
-    );
-  }
+  if (problems.length > 0) return invalid(problems.map((each) => problemAt(each, counter)));
   if (second !== undefined) {
     const offset = second.range[0];
     throw new SourceError('must be one YAML document: got a second one', { path: '', offset });
   }
-  const walk = new Walk(document, counter);
+  const walk = new Walk(counter);
   const root = walk.valueOf(document?.contents ?? null, '');
+  if (walk.twice.size > 0) {
+    const message = 'Map keys must be unique';
+    return invalid([...walk.twice].map((at) => problemAt({ message, pos: [at] }, counter)));
+  }
   if (isJsonObject(root)) return { kind: 'valid', source: { root, lines: walk.lines } };
   throw new SourceError(`must be a map with the keys images and services: got ${seen(root)}`, {
     path: '',
@@ -92,17 +88,54 @@ function sourceOf(text: string, counter: LineCounter): ParsedSource {
   });
 }
 
+function problemAt(
+  {
+    message,
+    pos: [offset],
+  }: { readonly message: string; readonly pos: readonly [number, ...unknown[]] },
+  counter: LineCounter,
+): Finding {
+  const { line } = counter.linePos(offset);
+  return { severity: 'error', line, path: '', message: unreadable(message) };
+}
+
+/** What aliases stand for, found in one pass: the parser's own way looks the whole document through for each of them. */
+class Anchors {
+  readonly #latest = new Map<string, Node>();
+  readonly #resolved = new Map<Alias, Node>();
+  /** Targets of aliases that are being read: what they hold is known, and what has followed them is not theirs. */
+  #depth = 0;
+
+  /** A node comes that may have an anchor. */
+  note(node: Node): void {
+    if (this.#depth > 0 || isAlias(node) || node.anchor === undefined) return;
+    this.#latest.set(node.anchor, node);
+  }
+
+  /** Returns what `read` makes of the node that `alias` stands for; undefined where there is none. */
+  within<Value>(alias: Alias, read: (target: Node) => Value): Value | undefined {
+    const target = this.#resolved.get(alias) ?? this.#latest.get(alias.source);
+    if (target === undefined) return undefined;
+    this.#resolved.set(alias, target);
+    this.#depth += 1;
+    const value = read(target);
+    this.#depth -= 1;
+    return value;
+  }
+}
+
 /** Makes JSON values of nodes, and notes their lines. */
 class Walk {
   readonly lines = new Map<string, number>();
-  readonly #document: Document | undefined;
+  /** Where keys stand that stand in the same map before. */
+  readonly twice = new Set<number>();
+  readonly #anchors = new Anchors();
   readonly #counter: LineCounter;
   /** Nodes that are being read: an alias of one of them has no end. */
   readonly #open = new Set<Node>();
   #values = 0;
 
-  constructor(document: Document | undefined, counter: LineCounter) {
-    this.#document = document;
+  constructor(counter: LineCounter) {
     this.#counter = counter;
   }
 
@@ -122,6 +155,7 @@ class Walk {
     }
     if (this.#open.has(node)) throw refusal(node, path, 'is an alias of what it stands in');
     this.#open.add(node);
+    this.#anchors.note(node);
     const value = this.#contentOf(node, path);
     this.#open.delete(node);
     return value;
@@ -129,8 +163,8 @@ class Walk {
 
   #contentOf(node: Node, path: string): JsonValue {
     if (isAlias(node)) {
-      const target = this.#document === undefined ? undefined : node.resolve(this.#document);
-      if (target !== undefined) return this.valueOf(target, path);
+      const value = this.#anchors.within(node, (target) => this.valueOf(target, path));
+      if (value !== undefined) return value;
       throw refusal(node, path, `is an alias of ${quoted(node.source)}, which is not there`);
     }
     if (isScalar(node)) return scalarOf(node, node.value, path);
@@ -138,9 +172,14 @@ class Walk {
       return node.items.map((each, at) => this.valueOf(nodeOf(each, path), `${path}[${at}]`));
     }
     if (isMap(node)) {
+      const names = new Set<string>();
       // As entries: what is assigned to `__proto__` would be no member.
       return Object.fromEntries(
-        node.items.map(({ key, value }) => this.#memberOf(path, key, value)),
+        node.items.map(({ key, value }) => {
+          const member = this.#memberOf(path, key, value);
+          this.#noteTwice(names, key);
+          return member;
+        }),
       );
     }
     throw refusal(node, path, 'is nothing that is read here');
@@ -155,10 +194,18 @@ class Walk {
       throw refusal(key, member, 'is not read here: write out what it stands for');
     }
     if (key.value === '__proto__') throw refusal(key, member, 'is no name of a field');
+    this.#anchors.note(key);
     const read = this.valueOf(nodeOf(value, member), member);
     // The line of the key: a map or list begins in the one after it.
     this.#note(key, member);
     return [key.value, read];
+  }
+
+  #noteTwice(names: Set<string>, key: unknown): void {
+    if (!isScalar(key) || typeof key.value !== 'string') return;
+    const [offset] = key.range ?? [];
+    if (names.has(key.value) && offset !== undefined) this.twice.add(offset);
+    names.add(key.value);
   }
 
   #note(node: Node, path: string): void {
