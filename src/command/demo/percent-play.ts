@@ -101,6 +101,8 @@ export class PercentPlay {
     const former = this.#formerImage.split(':').at(-1) ?? '';
     this.#proof.begin(this.#formerImage);
     await this.#end({ version: former, percent: 50 }, 0, signal);
+    // A rollback is told by the age of revisions, which has whole seconds.
+    await clock.sleep(seconds(1), { signal });
     await this.#roll({ version: broken, percent: 1, shows: 'message' }, signal);
     this.#break();
     this.#proof.limit(this.#proof.takenNow.length + wanted.maxUnavailable);
