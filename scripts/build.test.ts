@@ -16,8 +16,13 @@ import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Bundle, bundleInto } from './build.ts';
 
-/** Bytes without source maps: of the program with what traces (issue 15), and of what only an alarm of CloudWatch, or Slack, loads. */
-const most = { program: 3_300_000, awsSdk: 750_000, slackSdk: 750_000 } as const;
+/** Bytes without source maps: of the program with what traces (issue 15), and of what only an alarm of CloudWatch, Slack, or the command bedrock loads. */
+const most = {
+  program: 3_300_000,
+  awsSdk: 750_000,
+  slackSdk: 750_000,
+  bedrock: 1_500_000,
+} as const;
 
 describe('bundleInto()', () => {
   let folder: string;
@@ -78,6 +83,8 @@ describe('bundleInto()', () => {
       'LICENSES.txt',
       'aws-sdk.mjs',
       'aws-sdk.mjs.map',
+      'bedrock.mjs',
+      'bedrock.mjs.map',
       'rollout-operator.mjs',
       'rollout-operator.mjs.map',
       'slack-sdk.mjs',
@@ -89,12 +96,14 @@ describe('bundleInto()', () => {
     assert.ok(awsSdk <= most.awsSdk, `${awsSdk} bytes`);
     const slackSdk = statSync(join(folder, 'one', 'slack-sdk.mjs')).size;
     assert.ok(slackSdk <= most.slackSdk, `${slackSdk} bytes`);
-    const program = bundle.size - awsSdk - slackSdk;
+    const bedrock = statSync(join(folder, 'one', 'bedrock.mjs')).size;
+    assert.ok(bedrock <= most.bedrock, `${bedrock} bytes`);
+    const program = bundle.size - awsSdk - slackSdk - bedrock;
     assert.ok(program <= most.program, `${program} bytes`);
   });
 
   test('names the packages that the source maps know, and no other', () => {
-    const names = ['aws-sdk', 'rollout-operator', 'slack-sdk', 'tracing'];
+    const names = ['aws-sdk', 'bedrock', 'rollout-operator', 'slack-sdk', 'tracing'];
     const maps = names
       .map((each) => `${each}.mjs.map`)
       .map((name) => JSON.parse(textOf(name)) as { readonly sources: readonly string[] });
@@ -147,6 +156,19 @@ describe('bundleInto()', () => {
   test('keeps the SDK of AWS out of a program that asks for no alarm', () => {
     assert.doesNotMatch(textOf('rollout-operator.mjs'), /AWS_WEB_IDENTITY_TOKEN_FILE/);
     assert.match(textOf('aws-sdk.mjs'), /AWS_WEB_IDENTITY_TOKEN_FILE/);
+  });
+
+  test('has the command bedrock, which no operator loads', () => {
+    const usage = /serves the reference deploy API/;
+    assert.doesNotMatch(textOf('rollout-operator.mjs'), usage);
+    assert.match(textOf('bedrock.mjs'), usage);
+    const program = join(folder, 'one', 'rollout-operator.mjs');
+    const { status, stdout } = spawnSync(process.execPath, [program, 'bedrock', '--help'], {
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0);
+    assert.match(stdout, usage);
+    assert.equal(run('bedrock', 'nonsense').status, 2);
   });
 
   test('makes a program that says which file it lacks where it was copied alone', () => {

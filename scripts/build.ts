@@ -1,6 +1,7 @@
 /**
- * Bundles the operator into build/: one file of JavaScript, one that only tracing loads, one that only alarms of CloudWatch
- * load, their source maps, the licences of all that is in them, and a list of that (SBOM) as SPDX and as CycloneDX.
+ * Bundles the operator into build/: one file of JavaScript, those that only tracing, alarms of CloudWatch, messages to Slack and
+ * the command bedrock load, their source maps, the licences of all that is in them, and a list of that (SBOM) as SPDX and as
+ * CycloneDX.
  *
  *     npm run build [-- --out <folder>] [--node <absolute path of the Node that will run it>]
  */
@@ -30,8 +31,11 @@ const awsSdk = { name: 'aws-sdk', source: 'src/check/aws-sdk.ts' } as const;
 /** What only the first message to Slack loads: its library, beside the program as well. */
 const slackSdk = { name: 'slack-sdk', source: 'src/notification/slack-sdk.ts' } as const;
 
+/** The tools for a `bedrock.yaml`, which no operator loads: beside the program as well, with what they share with it in them. */
+const bedrock = { name: 'bedrock', source: 'src/command/bedrock.ts' } as const;
+
 /** What is in files of its own beside the program. */
-const beside = [tracing, awsSdk, slackSdk];
+const beside = [tracing, awsSdk, slackSdk, bedrock];
 
 /** The first line: half a generation of young objects is bounded (ADR 5), also where NODE_OPTIONS are others. */
 const startedBy = (node: string | undefined): string =>

@@ -14,6 +14,7 @@ import { type Display, LineDisplay, PictureDisplay } from './demo/display.ts';
 import { playExponential } from './demo/exponential-demo.ts';
 import { type Interruption, listenForInterruption } from './demo/interruption.ts';
 import { type Key, Keyboard } from './demo/keyboard.ts';
+import { playPercent } from './demo/percent-demo.ts';
 import { playPhased } from './demo/phased-demo.ts';
 import { keysOf, openShow, type Show, scenarioAfter } from './demo/show.ts';
 
@@ -33,12 +34,16 @@ export async function demoCommand(args: readonly string[]): Promise<number> {
   const interruption = listenForInterruption();
   try {
     const { options } = parsed;
-    return options.scenario === 'phased' || options.scenario === 'exponential'
+    return isInLines(options)
       ? await inLines(options, interruption)
       : await new Demo(options, interruption).run();
   } finally {
     interruption.release();
   }
+}
+
+function isInLines(options: DemoOptions | LinesDemoOptions): options is LinesDemoOptions {
+  return ['phased', 'exponential', 'percent'].includes(options.scenario);
 }
 
 /** Plays it in lines: there is one set, and nothing to compare. */
@@ -50,9 +55,14 @@ async function inLines(options: LinesDemoOptions, interruption: Interruption): P
   try {
     const ports = { clock, log, say };
     const { signal } = interruption;
-    return options.scenario === 'phased'
-      ? await playPhased(options, ports, signal)
-      : await playExponential(options, ports, signal);
+    switch (options.scenario) {
+      case 'phased':
+        return await playPhased(options, ports, signal);
+      case 'exponential':
+        return await playExponential(options, ports, signal);
+      default:
+        return await playPercent(options, ports, signal);
+    }
   } catch (error) {
     if (interruption.signal.aborted) return interruption.code ?? 1;
     process.stderr.write(`${errorOf(error).message}\n`);

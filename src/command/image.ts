@@ -1,4 +1,4 @@
-/** The program of an image: the operator alone. The demo and the embedded cluster are for checkouts. */
+/** The program of an image: the operator, and the tools for a bedrock.yaml. The demo and the embedded cluster are for checkouts. */
 import { basename } from 'node:path';
 import { runCommand } from './run.ts';
 
@@ -18,11 +18,13 @@ if (name === 'manager') {
   process.exitCode = await statefulset(args.slice(1));
 } else if (first === 'all') {
   process.exitCode = await all(args.slice(1));
+} else if (first === 'bedrock') {
+  process.exitCode = await bedrock(args.slice(1));
 } else if (first.startsWith('-')) {
   process.exitCode = await runCommand(args);
 } else {
   refuse(
-    `There is no command "${first}" here: an image has the operator alone, which takes flags, or all, phased-rollout, statefulset-rollout or zone-aware-controllers and flags`,
+    `There is no command "${first}" here: an image has the operator, which takes flags, or all, phased-rollout, statefulset-rollout or zone-aware-controllers and flags, and the command bedrock`,
   );
 }
 
@@ -45,6 +47,12 @@ async function zoneAware(given: readonly string[]): Promise<number> {
 async function all(given: readonly string[]): Promise<number> {
   const { allCommand } = await import('./all.ts');
   return allCommand(given);
+}
+
+/** In a bundle it is a file of its own, so that no operator holds it. */
+async function bedrock(given: readonly string[]): Promise<number> {
+  const { bedrockCommand } = await import('#command/bedrock.ts');
+  return bedrockCommand(given);
 }
 
 function refuse(message: string): void {

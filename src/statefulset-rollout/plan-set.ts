@@ -139,6 +139,12 @@ function planImmutable(
   };
 }
 
+/** Our own marks change with whatever else does; they are told where nothing else is. */
+function toldOf(paths: readonly string[]): string {
+  const others = paths.filter((path) => !path.includes('bedrock.operator.slack.com/'));
+  return (others.length === 0 ? paths : others).join(', ');
+}
+
 function planUpdate(
   pass: RolloutPass,
   { set }: RolledSet,
@@ -147,7 +153,7 @@ function planUpdate(
   const { progress } = pass;
   const unasked = planValidation(pass);
   if (unasked !== undefined) return unasked;
-  const message = `${paths.join(', ')} of ${set.name}`;
+  const message = `${toldOf(paths)} of ${set.name}`;
   if (progress.phase !== 'UpdatingStatefulSet') {
     return { phase: 'UpdatingStatefulSet', because: because('StatefulSetUpdated', message) };
   }

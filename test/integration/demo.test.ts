@@ -46,6 +46,16 @@ class Program {
     return Promise.race([promise, ended]);
   }
 
+  /** Asserts that each of `patterns` is in a line after that of the one before. */
+  toldInOrder(patterns: readonly RegExp[]): void {
+    let from = 0;
+    for (const pattern of patterns) {
+      const at = this.lines.slice(from).findIndex((line) => pattern.test(line));
+      assert.notEqual(at, -1, `${pattern.source} after line ${from} of\n${this.lines.join('\n')}`);
+      from += at + 1;
+    }
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
@@ -262,12 +272,52 @@ describe('the demo as a process', () => {
       /Step 6 takes 3 pods of zone zone-c$/,
       /zone-a ●●●● {2}zone-b ●●●● {2}zone-c ●●●●$/,
     ];
-    let from = 0;
-    for (const pattern of told) {
-      const at = demo.lines.slice(from).findIndex((line) => pattern.test(line));
-      assert.notEqual(at, -1, `${pattern.source} after line ${from} of\n${output()}`);
-      from += at + 1;
-    }
+    demo.toldInOrder(told);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  test('demo shows a version that breaks at 50 percent and is taken back, the next one at 1, 50 and 100, and what Slack is told', async () => {
+    const demo = new Program(['demo', '--once', '--scenario=percent', '--speed=10'], folder);
+    const output = (): string => demo.lines.join('\n');
+    assert.equal(await demo.exitCode(), 0, output());
+    const [time = '', ...rest] = demo.lines.slice(-4).toReversed();
+    assert.match(
+      time,
+      /^the rollback took \d+\.\d s: it replaced 3 pods and left 9 alone; the rollout took \d+\.\d s for 12 pods$/,
+    );
+    assert.deepEqual(rest, [
+      'after v2.5.0 had failed no pod went until it was taken back',
+      'no pod went twice for one version: 3 went for v2.5.0, 3 back, 12 for v2.5.1',
+      'most pods unavailable at once: 2 of 2 allowed',
+    ]);
+    demo.toldInOrder([
+      /●{12} {2}done: 12 of 12 pods at 50 percent are new and ready \(RolloutDone\)$/,
+      /somebody wants v2\.5\.0 at 1 percent$/,
+      /evicts: kv-prod-11, the last of them \(PodsEvicted\)$/,
+      /●·{11} {2}done: 1 of 12 pods at 1 percent are new and ready \(RolloutDone\)$/,
+      /│ ✅ Done · kv-prod · v2\.5\.0$/,
+      /v2\.5\.0 has a bug: it crashes in every pod but kv-prod-11$/,
+      /somebody wants v2\.5\.0 at 50 percent$/,
+      /waits for kv-prod-10, kv-prod-9 to be ready; .* \(AwaitingPods\)$/,
+      /●✗✗·{9} {2}failed: not done after 2 s; AwaitingPods: .* has CrashLoopBackOff.* \(RolloutFailed\)$/,
+      /│ ❌ Failed · kv-prod · v2\.5\.0$/,
+      /│ 🔴 kv-prod-10 {2}CrashLoopBackOff$/,
+      /│ {3}🔴 kv-prod-9 {2}v2\.5\.0 {2}failing: CrashLoopBackOff$/,
+      /│ {3}⚪ kv-prod-8 {2}v2\.4\.1 {2}to go$/,
+      /somebody takes v2\.5\.0 back: v2\.4\.1 at 100 percent$/,
+      /deletes at once: 2 pods .* cannot become ready: kv-prod-10, kv-prod-9 \(BrokenPodDeleted\)$/,
+      /evicts: kv-prod-11, the last of them \(PodsEvicted\)$/,
+      /●{12} {2}done: 12 of 12 pods at 100 percent are new and ready \(RolloutDone\)$/,
+      /│ ✅ Done · kv-prod · v2\.4\.1$/,
+      /somebody wants v2\.5\.1 at 1 percent$/,
+      /●·{11} {2}done: 1 of 12 pods at 1 percent /,
+      /somebody wants v2\.5\.1 at 50 percent$/,
+      /●{6}·{6} {2}done: 6 of 12 pods at 50 percent /,
+      /somebody wants v2\.5\.1 at 100 percent$/,
+      /●{12} {2}done: 12 of 12 pods at 100 percent /,
+      /│ ✅ Done · kv-prod · v2\.5\.1$/,
+      /│ {3}✅ kv-prod-0 {2}v2\.5\.1 {2}ready$/,
+    ]);
     assert.deepEqual(await readdir(folder), []);
   });
 

@@ -50,6 +50,16 @@ async function removeBudget(stage: PercentStage): Promise<void> {
   await stage.env.client.delete(resourceTypes.podDisruptionBudgets, key, { preconditions: {} });
 }
 
+test('a set that is written is told with what has changed, and without the marks of this program', async () => {
+  const { stage } = await settled();
+  await stage.edit({ statefulset: stage.carried('db:2') });
+  await stage.ended();
+  assert.deepEqual(await told(stage, 'StatefulSetUpdated'), [
+    'Normal spec.template.spec.containers[main].image of db',
+  ]);
+  await stage.close();
+});
+
 test('a pod that comes back new after a stop is a leak: status, condition, metric and one Event, and the phase stays [T-62, B-86, B-87]', async () => {
   const { stage, run } = await settled(6);
   await stage.edit({ percent: 50, statefulset: stage.carried('db:2') });

@@ -33,6 +33,10 @@ const demoCases: Record<string, { args: readonly string[]; want: object }> = {
     args: ['--scenario=exponential', '--pods=4', '--max-unavailable=3', '--speed=10'],
     want: { scenario: 'exponential', speed: 10, pods: 4, maxUnavailable: 3 },
   },
+  'rolls as many pods of one set by percentages': {
+    args: ['--scenario=percent', '--once', '--pods=3', '--max-unavailable=3'],
+    want: { scenario: 'percent', speed: 1, pods: 3, maxUnavailable: 3 },
+  },
   'lets the last of two win': { args: ['--pods=1', '--pods=2'], want: { ...usual, pods: 2 } },
 };
 
@@ -59,7 +63,7 @@ const refusals: Record<string, { args: readonly string[]; text: string }> = {
   'an option without its value': { args: ['--pods'], text: '--pods needs a value\n' },
   'an unknown scenario': {
     args: ['--scenario=fire'],
-    text: '--scenario must be rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale, drain, phased or exponential: got "fire"\n',
+    text: '--scenario must be rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale, drain, phased, exponential or percent: got "fire"\n',
   },
   'a limit where no pod is replaced': {
     args: ['--scenario=delayed-downscale', '--max-unavailable=2'],
@@ -72,6 +76,10 @@ const refusals: Record<string, { args: readonly string[]; text: string }> = {
   'a single pod where one has to go': {
     args: ['--scenario=delayed-downscale', '--pods=1'],
     text: '--pods must be an integer from 2 to 500: got "1"\n',
+  },
+  'fewer pods than percentages can part': {
+    args: ['--scenario=percent', '--pods=2'],
+    text: '--pods must be an integer from 3 to 500: got "2"\n',
   },
   'a half pod': {
     args: ['--pods=1.5'],

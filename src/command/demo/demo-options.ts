@@ -1,5 +1,6 @@
 import { type GivenOptions, numberOption, parseArguments } from './arguments.ts';
 import type { ExponentialDemoOptions } from './exponential-demo.ts';
+import type { PercentDemoOptions } from './percent-demo.ts';
 import type { PhasedDemoOptions } from './phased-demo.ts';
 
 /** What is played. */
@@ -36,7 +37,7 @@ export interface DemoOptions {
 }
 
 /** Plays that are told in lines, on a terminal, too. */
-export type LinesDemoOptions = PhasedDemoOptions | ExponentialDemoOptions;
+export type LinesDemoOptions = PhasedDemoOptions | ExponentialDemoOptions | PercentDemoOptions;
 
 /** The options, or what to print instead of starting, and the exit code. */
 export type DemoArguments =
@@ -66,10 +67,13 @@ beside them, changes the pod template and shows how the zones roll: one after th
                          phased: the set of examples/phased-rollout/ goes pod by pod, each only while a
                          query finds what it should; Prometheus is a real one where it is installed;
                          exponential: the set of examples/zone-aware-update/ goes zone by zone in ever
-                         larger steps, and an alarm of CloudWatch, a stand-in, rings in the middle
+                         larger steps, and an alarm of CloudWatch, a stand-in, rings in the middle;
+                         percent: a version of examples/statefulset-rollout/ breaks at 50 percent and is
+                         taken back, the next one goes from 1 to 50 and 100; Slack, a stand-in, shows it
   --speed N              divide all delays by N, from 0.1 to 100 (default 1)
   --pods N               pods of each zone, from 1 to 500 (default 6, 3 in drain and phased,
-                         12 in exponential); at least 2 where some of them go
+                         12 in exponential and, of the one set, in percent); at least 2 where some of
+                         them go, 3 in percent
   --max-unavailable N    pods of one zone that may be unavailable at once, from 1 to 500 (default 2,
                          8 in exponential); not where zones are scaled, which replaces no pod
   --help                 this text
@@ -93,10 +97,11 @@ export function parseDemoArguments(args: readonly string[]): DemoArguments {
   const scenario = options.get('scenario') ?? 'rollout';
   if (scenario === 'phased') return phased(options);
   if (scenario === 'exponential') return exponential(options);
+  if (scenario === 'percent') return percent(options);
   const known = scenarios.find((name) => name === scenario);
   if (known === undefined) {
     const wanted =
-      'rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale, drain, phased or exponential';
+      'rollout, broken-image, hiccup, hand-over, delayed-downscale, no-downscale, drain, phased, exponential or percent';
     return refused(`--scenario must be ${wanted}: got "${scenario}"`);
   }
   if (isScaling(known) && options.has('max-unavailable')) {
@@ -126,6 +131,14 @@ function exponential(options: GivenOptions): DemoArguments {
   return { kind: 'run', options: { scenario: 'exponential', speed, pods, maxUnavailable } };
 }
 
+/** One pod goes at 1 percent, another one at 50, and one stays. */
+function percent(options: GivenOptions): DemoArguments {
+  const numbers = withNumbers(options, 'rollout', 3);
+  if (numbers.kind === 'exit') return numbers;
+  const { speed, pods, maxUnavailable } = numbers.options;
+  return { kind: 'run', options: { scenario: 'percent', speed, pods, maxUnavailable } };
+}
+
 /** Whether zones are scaled rather than rolled. */
 function isScaling(scenario: Scenario): boolean {
   return scenario === 'delayed-downscale' || scenario === 'no-downscale';
@@ -135,11 +148,14 @@ type WithNumbers =
   | { readonly kind: 'run'; readonly options: DemoOptions }
   | Extract<DemoArguments, { readonly kind: 'exit' }>;
 
-function withNumbers(options: GivenOptions, scenario: Scenario): WithNumbers {
+/** @param fewest pods: where zones are scaled, one stays, and one goes */
+function withNumbers(
+  options: GivenOptions,
+  scenario: Scenario,
+  fewest: number = isScaling(scenario) ? 2 : 1,
+): WithNumbers {
   const speed = numberOption(options, 'speed', { min: 0.1, max: 100, isInteger: false });
   if (typeof speed === 'string') return refused(speed);
-  // One pod stays, and one goes.
-  const fewest = isScaling(scenario) ? 2 : 1;
   const pods = numberOption(options, 'pods', { min: fewest, max: 500, isInteger: true });
   if (typeof pods === 'string') return refused(pods);
   const limit = { min: 1, max: 500, isInteger: true };

@@ -19,6 +19,16 @@ export function isTerminating(pod: JsonObject): boolean {
   return textAt(pod, 'metadata', 'deletionTimestamp') !== '';
 }
 
+/** Whether a pod is being deleted, or is not there. */
+export function isGoing(pod: JsonObject | undefined): boolean {
+  return pod === undefined || isTerminating(pod);
+}
+
+/** The ordinal at the end of the name of a pod. */
+export function ordinalOf(pod: string): number {
+  return Number(pod.slice(pod.lastIndexOf('-') + 1));
+}
+
 /** Whether the Ready condition of `pod` is True. */
 export function isReady(pod: JsonObject | undefined): boolean {
   return objectsAt(pod, 'status', 'conditions').some(

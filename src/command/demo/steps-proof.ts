@@ -1,8 +1,7 @@
-import type { JsonObject } from '#base/json.ts';
 import { podsText } from '#base/pods-text.ts';
 import { textAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';
-import { isReady, isTerminating, revisionOf } from './pod-state.ts';
+import { isGoing, isReady, ordinalOf, revisionOf } from './pod-state.ts';
 
 /** What is known of one pod of the set. */
 interface Place {
@@ -137,14 +136,6 @@ export class StepsProof {
   }
 }
 
-function isGoing(pod: JsonObject | undefined): boolean {
-  return pod === undefined || isTerminating(pod);
-}
-
 function byOrdinal([one]: readonly [string, Place], [other]: readonly [string, Place]): number {
   return ordinalOf(other) - ordinalOf(one);
-}
-
-function ordinalOf(pod: string): number {
-  return Number(pod.slice(pod.lastIndexOf('-') + 1));
 }
