@@ -12,6 +12,8 @@ function rolling(percent = 100): RolloutPlay {
   return RolloutPlay.settled().edit({ percent }).want('v2');
 }
 
+const failed = { result: 'Failed', code: 'ProgressDeadlineExceeded', message: 'too slow' } as const;
+
 describe('a StatefulsetRollout whose set is not there', () => {
   test('makes it, all of it new whatever the percentage, and waits for it to be ready [T-10, T-11]', () => {
     const play = new RolloutPlay().edit({ percent: 25 });
@@ -209,6 +211,29 @@ describe('a rollout that has ended', () => {
     play.time += 600_000;
     assert.deepEqual(play.plan().progress, progress);
     assert.deepEqual(play.plan().requeue, { kind: 'await-change' });
+  });
+
+  test('counts how often its version was tried, from 1 for each version [B-21, E-4]', () => {
+    const play = rolling();
+    const attempts: number[] = [];
+    const fail = (): void => {
+      play.progress = { ...play.progress, phase: 'RolloutFailed', outcome: failed };
+    };
+    const again = (changes: Parameters<RolloutPlay['edit']>[0]): void => {
+      play.edit(changes).look();
+      attempts.push(play.progress.attempt);
+    };
+    again({ percent: 50 });
+    fail();
+    again({ identity: 'two' });
+    fail();
+    again({ percent: 100 });
+    play.run();
+    again({ identity: 'four' });
+    fail();
+    play.want('v3');
+    again({});
+    assert.deepEqual(attempts, [1, 2, 3, 1, 1]);
   });
 
   test('begins anew with another identity, and leaves the pods that are new alone [T-54]', () => {

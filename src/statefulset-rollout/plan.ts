@@ -36,7 +36,10 @@ export function planStatefulsetRollout(snapshot: RolloutSnapshot, now: Instant):
   }
   const seen = withDiscovered(withEvictions(progress, snapshot), snapshot.discovery);
   const pass: RolloutPass = { snapshot, spec: spec.value, progress: seen, now };
-  if (wanted.key !== progress.key) return planOf(begun(pass, wanted), beginning(pass));
+  if (wanted.key !== progress.key) {
+    const first = begun(pass, wanted);
+    return planOf(first, beginning(pass, first));
+  }
   const step = planPass(pass);
   return planOf(progressIn(pass, step), step);
 }
@@ -80,6 +83,7 @@ function begun(
   const { isCreator, isDeleted, lastEviction, batch, targetRevision, isRollback } = progress;
   const { partition } = progress;
   const isSameVersion = templateHash === progress.templateHash;
+  const hasFailed = progress.outcome?.result === 'Failed';
   return {
     ...noProgress,
     key,
@@ -92,7 +96,7 @@ function begun(
     partition,
     isRollback: isSameVersion && isRollback,
     isWritten: isSameVersion && progress.isWritten,
-    attempt: 1,
+    attempt: isSameVersion && hasFailed ? progress.attempt + 1 : 1,
     startedAt: now,
     lastProgress: now,
     rotated: isSameVersion ? progress.rotated : new Set(),
@@ -100,8 +104,9 @@ function begun(
   };
 }
 
-function beginning({ spec, snapshot }: RolloutPass): Step {
-  const message = `${spec.percent} percent of ${spec.set.name}, generation ${snapshot.resource.generation}`;
+function beginning({ spec, snapshot }: RolloutPass, { attempt }: RolloutProgress): Step {
+  const again = attempt > 1 ? `, attempt ${attempt}` : '';
+  const message = `${spec.percent} percent of ${spec.set.name}, generation ${snapshot.resource.generation}${again}`;
   return { phase: 'Pending', because: because('RolloutStarted', message) };
 }
 
