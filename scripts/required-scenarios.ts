@@ -120,4 +120,26 @@ export const scenarioLists: readonly ScenarioList[] = [
       97: 'a rollout and evictions under the Roles of the peer run on a real control plane (test/real/zone-aware-controllers.test.ts), which is skipped where there are no binaries',
     },
   },
+  {
+    document: 'StatefulsetRollout, section I',
+    // What runs nowhere but beside a real control plane, or a real Consul, claims them, too, and may be skipped.
+    files: /^(?:src\/(?!check\/consul-contract)|test\/integration\/)/,
+    prefix: 'T-',
+    width: 2,
+    last: 102,
+    required: [
+      [1, 3],
+      [5, 102],
+    ],
+    open: {
+      4: 'a rule of CEL, tried on a real control plane (test/real/statefulset-rollout-definition.test.ts), which is skipped where there are no binaries',
+    },
+    parts: {
+      39: 'not ready is not lost: a stale pod goes first that is stuck, not every one that is not ready (D-48)',
+      44: 'pods and sets are watched as well, so that passes follow any change: at least one follows, and it has the newest spec (D-62)',
+      45: 'there is no sweep for leaks, as pods are watched: what a partial rollout loses is told at once',
+      46: 'a pass may look, as its own status comes by the same watch; it writes and sends nothing',
+      56: 'broken pods that are taken back at once are those that are stuck (D-48)',
+    },
+  },
 ];

@@ -31,7 +31,7 @@ export interface CallbackReport {
   readonly reasonCode: string;
   readonly reason: string;
   readonly rolloutIdentity: string;
-  /** 1 for the first. */
+  /** Of the rollout, not of the callback: 1 for the first of its version, one more after each that has failed. */
   readonly attempt: number;
   /** 0 to 100. */
   readonly percentRequested: number;

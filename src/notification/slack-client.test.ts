@@ -60,7 +60,7 @@ function send(client: SlackClient, call: SlackCall = post): Promise<SlackResult>
   return client.send(call, new AbortController().signal);
 }
 
-test('send() posts a summary and a page below it, and changes both (C-1, C-3, T-74)', async (context) => {
+test('send() posts a summary and a page below it, and changes both [T-74] (C-1, C-3)', async (context) => {
   const { server, client } = await bench(context);
   const { hash: _hash, ...summary } = summaryContent(rolloutNews());
   const [page] = pageContents('web', [podNews(3)]);
@@ -229,7 +229,7 @@ const refusals: Record<
     about: ({ channels }) => channels.splice(0, 1, { id: 'C1', name: 'deploys', isClosed: true }),
     want: 'not_in_channel',
   },
-  'a message that is gone (T-77)': {
+  'a message that is gone [T-77]': {
     about: () => undefined,
     call: { ...parts, kind: 'update', channel: 'C0000001', ts: '1.5' },
     want: 'message_not_found',
@@ -283,7 +283,7 @@ describe('send() is refused', () => {
   }
 });
 
-test('send() sends nothing without a token (T-78)', async (context) => {
+test('send() sends nothing without a token [T-78]', async (context) => {
   for (const none of [undefined, '', ' \n', 'two\nlines', 'with space']) {
     const { server, client } = await bench(context, { token: () => Promise.resolve(none) });
     assert.deepEqual(await send(client), { kind: 'no-token' });

@@ -110,7 +110,7 @@ describe('summaryContent() says in a notification', () => {
       news: { phaseWord: 'Going back', version: 'v1' },
       want: 'Going back: web v1, 320 of 500 pods (50 %), prod-eu-1/search',
     },
-    'no mention that a name holds (T-75)': {
+    'no mention that a name holds [T-75]': {
       news: { set: '<!channel>', version: '&' },
       want: 'Waiting for pods: &lt;!channel&gt; &amp;, 320 of 500 pods (50 %), prod-eu-1/search',
     },
@@ -150,7 +150,7 @@ test('summaryContent() has another hash for another reason, and none for another
   assert.notEqual(summaryContent(rolloutNews({ startedAt: undefined })).hash, hash);
 });
 
-test('summaryContent() escapes what a pod says (T-75)', () => {
+test('summaryContent() escapes what a pod says [T-75]', () => {
   const failing = [{ name: 'web-1', message: '<!channel> & <b>' }];
   const { blocks } = summaryContent(rolloutNews({ failing }));
   const texts = blocks.flatMap(textsOf);
@@ -206,7 +206,7 @@ const anyNews: fc.Arbitrary<RolloutNews> = fc.record({
   updatedAt: fc.nat().map(instant),
 });
 
-test('summaryContent() is a message that Slack takes, whatever the cluster says (T-76)', () => {
+test('summaryContent() is a message that Slack takes, whatever the cluster says [T-76]', () => {
   fc.assert(
     fc.property(anyNews, (news) => {
       for (const content of [summaryContent(news), supersededContent(summaryContent(news))]) {

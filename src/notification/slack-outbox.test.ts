@@ -107,7 +107,7 @@ const cases: Record<string, Case> = {
       '5 post 2 q',
     ],
   },
-  'waits as long as Slack says, and sends the newest then (T-72)': {
+  'waits as long as Slack says, and sends the newest then [T-72]': {
     wants: [
       [0, text('a')],
       [5, text('b')],
@@ -123,7 +123,7 @@ const cases: Record<string, Case> = {
     answer: (_, at) => (at === 0 ? { kind: 'rate-limited', retryAfter: undefined } : undefined),
     want: ['0 post 0 a', '30 post 0 a'],
   },
-  'posts anew what is gone, and its pages below it (T-77)': {
+  'posts anew what is gone, and its pages below it [T-77]': {
     wants: [
       [0, { ...text('a'), pages: [shown('p')] }],
       [10, { ...text('b'), pages: [shown('p')] }],
@@ -151,7 +151,7 @@ const cases: Record<string, Case> = {
     until: 400,
     want: ['0 post 0 a', '10 update 0 b', '11 post 0 b', '20 update 0 c', '320 post 0 d'],
   },
-  'stops where there is no channel (T-73)': {
+  'stops where there is no channel [T-73]': {
     wants: [
       [0, text('a')],
       [10, { ...text('b'), phase: 'RolloutDone' }],
@@ -220,7 +220,7 @@ const cases: Record<string, Case> = {
     until: 3_600,
     want: ['0 post 0 a', '400 post 0 a'],
   },
-  'looks for a token every minute where there is none (T-78)': {
+  'looks for a token every minute where there is none [T-78]': {
     wants: [[0, text('a')]],
     answer: (_, at) => (at < 100_000 ? { kind: 'no-token' } : undefined),
     until: 300,
@@ -445,7 +445,7 @@ describe('planSending()', () => {
   }
 });
 
-test('planSending() updates by the id that the post was answered with (T-74)', () => {
+test('planSending() updates by the id that the post was answered with [T-74]', () => {
   const play = new OutboxPlay();
   play.want(text('a'));
   play.runTo(5_000);
@@ -626,7 +626,7 @@ function assertRates({ calls }: OutboxPlay): void {
   }
 }
 
-test('a rollout of 1,000 pods, 100 at a time, makes 21 messages that end true (T-71, F-5)', () => {
+test('a rollout of 1,000 pods, 100 at a time, makes 21 messages that end true [T-71] (F-5)', () => {
   const play = new OutboxPlay();
   const pagesAt = (done: number): WantedThread['pages'] => {
     const pods = Array.from({ length: 1_000 }, (_, ordinal) => {

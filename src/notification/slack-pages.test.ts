@@ -63,7 +63,7 @@ describe('pageContents() makes', () => {
     'one page of one pod': { count: 1, want: [1] },
     'one page of 50 pods': { count: 50, want: [50] },
     'two pages of 51 pods': { count: 51, want: [50, 1] },
-    'three pages of 130 pods (T-70)': { count: 130, want: [50, 50, 30] },
+    'three pages of 130 pods [T-70]': { count: 130, want: [50, 50, 30] },
     'twenty pages of 1,000 pods (C-5)': { count: 1_000, want: Array(20).fill(50) },
   };
   for (const [name, { count, want }] of Object.entries(cases)) {
@@ -114,7 +114,7 @@ test('pageContents() keeps the ordinal of a long name', () => {
   assert.match(page ? (namesOf(page)[0] ?? '') : '', /^a{20,}…-7$/);
 });
 
-test('pageContents() escapes what a pod says (T-75)', () => {
+test('pageContents() escapes what a pod says [T-75]', () => {
   const hostile = donePod(1, { isReady: false, message: '<!channel> & <b>' });
   const [page] = pageContents('web', [hostile]);
   assert.ok(page && linesOf(page)[0]?.endsWith('failing: &lt;!channel&gt; &amp; &lt;b&gt;'));
@@ -139,7 +139,7 @@ const anyPod = fc.record({
   message: anyText,
 });
 
-test('pageContents() makes messages that Slack takes, whatever pods say (T-76)', () => {
+test('pageContents() makes messages that Slack takes, whatever pods say [T-76]', () => {
   fc.assert(
     fc.property(anyText, fc.array(anyPod, { maxLength: 120, size: 'max' }), (set, target) => {
       const pages = pageContents(set, target);

@@ -2,6 +2,8 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
+import { isGivenUp } from '#control/unless-sent.ts';
+import { isRequestFailure } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { secretValue } from '#kubernetes/secret-value.ts';
 import {
@@ -63,7 +65,7 @@ export class CallbackAttempts {
    * Makes one attempt.
    *
    * @returns the progress after it; undefined where it was given up, and does not count
-   * @throws OverruledError where the Lease is not held any more, and what reading the Secret fails with
+   * @throws OverruledError where the Lease is not held any more, and what ends a request that was not sent
    */
   async attempt(
     { rollout, progress, status }: EndedRollout,
@@ -109,8 +111,14 @@ export class CallbackAttempts {
     signal: AbortSignal,
   ): Promise<Signing> {
     if (place === undefined) return this.#ownKey();
-    const key = await secretValue(this.#ports.client, { namespace, ...place }, signal);
-    if (key !== undefined && key.length > 0) return { kind: 'known', key };
+    try {
+      const key = await secretValue(this.#ports.client, { namespace, ...place }, signal);
+      if (key !== undefined && key.length > 0) return { kind: 'known', key };
+    } catch (error) {
+      if (!isRequestFailure(error) || isGivenUp(error, signal)) throw error;
+      // It counts as an attempt: a Role that does not permit it would keep the rollout, and its deletion, for ever.
+      return keyMissing(`Secret ${place.name} cannot be read: ${errorOf(error).message}`);
+    }
     return keyMissing(`there is no key to sign with in Secret ${place.name} under ${place.key}`);
   }
 

@@ -30,7 +30,7 @@ export function callbackReport(parts: ReportParts): CallbackReport | undefined {
     reasonCode: outcome.code,
     reason: outcome.message,
     rolloutIdentity: spec.value.identity,
-    attempt: callback.attempts + 1,
+    attempt: Math.max(1, progress.attempt),
     percentRequested: spec.value.percent,
     percentDeployed: progress.percentDeployed,
     resource: { cluster, namespace, name, uid, generation },

@@ -39,8 +39,8 @@ function isOpen({ deliveredStage }: RolloutProgress, { stageId }: CallbackTarget
   return deliveredStage !== stageId;
 }
 
-/** The callback that is still to be delivered; undefined where none is. */
-function openCallback(
+/** Returns the callback that is still to be delivered; undefined where none is. */
+export function openCallback(
   progress: RolloutProgress,
   target: CallbackTarget | undefined,
 ): CallbackProgress | undefined {
@@ -65,21 +65,26 @@ function outcomeIn({ progress, spec, now }: RolloutPass): Partial<RolloutProgres
   return { finishedAt, ...(isDone && { percentDeployed: spec.percent }) };
 }
 
-/** Returns the progress after one attempt that ended as `verdict` says. @param next of a failure that may pass */
+/**
+ * Returns the progress after one attempt that ended as `verdict` says. Nobody is called again about a resource that is deleted.
+ *
+ * @param next of a failure that may pass
+ */
 export function calledBack(
   progress: RolloutProgress,
   verdict: Exclude<CallbackVerdict, { kind: 'given-up' }>,
   next?: NextAttempt,
 ): RolloutProgress {
-  const { callback } = progress;
+  const { callback, phase } = progress;
+  const again = next?.kind === 'attempt' && phase !== 'Deleting' ? next.at : undefined;
   const last = next?.kind === 'used-up' ? next.because : verdict.because;
   const attempted: CallbackProgress = {
     ...callback,
     attempts: callback.attempts + 1,
     code: last.reason,
     message: last.message,
-    nextAttempt: next?.kind === 'attempt' ? next.at : undefined,
-    isOver: next?.kind !== 'attempt',
+    nextAttempt: again,
+    isOver: again === undefined,
   };
   if (verdict.kind !== 'delivered') return { ...progress, callback: attempted };
   return { ...progress, callback: attempted, deliveredStage: callback.stageId };

@@ -25,6 +25,19 @@ describe('parallelism', () => {
     assert.equal(play.mostAway, 2);
   });
 
+  test('of 1,000 pods and a tenth is a hundred, the highest, at once [T-31]', () => {
+    const play = new RolloutPlay();
+    play.spec = { ...play.spec, set: { ...play.spec.set, replicas: 1_000 } };
+    play.budgets = [{ ...budgetOf(0), maxUnavailable: '10%' }];
+    play.allowed = 1_000;
+    play.run();
+    play.done.length = 0;
+    play.want('v2').rest();
+    const first = play.done.find((each) => each.startsWith('evict')) ?? '';
+    const want = Array.from({ length: 100 }, (_, index) => 999 - index);
+    assert.equal(first, `evict ${want.join(' ')}`);
+  });
+
   test('is one by one without a budget [T-32]', () => {
     const play = rolling();
     play.budgets = [];

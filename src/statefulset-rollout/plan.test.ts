@@ -1,13 +1,18 @@
 /** What a StatefulsetRollout does from its beginning to its end, played by hand. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { seconds } from '#base/units.ts';
+import { after, instant, seconds } from '#base/units.ts';
 import { RolloutPlay } from '#testing/rollout-play.ts';
+import { noCallback } from './callback-progress.ts';
+import { calledBack } from './plan-callback.ts';
+import { noProgress } from './progress.ts';
 
 /** A settled play of ten pods on v1 that is to roll v2 out at `percent`. */
 function rolling(percent = 100): RolloutPlay {
   return RolloutPlay.settled().edit({ percent }).want('v2');
 }
+
+const failed = { result: 'Failed', code: 'ProgressDeadlineExceeded', message: 'too slow' } as const;
 
 describe('a StatefulsetRollout whose set is not there', () => {
   test('makes it, all of it new whatever the percentage, and waits for it to be ready [T-10, T-11]', () => {
@@ -208,6 +213,29 @@ describe('a rollout that has ended', () => {
     assert.deepEqual(play.plan().requeue, { kind: 'await-change' });
   });
 
+  test('counts how often its version was tried, from 1 for each version [B-21, E-4]', () => {
+    const play = rolling();
+    const attempts: number[] = [];
+    const fail = (): void => {
+      play.progress = { ...play.progress, phase: 'RolloutFailed', outcome: failed };
+    };
+    const again = (changes: Parameters<RolloutPlay['edit']>[0]): void => {
+      play.edit(changes).look();
+      attempts.push(play.progress.attempt);
+    };
+    again({ percent: 50 });
+    fail();
+    again({ identity: 'two' });
+    fail();
+    again({ percent: 100 });
+    play.run();
+    again({ identity: 'four' });
+    fail();
+    play.want('v3');
+    again({});
+    assert.deepEqual(attempts, [1, 2, 3, 1, 1]);
+  });
+
   test('begins anew with another identity, and leaves the pods that are new alone [T-54]', () => {
     const play = rolling();
     play.rest();
@@ -301,6 +329,58 @@ describe('a resource that is deleted', () => {
     play.look();
     assert.deepEqual(play.done, ['release-set StatefulSetReleased']);
   });
+
+  const callback = { url: 'https://deploys.example', stageId: 'one' };
+
+  test('calls a failure back once the set is gone, half way and once, and goes [B-83]', () => {
+    const play = rolling().edit({ callback });
+    play.rest();
+    play.isDeleting = true;
+    play.done.length = 0;
+    play.look();
+    assert.equal(play.look(), 'Deleting CallingBack');
+    assert.deepEqual(play.done, ['delete-set', 'call-back']);
+    const { outcome } = play.progress;
+    assert.deepEqual([outcome?.result, outcome?.code], ['Failed', 'Deleted']);
+    play.progress = { ...play.progress, callback: { ...play.progress.callback, isOver: true } };
+    play.rest();
+    assert.deepEqual(play.done, ['delete-set', 'call-back', 'remove-finalizer']);
+  });
+
+  test('calls back how it had ended where nobody could be told of that yet [B-83]', () => {
+    const play = RolloutPlay.settled().edit({ callback });
+    const nextAttempt = after(play.now, seconds(300));
+    const tried = { ...noCallback, stageId: 'one', attempts: 3, nextAttempt };
+    play.progress = { ...play.progress, phase: 'CallingBack', callback: tried };
+    play.isDeleting = true;
+    play.look();
+    play.look();
+    assert.deepEqual(play.done, ['delete-set', 'call-back']);
+    assert.equal(play.progress.outcome?.result, 'Done');
+  });
+
+  test('calls nobody back who knows how it ended [B-83]', () => {
+    const play = RolloutPlay.settled().edit({ callback });
+    play.progress = { ...play.progress, deliveredStage: 'one' };
+    play.isDeleting = true;
+    play.rest();
+    assert.deepEqual(play.done, ['delete-set', 'remove-finalizer']);
+  });
+});
+
+test('an attempt to call back about a resource that is deleted is the last one [B-83]', () => {
+  const because = { reason: 'ReceiverUnavailable', message: 'answered 503' } as const;
+  const at = instant(1_000);
+  const callback = { ...noCallback, stageId: 'one' };
+  for (const [phase, isOver] of [
+    ['CallingBack', false],
+    ['Deleting', true],
+  ] as const) {
+    const progress = { ...noProgress, phase, callback };
+    const told = calledBack(progress, { kind: 'temporary', because }, { kind: 'attempt', at });
+    assert.equal(told.callback.isOver, isOver, phase);
+    assert.equal(told.callback.nextAttempt, isOver ? undefined : at, phase);
+  }
 });
 
 test('a set that is made anew over its pods keeps them [T-16]', () => {

@@ -1,9 +1,9 @@
 import { problemText } from '#base/parsed.ts';
 import { type Instant, millis } from '#base/units.ts';
-import { setRef } from '#control/refs.ts';
 import { isAsked, planEnd } from './plan-callback.ts';
 import { unlessLate } from './plan-deadline.ts';
 import type { RolloutPlan } from './plan-decision.ts';
+import { planDeletion } from './plan-deletion.ts';
 import { withDiscovered } from './plan-discovery.ts';
 import { because, planOf, type RolloutPass, type Step } from './plan-outcome.ts';
 import { planPinAtRest } from './plan-pin-switch.ts';
@@ -19,7 +19,7 @@ import type { RolledSet, RolloutSnapshot, WantedRollout } from './snapshot.ts';
 export function planStatefulsetRollout(snapshot: RolloutSnapshot, now: Instant): RolloutPlan {
   const { resource, wanted } = snapshot;
   const { progress, spec } = resource;
-  if (resource.isDeleting) return planOf(progress, planDeletion(snapshot));
+  if (resource.isDeleting) return planOf(progress, planDeletion(snapshot, now));
   if (!resource.hasFinalizer) {
     const message = 'nothing is done to the set without it';
     const action = { kind: 'add-finalizer' } as const;
@@ -36,7 +36,10 @@ export function planStatefulsetRollout(snapshot: RolloutSnapshot, now: Instant):
   }
   const seen = withDiscovered(withEvictions(progress, snapshot), snapshot.discovery);
   const pass: RolloutPass = { snapshot, spec: spec.value, progress: seen, now };
-  if (wanted.key !== progress.key) return planOf(begun(pass, wanted), beginning(pass));
+  if (wanted.key !== progress.key) {
+    const first = begun(pass, wanted);
+    return planOf(first, beginning(pass, first));
+  }
   const step = planPass(pass);
   return planOf(progressIn(pass, step), step);
 }
@@ -80,6 +83,7 @@ function begun(
   const { isCreator, isDeleted, lastEviction, batch, targetRevision, isRollback } = progress;
   const { partition } = progress;
   const isSameVersion = templateHash === progress.templateHash;
+  const hasFailed = progress.outcome?.result === 'Failed';
   return {
     ...noProgress,
     key,
@@ -92,7 +96,7 @@ function begun(
     partition,
     isRollback: isSameVersion && isRollback,
     isWritten: isSameVersion && progress.isWritten,
-    attempt: 1,
+    attempt: isSameVersion && hasFailed ? progress.attempt + 1 : 1,
     startedAt: now,
     lastProgress: now,
     rotated: isSameVersion ? progress.rotated : new Set(),
@@ -100,8 +104,9 @@ function begun(
   };
 }
 
-function beginning({ spec, snapshot }: RolloutPass): Step {
-  const message = `${spec.percent} percent of ${spec.set.name}, generation ${snapshot.resource.generation}`;
+function beginning({ spec, snapshot }: RolloutPass, { attempt }: RolloutProgress): Step {
+  const again = attempt > 1 ? `, attempt ${attempt}` : '';
+  const message = `${spec.percent} percent of ${spec.set.name}, generation ${snapshot.resource.generation}${again}`;
   return { phase: 'Pending', because: because('RolloutStarted', message) };
 }
 
@@ -178,52 +183,4 @@ function isOwn(snapshot: RolloutSnapshot): boolean {
   const { target, owner } = snapshot;
   const isContested = owner !== undefined || contestOf(snapshot) !== undefined;
   return !isContested && target?.set.isDeleting === false;
-}
-
-function planDeletion({ resource, target, owner }: RolloutSnapshot): Step {
-  const phase = 'Deleting';
-  if (!resource.hasFinalizer) {
-    return { phase, because: because('AwaitingDeletion', 'what others keep is theirs') };
-  }
-  const gone: Step = {
-    phase,
-    because: because('StatefulSetReleased', 'nothing is left that belongs to it'),
-    action: { kind: 'remove-finalizer' },
-    changes: { isDeleted: target === undefined },
-  };
-  if (target === undefined || owner !== undefined || !target.isOurs) return gone;
-  const { set } = target;
-  if (isKept(resource, target)) {
-    const message = `${set.name} keeps running, without the marks of ${resource.name}`;
-    return {
-      phase,
-      because: because('StatefulSetReleased', message),
-      action: { kind: 'release-set', set: setRef(set), revision: set.resourceVersion },
-    };
-  }
-  if (set.isDeleting) {
-    return { phase, because: because('AwaitingDeletion', `waiting for ${set.name} to be gone`) };
-  }
-  return {
-    phase,
-    because: because(
-      'StatefulSetDeleted',
-      `${set.name}, as ${resource.name} is deleted that made it`,
-    ),
-    action: { kind: 'delete-set', set: setRef(set) },
-  };
-}
-
-/**
- * Whether the set stays when the resource goes; a spec that cannot be read deletes nothing. That it is made is stored before
- * it is: somebody else may have been faster, so that what is there says whose it is.
- */
-function isKept(
-  { isOrphaning, spec, progress }: RolloutSnapshot['resource'],
-  { isControlled }: RolledSet,
-): boolean {
-  if (isOrphaning || spec.kind === 'invalid') return true;
-  const { deletionPolicy } = spec.value;
-  const isMade = progress.isCreator && isControlled;
-  return deletionPolicy === 'Auto' ? !isMade : deletionPolicy === 'Orphan';
 }

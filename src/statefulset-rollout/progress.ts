@@ -51,7 +51,7 @@ export interface RolloutProgress {
   /** Empty before the first rollout, and after a spec that could not be read. */
   readonly key: string;
   readonly templateHash: string;
-  /** 1 for the first. */
+  /** 1 for the first; one more where a rollout of the same version has failed and begins anew. */
   readonly attempt: number;
   readonly startedAt: Instant | undefined;
   readonly finishedAt: Instant | undefined;

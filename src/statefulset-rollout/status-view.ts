@@ -149,7 +149,10 @@ function countsOf({ snapshot, plan }: StatusParts, places: readonly Place[]): Js
   };
 }
 
-function leakOf({ snapshot, plan }: StatusParts, places: readonly Place[]): JsonObject {
+function leakOf(
+  { rollout, snapshot, plan, now }: StatusParts,
+  places: readonly Place[],
+): JsonObject {
   const { resource, target } = snapshot;
   const { spec } = resource;
   const leaked = places.filter(isLeaked);
@@ -157,7 +160,13 @@ function leakOf({ snapshot, plan }: StatusParts, places: readonly Place[]): Json
   if (spec.kind === 'invalid' || (leaked.length === 0 && pinned === undefined)) return {};
   const pods = leaked.slice(0, mostLeaked).map(({ name }) => name);
   const policy = spec.value.leakPolicy;
-  return { leak: { policy, leakedReplicas: leaked.length, pods, ...pinned } };
+  const since = leaked.length > 0 && { since: leakedSince(rollout.writtenStatus, now) };
+  return { leak: { policy, leakedReplicas: leaked.length, pods, ...since, ...pinned } };
+}
+
+/** Since when there has been a leak on end, whatever pods came and went. */
+function leakedSince(writtenStatus: JsonObject, now: Instant): string {
+  return stringAt(objectAt(writtenStatus, 'leak'), 'since') ?? formatUtcSeconds(now);
 }
 
 /** The partition in force. */

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { instant, seconds } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/utc-seconds.ts';
+import { objectAt } from '#statefulset/parse-fields.ts';
 import { RolloutPlay } from '#testing/rollout-play.ts';
 import { T0 } from '#testing/views.ts';
 import { parseRollout, type RolloutView } from './parse-resource.ts';
@@ -161,7 +163,17 @@ describe('formatStatus()', () => {
     play.run();
     play.put(2, { template: 'v2', uid: 'new' });
     const leaking = statusOf(play);
-    assert.deepEqual(leaking['leak'], { policy: 'Report', leakedReplicas: 1, pods: ['web-2'] });
+    const since = formatUtcSeconds(play.now);
+    assert.deepEqual(leaking['leak'], {
+      policy: 'Report',
+      leakedReplicas: 1,
+      pods: ['web-2'],
+      since,
+    });
+    play.time += 60_000;
+    play.put(1, { template: 'v2', uid: 'newer' });
+    const later = objectAt(statusOf(play, leaking), 'leak');
+    assert.deepEqual([later['leakedReplicas'], later['since']], [2, since]);
     play.edit({ percent: 100 }).run();
     assert.equal(play.evicted.get('new'), undefined);
     assert.equal(statusOf(play)['leak'], undefined);

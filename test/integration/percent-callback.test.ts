@@ -51,7 +51,7 @@ test('[T-87] a rollout that is done is told once, with all that is known of it, 
   await opened.close();
 });
 
-test('[T-87, E-5] attempts of one outcome have one key, by the resource, its rollout, its stage and its end', async () => {
+test('[T-87] [E-5] attempts of one outcome have one key, by the resource, its rollout, its stage and its end', async () => {
   const opened = await settled();
   const { receiver } = opened;
   receiver.answers.push(answered(503), answered(503));
@@ -79,6 +79,8 @@ test('[T-88] a receiver that cannot be told now is called again, ever later, and
   const times = receiver.calls.map(({ at }) => at);
   const waits = times.slice(1).map((at, index) => Math.round((at - (times[index] ?? 0)) / 1_000));
   assert.deepEqual(waits, [2, 4, 8]);
+  // The same is told each time, to the byte.
+  assert.equal(new Set(receiver.calls.map(({ body }) => body)).size, 1);
   await opened.close();
 });
 
@@ -144,9 +146,14 @@ test('[T-91] a retry under the stage that was told of a failure tells it of its 
   await opened.edit({ rolloutIdentity: 'two' });
   await opened.ended();
   assert.deepEqual(
-    receiver.calls.map(({ told }) => told['result']),
-    ['failure', 'success'],
+    receiver.calls.map(({ told }) => [told['result'], told['attempt'], told['rolloutIdentity']]),
+    [
+      ['failure', 1, 'one'],
+      ['success', 2, 'two'],
+    ],
   );
+  await opened.env.clock.advance(seconds(20));
+  assert.match(opened.messages('RolloutStarted').join('\n'), /attempt 2/);
   await opened.close();
 });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
-import { numberAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { rolloutReasons } from '#statefulset-rollout/rollout-reasons.ts';
 import { type PercentRun, PercentStage } from './percent-stage.ts';
@@ -60,7 +60,7 @@ test('a set that is written is told with what has changed, and without the marks
   await stage.close();
 });
 
-test('a pod that comes back new after a stop is a leak: status, condition, metric and one Event, and the phase stays [T-62, B-86, B-87]', async () => {
+test('a pod that comes back new after a stop is a leak: status, condition, metric and one Event, and the phase stays [T-62] [B-86, B-87]', async () => {
   const { stage, run } = await settled(6);
   await stage.edit({ percent: 50, statefulset: stage.carried('db:2') });
   await stage.ended();
@@ -72,11 +72,8 @@ test('a pod that comes back new after a stop is a leak: status, condition, metri
     () => numberAt(stage.status(), 'readyReplicas') === 6 && stage.status()['leak'] !== undefined,
     minutes(5),
   );
-  assert.deepEqual(stage.status()['leak'], {
-    policy: 'Report',
-    leakedReplicas: 1,
-    pods: ['db-2'],
-  });
+  const { since, ...leak } = objectAt(stage.status(), 'leak');
+  assert.deepEqual(leak, { policy: 'Report', leakedReplicas: 1, pods: ['db-2'] });
   const leaked = objectsAt(stage.status(), 'pods').filter((pod) => pod['leaked'] === true);
   assert.deepEqual(
     leaked.map((pod) => textAt(pod, 'name')),
@@ -88,10 +85,12 @@ test('a pod that comes back new after a stop is a leak: status, condition, metri
   assert.match((await told(stage, 'VersionLeak')).join('\n'), /^Warning db-2 came back on the new/);
   await stage.env.clock.advance(minutes(11));
   assert.equal(times(stage, 'VersionLeak'), 1);
+  assert.match(typeof since === 'string' ? since : '', /^\d{4}-.*Z$/);
+  assert.equal(objectAt(stage.status(), 'leak')['since'], since);
   await stage.close();
 });
 
-test('a leaked pod is not let go again, and the leak ends with the rollout that reaches it [T-63, B-86]', async () => {
+test('a leaked pod is not let go again, and the leak ends with the rollout that reaches it [T-63] [B-86]', async () => {
   const { stage, run } = await settled(6);
   await stage.edit({ percent: 50, statefulset: stage.carried('db:2') });
   await stage.ended();
@@ -119,7 +118,7 @@ test('where all are new by leaking the condition says so, and the phase stays [B
   await stage.close();
 });
 
-test('no rollout from its beginning to its end, nor one that is created paused, is taken for a leak [T-51, B-86]', async () => {
+test('no rollout from its beginning to its end, nor one that is created paused, is taken for a leak [T-51] [B-86]', async () => {
   const { stage } = await settled();
   const seen = new Set<string>();
   stage.env.cluster.eventLog.onCommit(() => void seen.add(stage.condition('VersionLeak')));
@@ -137,7 +136,7 @@ test('no rollout from its beginning to its end, nor one that is created paused, 
   await stage.close();
 });
 
-test('0 percent writes the set, lets no pod go, and warns that a lost one comes back new [T-26, B-37]', async () => {
+test('0 percent writes the set, lets no pod go, and warns that a lost one comes back new [T-26] [B-37]', async () => {
   const { stage } = await settled();
   await stage.edit({ percent: 0, statefulset: stage.carried('db:2') });
   await stage.ended();
@@ -152,7 +151,7 @@ test('0 percent writes the set, lets no pod go, and warns that a lost one comes 
   await stage.close();
 });
 
-test('OrderedReady is followed by the budget all the same, shown, and told once a rollout [T-41, B-52]', async () => {
+test('OrderedReady is followed by the budget all the same, shown, and told once a rollout [T-41] [B-52]', async () => {
   const { stage } = await settled(4, { podManagementPolicy: 'OrderedReady' });
   const ordered = { podManagementPolicy: 'OrderedReady' };
   await stage.edit({ statefulset: stage.carried('db:2', ordered) });
@@ -169,7 +168,7 @@ test('OrderedReady is followed by the budget all the same, shown, and told once 
   await stage.close();
 });
 
-test('without a budget pods go one at a time, which is told once a rollout [T-32, G-11]', async () => {
+test('without a budget pods go one at a time, which is told once a rollout [T-32] [G-11]', async () => {
   const { stage } = await settled();
   await removeBudget(stage);
   await stage.edit({ statefulset: stage.carried('db:2') });

@@ -79,7 +79,7 @@ const wrong: Readonly<Record<string, SlackResult>> = {
 };
 
 for (const [what, result] of Object.entries(wrong)) {
-  test(`[T-73, T-78, C-17] a rollout whose Slack ${what} is as fast as one without`, async () => {
+  test(`[T-73, T-78] [C-17] a rollout whose Slack ${what} is as fast as one without`, async () => {
     const opened = await settled();
     const { slack, env } = opened;
     slack.answers.push(...Array.from({ length: 200 }, () => result));

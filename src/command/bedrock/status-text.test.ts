@@ -59,6 +59,7 @@ test('statusText() tells what is deployed, by whom, and which conditions are bad
           targetReplicas: 2,
           updatedReplicas: 1,
         },
+        leak: { leakedReplicas: 2, pods: ['kv-0', 'kv-1'], since: '2026-01-01T00:00:10Z' },
         conditions: [
           { type: 'Ready', status: 'False', reason: 'x', message: 'y' },
           {
@@ -80,6 +81,7 @@ test('statusText() tells what is deployed, by whom, and which conditions are bad
   pods:      3 of 4 ready, 2 in service discovery, 1 updated of 2 that are to be
   pause:     paused by request
   rollout:   identity r1, attempt 1, since 2026-01-01T00:00:00Z
+  leak:      2 pods since 2026-01-01T00:00:10Z
   condition: CallbackDelivered False: HostNotAllowed: b.example
   condition: VersionLeak True: Leaked: kv-0
 `,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import { podsText } from '#base/pods-text.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { arrayAt, integerAt, objectAt, objectsIn, stringAt } from '#statefulset/parse-fields.ts';
 import { podsIn } from '#statefulset-rollout/status.ts';
@@ -20,6 +21,7 @@ export function statusText(object: KubernetesObject): string {
     ...field('set', setText(status)),
     ...field('pause', pauseText(object, status)),
     ...field('rollout', rolloutText(status)),
+    ...field('leak', leakText(status)),
     ...some('condition', objectsIn(arrayAt(status, 'conditions')).flatMap(conditionText)),
     ...some('pod', pods.flatMap(podText)),
   ];
@@ -93,6 +95,15 @@ function rolloutText(status: JsonObject): string {
     ['until', word(rollout, 'finishedAt')],
   ];
   return parts.flatMap(([label, text]) => (text === '' ? [] : [`${label} ${text}`])).join(', ');
+}
+
+/** Pods that came back new before they were reached, and since when there have been some. */
+function leakText(status: JsonObject): string {
+  const leak = objectAt(status, 'leak');
+  const count = integerAt(leak, 'leakedReplicas') ?? 0;
+  if (count === 0) return '';
+  const since = word(leak, 'since');
+  return [podsText(count), since === '' ? '' : `since ${since}`].join(' ').trim();
 }
 
 /** Those that are not as they should be; the first two tell what phase and reason tell already. */
