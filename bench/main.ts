@@ -1,5 +1,6 @@
 /**
- * Runs benchmarks and says whether each figure reaches its bound.
+ * Runs benchmarks and says whether each figure reaches its bound. One file a bench; what they measure is run as users run
+ * it, and no test depends on a figure.
  *
  *     npm run bench -- <name> … | all  [--size full|tiny] [--cluster embedded|real] [--json]
  */

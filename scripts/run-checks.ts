@@ -1,6 +1,7 @@
 /**
  * Runs the named scripts of package.json, as many at a time as there are processors, and shows the output
- * of those only that fail; of the others, the lines that begin with `note: `.
+ * of those only that fail; of the others, the lines that begin with `note: `. The checks, and what generates files, are the
+ * other scripts; each is a line of package.json.
  *
  *     node scripts/run-checks.ts check:format check:lint
  */

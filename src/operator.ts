@@ -1,3 +1,7 @@
+/**
+ * The composition root, with the other files `operator-*.ts`: caches, budgets, webhooks and controllers are put together
+ * here. It decides nothing about a pod; each room below knows only its own part.
+ */
 import { aborted } from '#base/aborted.ts';
 import { atMost } from '#base/at-most.ts';
 import { seconds } from '#base/units.ts';

@@ -1,4 +1,8 @@
-/** The Deployment of the operator: what the manifests, the chart and the kustomize base are made of. */
+/**
+ * The Deployment of the operator, of which manifests, chart and kustomize base are made; the other files of this folder
+ * add what each form has. They only build objects: what is written, and where, is decided by generate-deploy.ts and
+ * generate-install.ts.
+ */
 
 /** What the operator, and all that is its alone, is called. */
 export const name = 'rollout-operator';

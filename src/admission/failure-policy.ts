@@ -33,6 +33,15 @@ const watched = [
   { label: 'MutatingWebhook', type: resourceTypes.mutatingWebhookConfigurations },
 ] as const;
 
+/** Declares the gauge of failure policies in `registry`; it has no series until a configuration is seen. */
+export function declareFailurePolicies(registry: MetricsRegistry): PolicyGauge {
+  return registry.gauge({
+    name: 'kube_validating_webhook_failure_policy',
+    help: 'Failure policy of a webhook: 1 for the one in force, 0 for the other.',
+    labels: ['type', 'webhook', 'policy'],
+  });
+}
+
 /**
  * Shows the failure policies of our webhook configurations as a gauge (M10, M14…M17), until `signal` aborts. A webhook
  * that goes takes its series with it (against M18).
@@ -41,11 +50,7 @@ export async function collectFailurePolicies(
   options: FailurePolicyOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const gauge: PolicyGauge = options.registry.gauge({
-    name: 'kube_validating_webhook_failure_policy',
-    help: 'Failure policy of a webhook: 1 for the one in force, 0 for the other.',
-    labels: ['type', 'webhook', 'policy'],
-  });
+  const gauge = declareFailurePolicies(options.registry);
   await Promise.all(
     watched.map(async ({ label, type }) => {
       const informer = createInformer({

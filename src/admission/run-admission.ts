@@ -1,3 +1,7 @@
+/**
+ * The admission webhooks: one file each, a server that has bounds for all that it takes, and one way from a review to its
+ * answer. What cannot be found out is denied; the budgets that evictions ask are rooms of their own.
+ */
 import { aborted } from '#base/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';

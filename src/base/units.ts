@@ -1,3 +1,7 @@
+/**
+ * The words that every room shares: here instants, spans and counts, as types that cannot be taken for one another. The
+ * room knows nothing of Kubernetes, reads no clock and does no I/O.
+ */
 import type { Brand } from './brand.ts';
 
 /** A span of time in milliseconds; may be negative or fractional. */

@@ -1,3 +1,7 @@
+/**
+ * The certificate of the webhooks: made, renewed before it expires, shared by all replicas in a Secret, and its CA written
+ * where the API server looks. The room serves nothing; whoever listens is told of each change.
+ */
 import type { Because } from '#base/because.ts';
 import { after, type Instant, instant } from '#base/units.ts';
 import type { Authority, Leaf, SecretContent, SecretState } from './api.ts';

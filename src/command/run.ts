@@ -1,3 +1,7 @@
+/**
+ * What the program does by each of its names: one file a command, which opens the real world and hands it on. Nothing is
+ * decided here; the demo and the tools for a `bedrock.yaml` have folders of their own.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';

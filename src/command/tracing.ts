@@ -69,8 +69,8 @@ function withMissingFile(error: unknown): never {
 
 const losses: readonly SpanLoss[] = ['QueueFull', 'NotSent'];
 
-/** Counts the spans that are lost; from 0 on, so that the first ones show in a rate. */
-function lossCounter(registry: MetricsRegistry): (why: SpanLoss, spans: number) => void {
+/** Declares the count of spans that are lost in `registry`; from 0 on, so that the first ones show in a rate. */
+export function lossCounter(registry: MetricsRegistry): (why: SpanLoss, spans: number) => void {
   const lost = registry.counter({
     name: 'rollout_operator_lost_spans_total',
     help: 'Spans that no collector got, as too many waited to be sent or as it did not take them.',

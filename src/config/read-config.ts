@@ -1,3 +1,7 @@
+/**
+ * From a command line to one frozen configuration, or to all that is wrong with it. What a flag brings about is decided
+ * where the configuration is used; of the operator's flags nothing else reads one.
+ */
 import type { Parsed } from '#base/parsed.ts';
 import { valid } from '#base/parsed.ts';
 import type { Millis } from '#base/units.ts';

@@ -1,3 +1,7 @@
+/**
+ * The loop that all capabilities share: a key is looked at, planned, what is missing is seen to, and requests leave only
+ * as a plan of that very moment has them. What is wanted of a group or a resource is decided by its capability.
+ */
 import type { Clock } from '#base/clock.ts';
 import { type Millis, millis } from '#base/units.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';

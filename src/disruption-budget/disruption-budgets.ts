@@ -1,3 +1,7 @@
+/**
+ * ZoneAwarePodDisruptionBudgets: what they say, which pods they are about, and what is wrong with them. Who is given what
+ * is decided by `disruption/`, and stored by `control/`.
+ */
 import { assertNever } from '#base/assert-never.ts';
 import type { Clock } from '#base/clock.ts';
 import { getOrAdd } from '#base/get-or-add.ts';

@@ -1,3 +1,7 @@
+/**
+ * Who may take which pod away, and what has been given already: one ledger a budget. The room is pure; the ledger is
+ * stored by `control/`, and which pods a budget is about is known by the rooms of budgets.
+ */
 import type { BudgetRef } from './budget.ts';
 import type { Reservation } from './reservation.ts';
 

@@ -1,3 +1,7 @@
+/**
+ * A Kubernetes API server with its controllers and kubelets, in the process and in virtual time. It answers as a real one
+ * does, which the conversations of `test/differential/` hold it to, or refuses and says so; the operator never imports it.
+ */
 import type { JsonObject } from '#base/json.ts';
 import { Activity } from './activity.ts';
 import { ADMINISTRATOR } from './administrator.ts';

@@ -1,3 +1,7 @@
+/**
+ * All that is said to an API server, and all that is kept of its answers: client, watches, caches, queue, Lease, Events.
+ * The room knows no rollout; what is read, and what for, is decided above.
+ */
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
 import type { KubernetesObject } from './object.ts';

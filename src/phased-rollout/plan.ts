@@ -1,3 +1,7 @@
+/**
+ * The rollout of one set by its partition, a PhasedRollout: each step waits for its checks. The room owns that resource
+ * and the annotation of its owner; questions are asked by `check/`, pods are replaced by the StatefulSet controller.
+ */
 import { assertNever } from '#base/assert-never.ts';
 import { problemText } from '#base/parsed.ts';
 import type { Instant } from '#base/units.ts';

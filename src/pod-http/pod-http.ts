@@ -1,3 +1,7 @@
+/**
+ * Calls of pods by HTTP: where each is reached, how long it may take, how many at once. What is asked, and what an answer
+ * means, is known to whoever calls.
+ */
 import type { Millis } from '#base/units.ts';
 
 /** One call of a pod. */

@@ -1,3 +1,7 @@
+/**
+ * The replicas of the sets of a group: they follow a leader, mirror another resource, or are forced, and pods are asked
+ * before they go. Whether pods are replaced is not its business, but a pass that scales does not roll.
+ */
 import type { Instant } from '#base/units.ts';
 import type { Decision, Plan, Requeue, Scale } from '#control/decision.ts';
 import type { SetSnapshot } from '#control/group-sets.ts';

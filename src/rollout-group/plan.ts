@@ -1,3 +1,7 @@
+/**
+ * The rollout of a group: zone after zone, never more pods away than its limit. The room says which pods are to go and
+ * why; they are deleted by `control/`, and the sets' replicas are `replica-coordination/`.
+ */
 import type { Instant } from '#base/units.ts';
 import type { Decision, Plan } from '#control/decision.ts';
 import { because } from '#control/refs.ts';

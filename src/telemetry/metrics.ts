@@ -1,3 +1,7 @@
+/**
+ * What people and programs see of a running process: metrics, log lines, traces, and the plain server that shows them.
+ * Rooms above say what happened, in words of their own; how that is named and counted is decided here.
+ */
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';

@@ -1,3 +1,7 @@
+/**
+ * What tests are made of, the whole program on the embedded cluster in virtual time among it; README.md says what to take
+ * for which test. Only tests import this room.
+ */
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, minutes } from '#base/units.ts';
 import type { Controllers } from '#embedded-cluster/controllers/start-controllers.ts';

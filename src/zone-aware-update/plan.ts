@@ -1,3 +1,7 @@
+/**
+ * The update of one set over several zones, a ZoneAwareUpdate: ever more pods at once, a zone at a time, while no alarm
+ * rings. The room owns that resource; what a zone is to a pod, and who may take it, is decided below.
+ */
 import { problemText } from '#base/parsed.ts';
 import type { Instant } from '#base/units.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';

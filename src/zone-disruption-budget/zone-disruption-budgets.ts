@@ -1,3 +1,7 @@
+/**
+ * ZoneDisruptionBudgets: what they select, how many pods of a zone may be away, and their status. Who is given what is
+ * decided by `disruption/`, and stored by `control/`.
+ */
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Monotonic, seconds } from '#base/units.ts';

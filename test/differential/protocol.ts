@@ -1,4 +1,7 @@
-/** Conversations about single rules of the protocol, by their numbers in embedded-cluster §24. */
+/**
+ * Conversations about single rules of the protocol, one file a subject; the other files here hold them with two servers
+ * and compare. Where the two differ the embedded one is wrong, or accepted-differences.ts says why not.
+ */
 import { protocolPods } from './protocol-pods.ts';
 import { protocolReads } from './protocol-reads.ts';
 import { protocolSets } from './protocol-sets.ts';

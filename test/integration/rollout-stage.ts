@@ -1,3 +1,7 @@
+/**
+ * The stage of a rolling group: the program on the embedded cluster, judged at the end. Integration tests have one such
+ * stage a capability, and show what takes more than one room; none needs anything but this checkout.
+ */
 import assert from 'node:assert/strict';
 import { instant, type Millis, minutes, seconds } from '#base/units.ts';
 import type { JudgeOptions } from '#testing/chosen-invariants.ts';

@@ -1,6 +1,10 @@
+/**
+ * A switch by which the embedded cluster lies in one way, and the scenario that must catch it. The folder shows that
+ * scenarios rest on what the cluster does, and changes nothing where no switch is on.
+ */
 import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 
-/** A switch by which the embedded cluster lies in one way (LN-5), and the scenario that must catch it. */
+/** One lie. */
 export interface Lie {
   /** The row of embedded-cluster.md §22. */
   readonly trap: `FT-${number}`;

@@ -50,9 +50,10 @@ export const peerMetrics: Readonly<
   kube_validating_webhook_failure_policy: { type: 'gauge', labels: ['type', 'webhook', 'policy'] },
 };
 
-/** What the table of docs/metrics.md lists: `name type labels`, the labels sorted. */
+/** What the first table of docs/metrics.md lists, that of groups: `name type labels`, the labels sorted. */
 export function documentedMetrics(page: string): readonly string[] {
-  const rows = page
+  const [first = ''] = page.split('\n## ');
+  const rows = first
     .split('\n')
     .filter((line) => /^\| `[a-z_]+`.* \| (?:counter|gauge|histogram) \|/.test(line));
   return rows.flatMap((row) => {

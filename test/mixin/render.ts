@@ -1,5 +1,6 @@
 /**
- * Renders deploy/mixin into deploy/mixin/rendered:
+ * Renders deploy/mixin into deploy/mixin/rendered. The tests beside it try every expression with promtool, and against
+ * scrapes of the program.
  *
  *     npm run mixin
  */

@@ -1,3 +1,7 @@
+/**
+ * What a scenario needs of a cluster, so that it is written once and runs on the embedded and on a real one. What one of
+ * them cannot do is a feature, with a reason; nothing else may skip.
+ */
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
 import type { Commit } from '#embedded-cluster/event-log.ts';

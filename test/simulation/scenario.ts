@@ -1,3 +1,7 @@
+/**
+ * Stories that are told once without faults, and then with each fault at each request or event. The folder has the faults,
+ * and compares the ends; what must hold is in `src/testing/invariants/`.
+ */
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';

@@ -1,3 +1,7 @@
+/**
+ * A small deploy API, for trying out the flow with its callbacks. It keeps nothing but what stands in the cluster, and is
+ * no part of the operator.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { ApiError, isInvalid } from '#kubernetes/api-error.ts';

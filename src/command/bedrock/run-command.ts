@@ -1,3 +1,7 @@
+/**
+ * Tools for a `bedrock.yaml`: read, check, convert, and deploy it phase by phase. They write StatefulsetRollouts as any
+ * user would; what these bring about is `statefulset-rollout/`.
+ */
 import { quoted } from '#base/quoted.ts';
 import { ApiDriver } from './api-driver.ts';
 import { keyOf } from './apply-resources.ts';

@@ -1,3 +1,7 @@
+/**
+ * How the server has requests reviewed by webhooks: which are asked, in which order, and what their answers do. The
+ * webhooks of the operator are `src/admission/`, and share no line with it.
+ */
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { requestsOf } from '#embedded-cluster/activity.ts';

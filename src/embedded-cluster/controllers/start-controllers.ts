@@ -1,3 +1,7 @@
+/**
+ * The controllers of the cluster: StatefulSets, budgets, endpoints, namespaces, garbage. They see and write through the
+ * server alone, as real ones do.
+ */
 import { errorOf } from '#base/error-of.ts';
 import { millis } from '#base/units.ts';
 import { SeededRandom } from '#embedded-cluster/seeded-random.ts';

@@ -1,3 +1,7 @@
+/**
+ * Custom resources: from a definition to a type that is served, pruned, defaulted and validated. What all types have in
+ * common is `rest/`.
+ */
 import type { Timer } from '#base/clock.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';

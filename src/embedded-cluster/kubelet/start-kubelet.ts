@@ -1,3 +1,7 @@
+/**
+ * Nodes that play their pods: scheduling, volumes, starts, probes and ends, at times that a test sets. No program runs in
+ * such a pod.
+ */
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';

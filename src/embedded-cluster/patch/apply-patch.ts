@@ -1,3 +1,7 @@
+/**
+ * The patches of Kubernetes, each by its own document. The folder knows values only; who may write what is decided by
+ * `rest/`.
+ */
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 import { refusalText, serverSideApply } from '#embedded-cluster/refusals.ts';

@@ -1,3 +1,7 @@
+/**
+ * Requests in protobuf, as client-go writes them, to JSON, for the kinds that messages.ts has. All else is refused where
+ * the type of content is looked at, in `rest/`.
+ */
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonArray, isJsonObject } from '#base/json.ts';
 import type { Field, FieldType, Message } from './message.ts';

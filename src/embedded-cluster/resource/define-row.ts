@@ -1,3 +1,6 @@
+/**
+ * One row for each served type: its names, defaults, checks and columns. What is done with a row is `rest/`.
+ */
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 import type { Column, ResourceRow, SubresourceRow, Verb } from '#embedded-cluster/resource-row.ts';

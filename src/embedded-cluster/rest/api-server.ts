@@ -1,3 +1,7 @@
+/**
+ * Requests as the API server takes them: paths, verbs, preconditions, and the answers in its words. What a type is, is
+ * `resource/`; what is stored, `store/`.
+ */
 import type { FaultAction, Faults, FaultTarget } from '#embedded-cluster/faults.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
 import { groupResource } from '#embedded-cluster/status-errors.ts';

@@ -1,3 +1,7 @@
+/**
+ * The fields that each kind may have, by which an object is decoded strictly and lists are merged. Whether a value is
+ * allowed is checked by `resource/`.
+ */
 import type { ListMerge } from '#embedded-cluster/resource-row.ts';
 
 /** What a leaf holds on the wire. `bytes` is base64 text, `json` anything at all, `ignored` is known but never stored. */

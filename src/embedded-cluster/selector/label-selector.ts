@@ -1,3 +1,7 @@
+/**
+ * Selectors of labels and fields, in the forms that requests and objects have them. The folder matches, and reads no
+ * store.
+ */
 import { assertNever } from '#base/assert-never.ts';
 import type { JsonObject } from '#base/json.ts';
 import { isJsonArray, isJsonObject } from '#base/json.ts';

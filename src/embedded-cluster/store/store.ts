@@ -1,3 +1,7 @@
+/**
+ * What etcd is to a real server: versions, revisions, and the history that watches read. It knows no type; what may be
+ * stored is decided by `rest/`.
+ */
 import type { JsonObject } from '#base/json.ts';
 import { isSameJson, metadataOf } from '#embedded-cluster/json-fields.ts';
 import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';

@@ -1,3 +1,7 @@
+/**
+ * Watches: from which revision, which events, bookmarks, and how a stream ends. Events come from `store/`; how they travel
+ * is up to the transport.
+ */
 import type { JsonObject } from '#base/json.ts';
 import { millis, seconds } from '#base/units.ts';
 import { collectionOf } from '#embedded-cluster/rest/commit.ts';

@@ -1,3 +1,7 @@
+/**
+ * The promises that hold in every history, one file each, for the judge. They read what was committed and said, and
+ * nothing of the operator's code.
+ */
 import type { Instant } from '#base/units.ts';
 import type { Call, Commit } from '#embedded-cluster/event-log.ts';
 import type { Removal, ScaleDown } from '../removal.ts';

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { withDiagram } from './generate-diagram.ts';
+
+const root = join(import.meta.dirname, '..');
+const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
+const extension = /\.(?:ts|md|json|sh|patch|yaml|libsonnet)$/;
+
+/** A path that the page names, and the folders in which a name without one may be. */
+interface Named {
+  readonly path: string;
+  readonly line: number;
+  /** The folder that was named last; in sections on a way a bare name is there and nowhere else. */
+  readonly folder: string;
+  readonly isOnWay: boolean;
+}
+
+function namedPaths(text: string): readonly Named[] {
+  let folder = '';
+  let isOnWay = false;
+  return text.split('\n').flatMap((content, at) => {
+    if (content.startsWith('## ')) isOnWay = content.startsWith('## The way of ');
+    return [...content.matchAll(/`([^`]+)`/g)]
+      .map(([, word = '']) => word)
+      .filter((word) => /^[\w./<>*-]+$/.test(word) && (word.includes('/') || extension.test(word)))
+      .map((path) => {
+        if (path.includes('/')) folder = folderOf(path);
+        return { path, line: at + 1, folder, isOnWay };
+      });
+  });
+}
+
+function folderOf(path: string): string {
+  const absolute = join(root, path);
+  return existsSync(absolute) && statSync(absolute).isDirectory() ? path : dirname(path);
+}
+
+/** A `<word>` stands for any name. */
+function isThere(pattern: string): boolean {
+  const glob = pattern.replaceAll(/<\w+>/g, '*');
+  return glob.includes('*')
+    ? globSync(glob, { cwd: root }).length > 0
+    : existsSync(join(root, glob));
+}
+
+function isFound({ path, folder, isOnWay }: Named): boolean {
+  if (path.includes('/')) return isThere(path);
+  if (isThere(join(folder, path))) return true;
+  return !isOnWay && (isThere(path) || isThere(join('src/*', path)));
+}
+
+test('docs/architecture.md has the diagram that `npm run diagram` draws', () => {
+  assert.equal(page, withDiagram(page));
+});
+
+test('each path that docs/architecture.md names is there', () => {
+  const named = namedPaths(page);
+  assert.ok(named.length > 150, `${named.length} paths`);
+  const missing = named.filter((each) => !isFound(each));
+  assert.deepEqual(
+    missing.map(({ path, line }) => `line ${line}: ${path}`),
+    [],
+  );
+});
+
+test('each link of docs/architecture.md leads to a file', () => {
+  const links = [...page.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => link);
+  assert.ok(links.length > 0);
+  assert.deepEqual(
+    links.filter((link) => !existsSync(join(root, 'docs', link))),
+    [],
+  );
+});
+
+test('each command that docs/architecture.md names is a script of package.json', () => {
+  const names = [...page.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
+  assert.deepEqual(
+    names.filter((name) => !Object.hasOwn(scripts, name)),
+    [],
+  );
+});
+
+test('docs/architecture.md explains each room of src/, and at most 30 words', () => {
+  const rooms = globSync('src/*/', { cwd: root });
+  assert.deepEqual(
+    rooms.filter((room) => !page.includes(`\`${room.replace(/\/?$/, '/')}\``)),
+    [],
+  );
+  const [, words = ''] = page.split('## Words');
+  const rows = words.split('\n## ')[0]?.match(/^\| \w/gm) ?? [];
+  assert.ok(rows.length <= 31, `${rows.length - 1} words, and the heading`);
+});
+
+test('each file that src/testing/README.md names is there', () => {
+  const text = readFileSync(join(root, 'src/testing/README.md'), 'utf8');
+  const names = [...text.matchAll(/`([\w./-]+(?:\.ts|\/))`/g)].map(([, name = '']) => name);
+  assert.ok(names.length > 40, `${names.length} files`);
+  assert.deepEqual(
+    names.filter(
+      (name) => !existsSync(join(root, name.includes('/integration') ? '' : 'src/testing', name)),
+    ),
+    [],
+  );
+});
+
+/** Files that a folder which the page does not list begins with. */
+const furtherMainFiles: readonly string[] = [
+  'src/command/bedrock/run-command.ts',
+  'src/command/bedrock-api/deploy-api.ts',
+  'src/embedded-cluster/admission/webhook-admission.ts',
+  'src/embedded-cluster/controllers/start-controllers.ts',
+  'src/embedded-cluster/crd/definition-lifecycle.ts',
+  'src/embedded-cluster/kubelet/start-kubelet.ts',
+  'src/embedded-cluster/patch/apply-patch.ts',
+  'src/embedded-cluster/protobuf/decode-protobuf.ts',
+  'src/embedded-cluster/resource/define-row.ts',
+  'src/embedded-cluster/rest/api-server.ts',
+  'src/embedded-cluster/schema/field-schema.ts',
+  'src/embedded-cluster/selector/label-selector.ts',
+  'src/embedded-cluster/store/store.ts',
+  'src/embedded-cluster/watch/open-watch.ts',
+  'src/testing/invariants/invariant.ts',
+  'bench/main.ts',
+  'scripts/run-checks.ts',
+  'scripts/install/deployment.ts',
+  'test/differential/protocol.ts',
+  'test/fuzz/main.ts',
+  'test/image/run.ts',
+  'test/integration/rollout-stage.ts',
+  'test/lies/lie.ts',
+  'test/mixin/render.ts',
+  'test/real/scenarios.test.ts',
+  'test/real-cluster/run.ts',
+  'test/scenarios/env.ts',
+  'test/simulation/scenario.ts',
+];
+
+/** Rooms whose file does not begin so yet; to be emptied. */
+const withoutHeader: ReadonlySet<string> = new Set([
+  'src/check/plan-check.ts',
+  'src/notification/slack-outbox.ts',
+  'src/statefulset-rollout/plan.ts',
+]);
+
+test('the file that a room begins with says in two sentences what the room is for', () => {
+  const rows = [...page.matchAll(/^\| `(src\/[^`]*)`.*\| `([^`]+)` \|$/gm)];
+  const ofRooms = rows.map(([, room = '', file = '']) =>
+    file.includes('/') ? file : `${room}${file}`,
+  );
+  assert.ok(ofRooms.length > 20, `${ofRooms.length} rooms`);
+  const silent = [...ofRooms, ...furtherMainFiles].filter((path) => {
+    const [, comment = ''] = /^\/\*\*(.*?)\*\//s.exec(readFileSync(join(root, path), 'utf8')) ?? [];
+    return (comment.match(/[^\s.][.:](?=\s)/g) ?? []).length < 2;
+  });
+  assert.deepEqual(new Set(silent), withoutHeader);
+});
