@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tokenize } from './source-tokens.ts';
+import { proseOf, tokenize } from './source-tokens.ts';
 
 /** Each token as `kind text`, with the kind of names and punctuators left out. */
 function tokens(source: string): readonly string[] {
@@ -90,4 +90,20 @@ test('tokenize() counts lines through comments and templates', () => {
       ['c', 5],
     ],
   );
+});
+
+test('proseOf() tells comments and literals with their lines, also inside a template', () => {
+  const source = [
+    '// one',
+    "const a = 'two'; /* three",
+    ' four */ const b = `five ${f(/* six */ "seven")} eight`;',
+  ].join('\n');
+  assert.deepEqual(proseOf(source), [
+    { kind: 'comment', text: '// one', line: 1 },
+    { kind: 'comment', text: '/* three\n four */', line: 2 },
+    { kind: 'literal', text: 'two', line: 2 },
+    { kind: 'comment', text: '/* six */', line: 3 },
+    { kind: 'literal', text: 'five ${} eight', line: 3 },
+    { kind: 'literal', text: 'seven', line: 3 },
+  ]);
 });

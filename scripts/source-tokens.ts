@@ -30,8 +30,27 @@ export function tokenize(source: string): readonly Token[] {
   return reader.tokens;
 }
 
+/** What people read in a source: a comment, or the text of a literal. */
+export interface Prose {
+  readonly kind: 'comment' | 'literal';
+  readonly text: string;
+  /** Of its beginning, from 1. */
+  readonly line: number;
+}
+
+/** Returns the comments and the literals of `source`, in order of their lines; a comment still has its slashes and stars. */
+export function proseOf(source: string): readonly Prose[] {
+  const reader = new TokenReader(source);
+  reader.readUntilBrace();
+  const literals = reader.tokens
+    .filter(({ kind }) => kind === 'string' || kind === 'template')
+    .map(({ text, line }): Prose => ({ kind: 'literal', text, line }));
+  return [...reader.comments, ...literals].toSorted((a, b) => a.line - b.line);
+}
+
 class TokenReader {
   readonly tokens: Token[] = [];
+  readonly comments: Prose[] = [];
   readonly #source: string;
   #at = 0;
   #line = 1;
@@ -102,8 +121,11 @@ class TokenReader {
   }
 
   #skipBlanks(): number {
-    while (this.#match(blank) !== undefined);
-    return this.#at;
+    for (let line = this.#line; ; line = this.#line) {
+      const text = this.#match(blank)?.[0];
+      if (text === undefined) return this.#at;
+      if (text.trim() !== '') this.comments.push({ kind: 'comment', text, line });
+    }
   }
 
   #mayStartRegex(): boolean {
