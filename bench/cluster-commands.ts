@@ -1,5 +1,6 @@
 import type { EvictionCommands } from './eviction-commands.ts';
 import type { Observation } from './group-watch.ts';
+import type { PercentCommands } from './percent-commands.ts';
 import type { GroupsOptions } from './workload.ts';
 
 /** How the operator reaches the cluster. */
@@ -18,6 +19,8 @@ export interface RestartOptions {
   readonly milliseconds: number;
   /** Share by which each step varies. */
   readonly jitter: number;
+  /** Whether native budgets are kept, too. @default false */
+  readonly hasBudgets?: boolean;
 }
 
 /** What the operator asked of the API server, by `verb resource`, such as `delete pods`. */
@@ -83,7 +86,7 @@ export interface ClusterCommands {
 }
 
 /** All that the process of the cluster can be asked to do. */
-export interface AllCommands extends ClusterCommands, EvictionCommands {}
+export interface AllCommands extends ClusterCommands, EvictionCommands, PercentCommands {}
 
 /** One command on its way to the process of the cluster. */
 export interface CommandMessage {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { millis } from '#base/units.ts';
 import type { User } from '#embedded-cluster/cluster.ts';
 import {
+  type ControllerName,
   type Controllers,
   startControllers,
 } from '#embedded-cluster/controllers/start-controllers.ts';
@@ -109,7 +110,9 @@ export class ClusterHost implements ClusterCommands {
   }
 
   async pace(restart: RestartOptions): Promise<void> {
-    this.#controllers = startControllers({ ...this.#parts(), only: ['statefulset'] });
+    const only: readonly ControllerName[] =
+      restart.hasBudgets === true ? ['statefulset', 'disruption'] : ['statefulset'];
+    this.#controllers = startControllers({ ...this.#parts(), only });
     this.#kubelet = startKubelet({ ...this.#parts(), delays: delaysOf(restart) });
     await Promise.all([this.#controllers.ready, this.#kubelet.ready]);
     // What they have to write at their start, such as the nodes.

@@ -3,14 +3,16 @@ import { errorOf } from '#base/error-of.ts';
 import type { AnswerMessage, CommandMessage } from './cluster-commands.ts';
 import { ClusterHost } from './cluster-host.ts';
 import { EvictionHost } from './eviction-host.ts';
+import { PercentHost } from './percent-host.ts';
 
 type Command = (argument: unknown) => Promise<unknown>;
 
 const host = new ClusterHost();
-const evictions = new EvictionHost(host);
+/** Each has commands of its own; what is none of theirs is the cluster's. */
+const others = [new EvictionHost(host), new PercentHost(host)];
 
 async function run({ name, argument }: CommandMessage): Promise<unknown> {
-  const owner = name in evictions ? evictions : host;
+  const owner = others.find((each) => name in each) ?? host;
   const commands = owner as unknown as Readonly<Record<string, Command>>;
   return commands[name]?.call(owner, argument);
 }

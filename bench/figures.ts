@@ -20,6 +20,7 @@ const issue15 = 'issue 15';
 const evictions = 'goals of evictions under a budget';
 const phased = 'goals of PhasedRollouts';
 const zoneAware = 'goals of zone-aware controllers';
+const percent = 'goals of StatefulsetRollouts';
 const safety = 'reliability.md EXCL-1, MAXU-1';
 
 /** Every bound of every bench, in one place. */
@@ -160,6 +161,32 @@ export const bounds = {
     isSpeed: true,
   },
   'zones or pods away beyond a step': { unit: '', atMost: 0, from: safety, isSpeed: false },
+  'rollout by percent ÷ perfect driver': { unit: '×', atMost: 1.15, from: percent, isSpeed: true },
+  'pods away beyond the budget': { unit: '', atMost: 0, from: safety, isSpeed: false },
+  'evictions under way at once': { unit: '', atMost: 10, from: percent, isSpeed: false },
+  'bytes of a status of 1,000 pods': { unit: 'KiB', atMost: 400, from: percent, isSpeed: false },
+  'status writes beyond one a batch and one a second': {
+    unit: '',
+    atMost: 0,
+    from: percent,
+    isSpeed: true,
+  },
+  'posts to Slack of a rollout': { unit: '', atMost: 21, from: percent, isSpeed: false },
+  'calls of Slack a second': { unit: '/s', atMost: 1, from: percent, isSpeed: false },
+  // Nobody waits for all of them where the size is tiny.
+  'messages of Slack that do not show the end': {
+    unit: '',
+    atMost: 0,
+    from: percent,
+    isSpeed: true,
+  },
+  'requests while all rollouts have ended': { unit: '', atMost: 0, from: percent, isSpeed: false },
+  'RSS with 200 StatefulsetRollouts and 10,000 pods': {
+    unit: 'MiB',
+    atMost: 150,
+    from: percent,
+    isSpeed: true,
+  },
   'RSS with 10,000 governed pods': { unit: 'MiB', atMost: 140, from: evictions, isSpeed: true },
 } as const satisfies Readonly<Record<string, Bound>>;
 

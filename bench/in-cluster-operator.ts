@@ -17,6 +17,9 @@ const [command, ...rest] = process.argv.slice(2);
 if (command === 'zone-aware-controllers') {
   const { zoneAwareControllersCommand } = await import('#command/zone-aware-controllers.ts');
   process.exitCode = await zoneAwareControllersCommand(rest, connection);
+} else if (command === 'statefulset-rollout') {
+  const { statefulsetRolloutCommand } = await import('#command/statefulset-rollout.ts');
+  process.exitCode = await statefulsetRolloutCommand(rest, connection);
 } else {
   process.exitCode = await runCommand(process.argv.slice(2), connection);
 }

@@ -12,6 +12,8 @@ import { bundle } from './bundle.ts';
 import { evictions } from './evictions.ts';
 import { type Findings, formatFindings, type Size } from './figures.ts';
 import { idle } from './idle.ts';
+import { percentRest } from './percent-rest.ts';
+import { percentRollouts } from './percent-rollouts.ts';
 import { phasedChecks } from './phased-checks.ts';
 import { phasedRollouts } from './phased-rollouts.ts';
 import { reaction } from './reaction.ts';
@@ -40,6 +42,8 @@ const benches: Readonly<Record<string, Bench>> = {
   'zone-updates': zoneUpdates,
   'zone-evictions': zoneEvictions,
   'zone-memory': zoneMemory,
+  'percent-rollouts': percentRollouts,
+  'percent-rest': percentRest,
 };
 
 interface Choice {

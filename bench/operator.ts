@@ -19,13 +19,14 @@ import { namespace } from './workload.ts';
 export type Way = 'in-cluster' | 'kubeconfig';
 
 /** A name under which the program is started that has flags and probes of its own. */
-export type Door = 'phased-rollout' | 'zone-aware-controllers';
+export type Door = 'phased-rollout' | 'statefulset-rollout' | 'zone-aware-controllers';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const programs: Readonly<Record<Way | Door, string>> = {
   kubeconfig: main,
   'in-cluster': fileURLToPath(new URL('in-cluster-operator.ts', import.meta.url)),
   'phased-rollout': main,
+  'statefulset-rollout': main,
   'zone-aware-controllers': main,
 };
 /** Where it tells that it is ready. */
@@ -33,6 +34,7 @@ const readyPaths: Readonly<Record<Way | Door, string>> = {
   kubeconfig: '/ready',
   'in-cluster': '/ready',
   'phased-rollout': '/readyz',
+  'statefulset-rollout': '/readyz',
   'zone-aware-controllers': '/readyz',
 };
 
@@ -192,7 +194,7 @@ function flagsOf(
   way: keyof typeof programs,
   { port, file }: { readonly port: number; readonly file: string },
 ): readonly string[] {
-  if (way === 'phased-rollout' || way === 'zone-aware-controllers') {
+  if (way !== 'in-cluster' && way !== 'kubeconfig') {
     // The peers of one of them serve metrics at a fixed port otherwise.
     const probes = `--health-probe-bind-address=127.0.0.1:${port}`;
     return [way, `--kubeconfig=${file}`, probes, '--metrics-bind-address=0'];

@@ -14,7 +14,7 @@ import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-
 import { tellRollout } from './rollout-reasons.ts';
 import type { RolloutWitness } from './rollout-witness.ts';
 import type { SlackReports } from './slack-reports.ts';
-import { formatStatus, newlyUnpinnedIn } from './status-view.ts';
+import { newlyUnpinnedIn, type ShownStatus, shown } from './status-view.ts';
 import { toldHolds } from './told-holds.ts';
 
 /** What passes go through. */
@@ -39,6 +39,8 @@ export type RolloutPassEnd =
     };
 
 type Need = (signal: AbortSignal) => Promise<void>;
+
+type ShownMoment = RolloutMoment & ShownStatus;
 
 /** How long a write of ours may be missing in its cache before that is told. */
 const patience: Millis = seconds(10);
@@ -66,7 +68,7 @@ export class RolloutPassRun {
       const unseen = this.#awaitingOwnWrite(moment);
       if (unseen !== undefined) return unseen;
       const need = this.#needOf(moment);
-      if (need === undefined) return this.#carryOut(moment, signal);
+      if (need === undefined) return this.#carryOut(shown(moment), signal);
       await need(signal);
     }
   }
@@ -115,7 +117,7 @@ export class RolloutPassRun {
     return (signal) => reads.read(scope, { wish, cached: [target.set] }, signal);
   }
 
-  async #carryOut(moment: RolloutMoment, signal: AbortSignal): Promise<RolloutPassEnd> {
+  async #carryOut(moment: ShownMoment, signal: AbortSignal): Promise<RolloutPassEnd> {
     const { action } = moment.plan;
     this.#ports.witness.seen(moment);
     if (action === undefined) return this.#ended(moment, await this.#store(moment, signal));
@@ -137,23 +139,23 @@ export class RolloutPassRun {
     }
   }
 
-  #ended(moment: RolloutMoment, requeue: Requeue): RolloutPassEnd {
+  #ended(moment: ShownMoment, requeue: Requeue): RolloutPassEnd {
     this.#ports.slack.show(moment);
     return { kind: 'ended', rollout: moment.rollout, holds: toldHolds(moment), requeue };
   }
 
   /** Told, and then stored: who was told twice knows it by the key of the outcome (E-14). */
-  async #callBack(moment: RolloutMoment, signal: AbortSignal): Promise<RolloutPassEnd> {
+  async #callBack(moment: ShownMoment, signal: AbortSignal): Promise<RolloutPassEnd> {
     const { callbacks, events } = this.#ports;
-    const { rollout, plan } = moment;
-    const ended = { rollout, progress: plan.progress, status: formatStatus(moment) };
+    const { rollout, plan, status } = moment;
+    const ended = { rollout, progress: plan.progress, status };
     const told = callbacks.take(ended, signal);
     // Woken once it has ended.
     if (told === undefined) return this.#ended(moment, { kind: 'await-change' });
     const { callback, deliveredStage, finishedAt } = told;
     const progress = { ...plan.progress, callback, deliveredStage, finishedAt };
     const action = undefined;
-    await this.#storeNow({ ...moment, plan: { ...plan, action, progress } }, signal);
+    await this.#storeNow(shown({ ...moment, plan: { ...plan, action, progress } }), signal);
     const isLost = callback.isOver && deliveredStage !== callback.stageId;
     if (isLost) {
       const message = `stage ${callback.stageId}: ${callback.message}`;
@@ -175,28 +177,31 @@ export class RolloutPassRun {
   }
 
   /** Stores what has changed; what no decision rests on is stored once a second at most. */
-  async #store(moment: RolloutMoment, signal: AbortSignal): Promise<Requeue> {
-    const { rollout, plan, now } = moment;
-    const missing = this.#ports.writes.missing(rollout, formatStatus(moment));
+  async #store(moment: ShownMoment, signal: AbortSignal): Promise<Requeue> {
+    const { rollout, plan, now, status } = moment;
+    const missing = this.#ports.writes.missing(rollout, status);
     if (missing.kind === 'nothing') return plan.requeue;
     if (missing.kind === 'later') {
       return sooner(plan.requeue, { kind: 'at', at: after(now, missing.in) });
     }
-    await this.#storeNow(moment, signal);
+    await this.#write(moment, signal);
     return sooner(plan.requeue, at(moment));
   }
 
-  async #storeNow(moment: RolloutMoment, signal: AbortSignal): Promise<void> {
-    const { rollout, now } = moment;
-    const { writes } = this.#ports;
-    const status = formatStatus(moment);
-    if (writes.missing(rollout, status).kind === 'nothing') return;
-    await writes.storeStatus(rollout, status, { now, signal });
+  async #storeNow(moment: ShownMoment, signal: AbortSignal): Promise<void> {
+    const { rollout, status } = moment;
+    if (this.#ports.writes.missing(rollout, status).kind === 'nothing') return;
+    await this.#write(moment, signal);
+  }
+
+  async #write(moment: ShownMoment, signal: AbortSignal): Promise<void> {
+    const { rollout, status, now } = moment;
+    await this.#ports.writes.storeStatus(rollout, status, { now, signal });
     this.#tellStored(moment);
   }
 
   /** Tells people what the status that was just stored says anew. */
-  #tellStored(moment: RolloutMoment): void {
+  #tellStored(moment: ShownMoment): void {
     const { rollout, plan } = moment;
     const { events } = this.#ports;
     const unpinned = newlyUnpinnedIn(moment);

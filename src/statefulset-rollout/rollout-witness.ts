@@ -11,12 +11,13 @@ import type {
 import type { RolloutView } from './parse-resource.ts';
 import { parallelismOf, roomOf } from './plan-budget.ts';
 import { type NoticeParts, noticesOfProgress, noticesOfWrite } from './plan-notices.ts';
-import { type Place, placesAfter } from './plan-places.ts';
+import type { Place } from './plan-places.ts';
 import type { RolloutProgress } from './progress.ts';
 import type { RolloutMoment } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
 import { RotationTimes } from './rotation-times.ts';
 import { leakedIn } from './status.ts';
+import type { ShownStatus } from './status-view.ts';
 
 /** What {@link RolloutWitness} tells, and through what. */
 export interface RolloutWitnessPorts {
@@ -42,9 +43,13 @@ export class RolloutWitness {
   }
 
   /** A pass has looked. */
-  seen({ rollout, snapshot, plan, now, monotonic }: RolloutMoment): void {
+  seen({
+    rollout,
+    snapshot,
+    places,
+    monotonic,
+  }: RolloutMoment & Pick<ShownStatus, 'places'>): void {
     const { metrics } = this.#ports;
-    const places = placesAfter(snapshot, plan.progress, now);
     const slots = slotsOf(snapshot, places);
     if (slots !== undefined) metrics.setSlots(rollout, slots);
     for (const span of this.#rotations.ended(rollout.uid, places, monotonic)) {

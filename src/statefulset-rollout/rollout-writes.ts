@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject, jsonIn } from '#base/json.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
@@ -42,12 +42,9 @@ export class RolloutWrites {
 
   /** Returns whether `status` is to be stored in place of what stands there. */
   missing({ uid, writtenStatus }: RolloutView, status: JsonObject): MissingStatus {
-    if (isDeepStrictEqual(plain(lasting(status)), plain(lasting(writtenStatus)))) {
-      return { kind: 'nothing' };
-    }
-    if (!isDeepStrictEqual(plain(deciding(status)), plain(deciding(writtenStatus)))) {
-      return { kind: 'now' };
-    }
+    const wanted = plain(status);
+    if (isDeepStrictEqual(lasting(wanted), lasting(writtenStatus))) return { kind: 'nothing' };
+    if (!isDeepStrictEqual(deciding(wanted), deciding(writtenStatus))) return { kind: 'now' };
     const storedAt = this.#storedAt.get(uid);
     const left = storedAt === undefined ? 0 : storedAt + viewsAfter - this.#ports.clock.monotonic();
     return left > 0 ? { kind: 'later', in: millis(left) } : { kind: 'now' };
@@ -105,6 +102,7 @@ export class RolloutWrites {
 }
 
 /** As it is once it was stored: members that are undefined are none. */
-function plain(value: JsonObject): unknown {
-  return JSON.parse(JSON.stringify(value));
+function plain(value: JsonObject): JsonObject {
+  const stored = jsonIn(JSON.stringify(value));
+  return isJsonObject(stored) ? stored : {};
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '#base/json.ts';
 import type { WantedThread } from '#notification/outbox-wants.ts';
 import type { PodNews, RolloutNews } from '#notification/rollout-news.ts';
 import { summaryContent } from '#notification/slack-message.ts';
@@ -13,24 +12,22 @@ import type { Place } from './plan-places.ts';
 import { isLeaked } from './plan-places.ts';
 import { isTerminal, type RolloutProgress } from './progress.ts';
 import type { RolloutSnapshot } from './snapshot.ts';
-import { formatStatus, placesIn, type StatusParts } from './status-view.ts';
+import type { ShownStatus, StatusParts } from './status-view.ts';
 
 /** What messages are made of. */
-export interface NewsParts extends StatusParts {
+export interface NewsParts extends StatusParts, ShownStatus {
   /** Name of the cluster; may be empty. */
   readonly cluster: string;
 }
 
 /** Returns what Slack is to show of a rollout; undefined where nobody is to be told, or nothing has begun. */
 export function wantedThread(parts: NewsParts): WantedThread | undefined {
-  const { rollout, plan } = parts;
+  const { rollout, plan, places } = parts;
   const { progress } = plan;
   const spec = rollout.spec.kind === 'valid' ? rollout.spec.value : undefined;
   const slack = spec?.slack;
   const { phase } = progress;
   if (spec === undefined || slack === undefined || phase === undefined) return undefined;
-  const places = placesIn(parts);
-  const status = formatStatus(parts);
   return {
     uid: rollout.uid,
     key: messageKey(progress, spec),
@@ -39,7 +36,7 @@ export function wantedThread(parts: NewsParts): WantedThread | undefined {
     level: slack.level,
     phase,
     isAlarm: isAlarm(progress),
-    summary: summaryContent(newsOf(parts, { status, spec, places, phase })),
+    summary: summaryContent(newsOf(parts, { spec, phase })),
     pages: slack.level === 'debug' ? pageContents(spec.set.name, podNews(places, parts)) : [],
     stored: readStoredThread(objectAt(rollout.writtenStatus, 'slackMessage')),
   };
@@ -65,15 +62,13 @@ function isAlarm({ phase, outcome, key }: RolloutProgress): boolean {
 }
 
 interface Seen {
-  readonly status: JsonObject;
   readonly spec: StatefulsetRolloutSpec;
-  readonly places: readonly Place[];
   readonly phase: RolloutNews['phase'];
 }
 
 function newsOf(
-  { cluster, rollout, snapshot, plan, now }: NewsParts,
-  { status, spec, places, phase }: Seen,
+  { cluster, rollout, snapshot, plan, now, places, status }: NewsParts,
+  { spec, phase }: Seen,
 ): RolloutNews {
   const build = objectAt(status, 'buildMetadata');
   const text = (name: string): string => stringAt(build, name) ?? '';

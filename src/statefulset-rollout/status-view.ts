@@ -26,6 +26,19 @@ export interface StatusParts {
   readonly slack?: SlackHealth | undefined;
 }
 
+/** What is shown of a moment: made once, for whoever stores it, and for Slack. */
+export interface ShownStatus {
+  /** The highest ordinal first. */
+  readonly places: readonly Place[];
+  readonly status: JsonObject;
+}
+
+/** Returns `parts` with what is shown of them. */
+export function shown<T extends StatusParts>(parts: T): T & ShownStatus {
+  const places = placesIn(parts);
+  return { ...parts, places, status: formatStatus(parts, places) };
+}
+
 /** So many pods are listed one by one; a set that is larger has a number for the others. */
 const mostListed = 2_000;
 /** Characters of what is said of one pod. */
@@ -34,11 +47,18 @@ const longestReason = 1_024;
 /** Names of pods in the leak report. */
 const mostLeaked = 50;
 
-/** Returns the status as it is to be stored, but for when that is. */
-export function formatStatus(parts: StatusParts): JsonObject {
+/**
+ * Returns the status as it is to be stored, but for when that is.
+ *
+ * @param highestFirst the places, as {@link placesIn} returns them
+ */
+export function formatStatus(
+  parts: StatusParts,
+  highestFirst: readonly Place[] = placesIn(parts),
+): JsonObject {
   const { rollout, snapshot, plan, now } = parts;
   const { progress, requeue, because } = plan;
-  const places = placesIn(parts).toReversed();
+  const places = highestFirst.toReversed();
   const discovered = discoveryStatus(parts, places);
   const listed = places.slice(0, mostListed);
   const names = new Set(listed.map(({ name }) => name));
@@ -76,7 +96,7 @@ function observedBy({ rollout, snapshot, plan }: StatusParts): number {
 }
 
 /** Returns the places by ordinal, the highest first; none where there is no set, or the spec cannot be read. */
-export function placesIn({ snapshot, plan, now }: StatusParts): readonly Place[] {
+function placesIn({ snapshot, plan, now }: StatusParts): readonly Place[] {
   return placesAfter(snapshot, plan.progress, now);
 }
 
@@ -218,8 +238,10 @@ function buildOf({ annotations, labels, spec }: RolloutView): JsonObject {
 }
 
 /** Returns why pods cannot be pinned, where the status that stands does not say so; undefined where that is not news. */
-export function newlyUnpinnedIn(parts: StatusParts): ReturnType<typeof newlyUnpinned> {
-  return newlyUnpinned({ ...parts, places: placesIn(parts) }, parts.rollout.writtenStatus);
+export function newlyUnpinnedIn(
+  parts: StatusParts & Pick<ShownStatus, 'places'>,
+): ReturnType<typeof newlyUnpinned> {
+  return newlyUnpinned(parts, parts.rollout.writtenStatus);
 }
 
 /** Returns what has changed for good between two statuses: when it is looked again, and when it was written, is no change. */
@@ -228,8 +250,21 @@ export function lasting(status: JsonObject): JsonObject {
   return rest;
 }
 
-/** Returns the part that decisions rest on: it is stored before anything rests on it. */
+/**
+ * Returns the part that decisions rest on: it is stored before anything rests on it. What is counted anew at each look is
+ * none of it, and neither is when the last pod came up: a deadline may be a second late.
+ */
 export function deciding(status: JsonObject): JsonObject {
-  const { phase, observedGeneration, paused, deleted, percentDeployed, rollout } = status;
-  return { phase, observedGeneration, paused, deleted, percentDeployed, rollout };
+  const { phase, observedGeneration, paused, deleted } = status;
+  // While service discovery cannot be asked, what it said last is read from here.
+  const { readyReplicasRotor, consulServices } = status;
+  const {
+    mostHealthy: _healthy,
+    lastProgressTime: _progress,
+    targetReplicas: _target,
+    updatedReplicas: _updated,
+    ...rollout
+  } = objectAt(status, 'rollout');
+  const discovered = { readyReplicasRotor, consulServices };
+  return { phase, observedGeneration, paused, deleted, ...discovered, rollout };
 }

@@ -66,6 +66,20 @@ const figuresOf: Readonly<Record<string, readonly string[]>> = {
     'pods let go before their checks',
     'rollout of 10 pods ÷ its waits',
   ],
+  'percent-rollouts': [
+    'rollout by percent ÷ perfect driver',
+    'pods away beyond the budget',
+    'evictions under way at once',
+    'bytes of a status of 1,000 pods',
+    'status writes beyond one a batch and one a second',
+    'posts to Slack of a rollout',
+    'calls of Slack a second',
+    'messages of Slack that do not show the end',
+  ],
+  'percent-rest': [
+    'requests while all rollouts have ended',
+    'RSS with 200 StatefulsetRollouts and 10,000 pods',
+  ],
   rotation: ['reviews failed during rotations', 'certificates taken into use'],
   evictions: [
     'drain of a zone ÷ physical limit',
