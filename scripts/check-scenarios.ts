@@ -87,8 +87,8 @@ function requiredBy({ required }: ScenarioList): readonly number[] {
   });
 }
 
-function label({ prefix }: ScenarioList, scenario: number): string {
-  return `${prefix}${scenario}`;
+function label({ prefix, width = 1 }: ScenarioList, scenario: number): string {
+  return `${prefix}${String(scenario).padStart(width, '0')}`;
 }
 
 /** The numbers in brackets of `title`; the prefix may be repeated before each: `[cluster 5, 6]`. */

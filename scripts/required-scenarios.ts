@@ -6,6 +6,8 @@ export interface ScenarioList {
   readonly files?: RegExp;
   /** What stands before the number in a test's title: `[scenario 7]`, `[cluster 5]`. */
   readonly prefix: string;
+  /** Digits that a number is filled up to. @default 1 */
+  readonly width?: number;
   /** The last scenario that the document has. */
   readonly last: number;
   /** Scenarios that must have a test: numbers, and ranges with both ends in. */
@@ -112,7 +114,7 @@ export const scenarioLists: readonly ScenarioList[] = [
     },
   },
   {
-    document: 'StatefulsetRollout, section I',
+    document: 'StatefulsetRollouts',
     // What runs nowhere but beside a real control plane, or a real Consul, claims them, too, and may be skipped.
     files: /^(?:src\/(?!check\/consul-contract)|test\/integration\/)/,
     prefix: 'T-',
