@@ -117,7 +117,7 @@ export function safetyFigures(
   ];
 }
 
-/** The figure of D-16. */
+/** Writes beyond one a rolled pod (D-16). */
 export function writesFigure(rolled: Rollout, size: Size): Figure {
   const writes = countWrites(rolled.requests);
   return bounded(

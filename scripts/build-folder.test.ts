@@ -41,9 +41,9 @@ for (const [what, { files, says }] of Object.entries(ofStranger)) {
 }
 
 test('demandOwnFolder() refuses a folder of a build to which something was added', () => {
-  withFolder({ 'LICENSES.txt': '', 'notes.md': '' }, (folder) => {
+  withFolder({ 'LICENSES.txt': '', 'notes.txt': '' }, (folder) => {
     noteBuild(folder, ['LICENSES.txt']);
-    assert.throws(() => demandOwnFolder(folder), /wrote it: notes\.md\. /);
+    assert.throws(() => demandOwnFolder(folder), /wrote it: notes\.txt\. /);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Checks the import graph (D-39): layers (architecture.md §2, D-44), purity of the core also through what it
- * imports (style.md §3), the outside only in adapters (SIM-1), and cycles of files.
+ * Checks the import graph (D-39): layers (D-44), purity of the core also through what it
+ * imports, the outside only in adapters (SIM-1), and cycles of files.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -114,7 +114,7 @@ function isPure(specifier: string): boolean {
   return purePackages.some((name) => specifier === name || specifier.startsWith(`${name}/`));
 }
 
-/** SIM-1. Files of the core are left to {@link purityFindings}. */
+/** What reaches the outside beside adapters (SIM-1). Files of the core are left to {@link purityFindings}. */
 function outsideFindings(file: SourceFile): readonly string[] {
   if (!file.path.startsWith('src/') || file.path.endsWith('.test.ts')) return [];
   if (isCore(file.path) || isAdapter(file.path)) return [];

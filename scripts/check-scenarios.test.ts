@@ -6,14 +6,12 @@ import type { ScenarioList } from './required-scenarios.ts';
 const groups: ScenarioList = {
   document: 'groups',
   prefix: 'scenario ',
-  width: 1,
   last: 20,
   required: [7],
 };
 const cluster: ScenarioList = {
   document: 'cluster',
-  prefix: 'T',
-  width: 2,
+  prefix: 'cluster ',
   last: 60,
   required: [5],
 };
@@ -30,7 +28,7 @@ describe('checkScenarios()', () => {
       'groups: no test has [scenario 9] in its title',
       'groups: no test has [scenario 12] in its title',
     ]);
-    assert.deepEqual(findings('', cluster), ['cluster: no test has [T05] in its title']);
+    assert.deepEqual(findings('', cluster), ['cluster: no test has [cluster 5] in its title']);
   });
 
   const claimed: Record<string, string> = {
@@ -51,7 +49,10 @@ describe('checkScenarios()', () => {
 
   test('counts numbers with and without a repeated prefix', () => {
     const list: ScenarioList = { ...cluster, required: [5, 6, 12] };
-    assert.deepEqual(findings(`test('[T05, T06] a', f); test('[T11, 12] b', f);`, list), []);
+    assert.deepEqual(
+      findings(`test('[cluster 5, 6] a', f); test('[cluster 11, 12] b', f);`, list),
+      [],
+    );
   });
 
   const ignored: Record<string, string> = {
@@ -87,10 +88,10 @@ describe('checkScenarios()', () => {
 
   test('counts only claims of the files that a list is about', () => {
     const real: ScenarioList = { ...cluster, files: /^test\/real\// };
-    assert.deepEqual(findings(`test('[T05]', f);`, real), [
-      'cluster: no test has [T05] in its title',
+    assert.deepEqual(findings(`test('[cluster 5]', f);`, real), [
+      'cluster: no test has [cluster 5] in its title',
     ]);
-    const tests = new Map([['test/real/a.test.ts', `test('[T05]', f);`]]);
+    const tests = new Map([['test/real/a.test.ts', `test('[cluster 5]', f);`]]);
     assert.deepEqual(checkScenarios(tests, [real]), []);
   });
 
@@ -119,8 +120,8 @@ describe('openScenarios()', () => {
       parts: { 5: 'too late' },
     };
     assert.deepEqual(openScenarios([list]), [
-      'cluster: no test of T06, T07: too early',
-      'cluster: only a part of T05: too late',
+      'cluster: no test of cluster 6, cluster 7: too early',
+      'cluster: only a part of cluster 5: too late',
     ]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Checks that each required scenario of the specifications (scripts/required-scenarios.ts) has a test that
- * runs. A test claims scenarios in its title: `[scenario 7]`, `[scenario 7, 12]`, `[T05]`, `[T05, T06]`;
+ * runs. A test claims scenarios in its title: `[scenario 7]`, `[scenario 7, 12]`, `[cluster 5]`, `[cluster 5, 6]`;
  * so does a key of a table of tests. Titles are read from the sources: nothing is run.
  */
 import { globSync, readFileSync } from 'node:fs';
@@ -87,11 +87,11 @@ function requiredBy({ required }: ScenarioList): readonly number[] {
   });
 }
 
-function label({ prefix, width }: ScenarioList, scenario: number): string {
+function label({ prefix, width = 1 }: ScenarioList, scenario: number): string {
   return `${prefix}${String(scenario).padStart(width, '0')}`;
 }
 
-/** The numbers in brackets of `title`; the prefix may be repeated before each: `[T05, T06]`. */
+/** The numbers in brackets of `title`; the prefix may be repeated before each: `[cluster 5, 6]`. */
 function scenariosOf({ prefix }: ScenarioList, title: string): readonly number[] {
   const bracket = new RegExp(`\\[${prefix}(\\d+(?:, (?:${prefix})?\\d+)*)\\]`, 'g');
   return [...title.matchAll(bracket)].flatMap(([, numbers = '']) =>

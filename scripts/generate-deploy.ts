@@ -141,7 +141,7 @@ const emptyObjects: readonly object[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: usualNames.zoneTracker } },
 ];
 
-/** The ClusterRole (R5) with its binding to the account in `namespace`. */
+/** The ClusterRole with its binding to the account in `namespace`. */
 export function clusterRoleWithBinding(
   namespace: string,
   permissions: readonly Permission[],

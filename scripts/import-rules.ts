@@ -1,7 +1,7 @@
 /** What scripts/check-imports.ts keeps: which room of src/ may know which, what is core, who may touch the outside. */
 
 /**
- * The house, top row first (architecture.md §2). A folder, or a file at the top of src/, imports from the
+ * The house, top row first. A folder, or a file at the top of src/, imports from the
  * rows below its own and never from its own row.
  */
 export const rows: readonly (readonly string[])[] = [
@@ -90,7 +90,7 @@ export function isTest(path: string): boolean {
   return /\.test\.ts$|^(?:test|bench|src\/testing)\//.test(path);
 }
 
-/** Whether `path` is core (style.md §3): pure, also through whatever it imports. */
+/** Whether `path` is core: pure, also through whatever it imports. */
 export function isCore(path: string): boolean {
   if (isTest(path) || path.startsWith('src/command/')) return false;
   return (

@@ -4,10 +4,10 @@ export interface ScenarioList {
   readonly document: string;
   /** Which files' claims count. @default all */
   readonly files?: RegExp;
-  /** What stands before the number in a test's title: `[scenario 7]`, `[T05]`. */
+  /** What stands before the number in a test's title: `[scenario 7]`, `[cluster 5]`. */
   readonly prefix: string;
-  /** Digits that a number is filled up to. */
-  readonly width: number;
+  /** Digits that a number is filled up to. @default 1 */
+  readonly width?: number;
   /** The last scenario that the document has. */
   readonly last: number;
   /** Scenarios that must have a test: numbers, and ranges with both ends in. */
@@ -19,7 +19,7 @@ export interface ScenarioList {
 }
 
 const GO_PROGRAMS =
-  'a manager made with kubebuilder runs, and rolls a three-zone group, on both clusters in the real lane, which builds it (test/real/minutes.ts), but is skipped where the binaries are given without it; the program of the peer is no module that the Go proxy serves, so that this Go operator in its manner stands in, which writes JSON as client-go does by itself (a StatefulSet in protobuf is 415 on the embedded cluster, T29)';
+  'a manager made with kubebuilder runs, and rolls a three-zone group, on both clusters in the real lane, which builds it (test/real/minutes.ts), but is skipped where the binaries are given without it; the program of the peer is no module that the Go proxy serves, so that this Go operator in its manner stands in, which writes JSON as client-go does by itself (a StatefulSet in protobuf is 415 on the embedded cluster, cluster 29)';
 
 const UNTIMED =
   'faults are injected, and time is compressed, on the embedded cluster alone (lane E)';
@@ -27,17 +27,15 @@ const UNTIMED =
 /** What scripts/check-scenarios.ts holds the tests against. A list only grows. */
 export const scenarioLists: readonly ScenarioList[] = [
   {
-    document: 'rollout groups §8',
+    document: 'rollout groups',
     prefix: 'scenario ',
-    width: 1,
     last: 86,
     required: [[1, 86]],
   },
   {
-    document: 'embedded cluster §24, on the embedded cluster',
+    document: 'embedded cluster, on the embedded cluster',
     files: /^(?:src|test\/(?:integration|simulation|scenarios))\//,
-    prefix: 'T',
-    width: 2,
+    prefix: 'cluster ',
     last: 60,
     required: [
       [1, 50],
@@ -54,10 +52,9 @@ export const scenarioLists: readonly ScenarioList[] = [
     },
   },
   {
-    document: 'embedded cluster §24, on a real control plane',
+    document: 'embedded cluster, on a real control plane',
     files: /^test\/(?:real|scenarios|differential)\//,
-    prefix: 'T',
-    width: 2,
+    prefix: 'cluster ',
     last: 60,
     required: [
       [1, 20],
@@ -80,16 +77,14 @@ export const scenarioLists: readonly ScenarioList[] = [
     },
   },
   {
-    document: 'admission webhooks §15',
+    document: 'admission webhooks',
     prefix: 'admission ',
-    width: 1,
     last: 104,
     required: [[1, 104]],
   },
   {
-    document: 'zone-aware budgets §15',
+    document: 'zone-aware budgets',
     prefix: 'zpdb ',
-    width: 1,
     last: 118,
     required: [
       [1, 97],
@@ -103,16 +98,14 @@ export const scenarioLists: readonly ScenarioList[] = [
     ),
   },
   {
-    document: 'phased rollouts §7',
+    document: 'phased rollouts',
     prefix: 'phased ',
-    width: 1,
     last: 74,
     required: [[1, 74]],
   },
   {
-    document: 'zone-aware controllers §8',
+    document: 'zone-aware controllers',
     prefix: 'zau ',
-    width: 1,
     last: 98,
     required: [[1, 77], [79, 96], 98],
     open: {
@@ -121,7 +114,7 @@ export const scenarioLists: readonly ScenarioList[] = [
     },
   },
   {
-    document: 'StatefulsetRollout, section I',
+    document: 'StatefulsetRollouts',
     // What runs nowhere but beside a real control plane, or a real Consul, claims them, too, and may be skipped.
     files: /^(?:src\/(?!check\/consul-contract)|test\/integration\/)/,
     prefix: 'T-',

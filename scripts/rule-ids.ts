@@ -17,5 +17,5 @@ export const otherNames: ReadonlySet<string> = new Set(
   'UTF-8 UTF-16 SHA-1 SHA-256 P-256 FNV-1a SPDX-2 ECMA-262 DNS-1123'.split(' '),
 );
 
-/** A letter and a number that are no id: the first instant of a test, and the engine below Node. */
-export const otherLetters: ReadonlySet<string> = new Set(['T0', 'V8']);
+/** A letter and a number that are no id: the first instant of a test, the engine below Node, and half of a family. */
+export const otherLetters: ReadonlySet<string> = new Set(['T0', 'V8', 'K8']);

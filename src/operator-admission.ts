@@ -38,7 +38,7 @@ interface Settings {
   readonly tracing?: Tracing;
 }
 
-/** Starts what `settings` ask for. The webhooks stand before readiness, and end with a drain after it is withdrawn (S7). */
+/** Starts what `settings` ask for. The webhooks stand before readiness, and end with a drain after it is withdrawn. */
 export function startAdmission(
   { admission, ...settings }: Settings,
   newClient: () => Client,

@@ -19,7 +19,7 @@ export interface CertificateOptions {
 }
 
 /**
- * Opens the certificate that the flags name: the self-signed one, else that of the files (T1).
+ * Opens the certificate that the flags name: the self-signed one, else that of the files.
  *
  * @throws when there is none to serve with; the message says what to do
  */

@@ -132,7 +132,7 @@ export interface ServedWebhooks {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** @throws {Error} one sentence, when the certificate or the port cannot be used (O1) */
+/** @throws {Error} one sentence, when the certificate or the port cannot be used */
 export async function openWebhooks(
   config: Config,
   options: ManagerServerOptions & {

@@ -48,7 +48,7 @@ describe('roleRules()', () => {
     ]);
   });
 
-  test('R4 R5 asks for the certificate less than the Roles of an existing installation grant (#14)', () => {
+  test('asks for the certificate less than the Roles of an existing installation grant (#14)', () => {
     const { certificate, cluster } = webhookPermissions('cells');
     assert.deepEqual(roleRules(certificate), [
       {

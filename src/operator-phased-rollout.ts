@@ -41,7 +41,7 @@ export interface PhasedRolloutOptions {
 
 /**
  * Runs until `signal` aborts: serves the webhooks and `/metrics`, becomes ready, and reconciles while it leads. Followers
- * serve the same (O2).
+ * serve the same.
  *
  * @throws {Error} when a server cannot start, or the Lease is lost
  */

@@ -18,7 +18,7 @@ import { ZoneDisruptionBudgets } from '#zone-disruption-budget/zone-disruption-b
 /** What ZoneDisruptionBudgets of one process work with. */
 export interface ZoneBudgetSettings {
   readonly client: Client;
-  /** Of the webhook, so that nothing else can starve it (D5). */
+  /** Of the webhook, so that nothing else can starve it. */
   readonly reviewClient: Client;
   /** Where the ledgers are: the namespace of the operator (D-33). */
   readonly ledgerNamespace: string;

@@ -16,7 +16,7 @@ import {
   roleObjects,
 } from './manager-objects.ts';
 
-/** Where the manifests of the peer put it (O4). */
+/** Where the manifests of the peer put it. */
 const namespace = 'sts-phased-rollout-operator-system';
 const labels = {
   'app.kubernetes.io/name': 'sts-phased-rollout-operator',

@@ -45,7 +45,7 @@ export function admissionRoutes(
   return routeLabeler([...handlers.keys()]);
 }
 
-/** Serves the paths of `handlers`, exactly and by any method, and nothing else (S2, S3). */
+/** Serves the paths of `handlers`, exactly and by any method, and nothing else. */
 export function admissionListener(options: AdmissionListenerOptions): AdmissionListener {
   const { clock, log, handlers, bodyRoom: size = bodyRoom } = options;
   const room = new BodyRoom(size, clock);

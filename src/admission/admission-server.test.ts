@@ -260,7 +260,7 @@ const shapes: Record<string, readonly [path: string, response: string]> = {
   ],
 };
 for (const [what, [to, want]] of Object.entries(shapes)) {
-  test(`reviewAnswer() has the shape of ${what} (A11)`, async () => {
+  test(`reviewAnswer() has the shape of ${what}`, async () => {
     const same = setObject({ replicas: 2 });
     const body = JSON.stringify(review({ object: same, oldObject: same }));
     const { text } = await post(body, undefined, to);
@@ -281,7 +281,7 @@ test('startAdmissionServer() knows exact paths only [admission 11]', async () =>
   assert.equal((await post('', undefined, '/elsewhere')).status, 404);
 });
 
-test('startAdmissionServer() redirects to the cleaned path (S3)', async () => {
+test('startAdmissionServer() redirects to the cleaned path', async () => {
   const { status, headers } = await post('', undefined, '//admission/x/../no-downscale');
   assert.deepEqual([status, headers['location']], [301, '/admission/no-downscale']);
 });
@@ -455,7 +455,7 @@ test('setCertificate() refuses a key of another certificate, and goes on with it
   (await dial(server.port, certificate.cert)).destroy();
 });
 
-test('startAdmissionServer() names the port that is taken (S9)', async () => {
+test('startAdmissionServer() names the port that is taken', async () => {
   await assert.rejects(open({ port: server.port }), {
     message: `Cannot serve webhooks on port ${server.port}: the port is in use by another program`,
   });

@@ -55,14 +55,14 @@ const { createServer: createListener } = process.getBuiltinModule('node:net');
 
 /** Time in which a connection must have agreed on TLS, of which an honest client needs a few round trips. */
 const handshakeTimeout = seconds(3);
-/** Time for which a connection without a request is kept (S4). */
+/** Time for which a connection without a request is kept. */
 const idleTimeout = minutes(3);
 /** How often the limits of reading are checked. */
 const checkInterval = millis(500);
 const defaultDrain = seconds(2);
 
 /**
- * Starts the HTTPS server of the webhooks (S1…S5). HTTP/1.1, as the API server asks for.
+ * Starts the HTTPS server of the webhooks. HTTP/1.1, as the API server asks for.
  *
  * @throws {Error} one sentence, when the port is in use or cannot be listened on, or the certificate is none
  */
@@ -167,7 +167,7 @@ class TlsServer implements AdmissionServer {
     await background?.();
   }
 
-  /** M1 to M4, from what was really sent. */
+  /** Counts and times the request by what was really sent. */
   #observe({ incoming, outgoing, target }: Exchange): void {
     const { metrics, clock } = this.#options;
     const { method = '', headers } = incoming;

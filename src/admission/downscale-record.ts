@@ -28,9 +28,9 @@ export interface RecordedDownscale {
 
 /** Where the times of the last down-scales are kept: annotations, or the ConfigMap of the zone tracker. */
 export interface DownscaleRecord {
-  /** Why the zone has to wait, or the record cannot be read (P9, Z4…Z6); undefined when it may go on. */
+  /** Why the zone has to wait, or the record cannot be read; undefined when it may go on. */
   check(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined>;
-  /** Notes the down-scale, after the pods were prepared (P14, Z10). @returns why it may not happen after all */
+  /** Notes the down-scale, after the pods were prepared. @returns why it may not happen after all */
   note(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined>;
 }
 
@@ -80,7 +80,7 @@ export function annotationRecord(options: DownscaleRecordOptions): DownscaleReco
   };
 }
 
-/** Writing anew would move the set's version under the very request that is being answered (W5). */
+/** Writing anew would move the set's version under the very request that is being answered. */
 function isJustWritten(last: string | undefined, now: Instant): boolean {
   const at = last === undefined ? undefined : parseTimestamp(last, LAST_DOWNSCALE);
   return at?.kind === 'valid' && Math.abs(now - at.value) < justWritten;
@@ -103,7 +103,7 @@ function decisionOf(
   return deny(refusal(unreadable), 'Unreadable');
 }
 
-/** Times in the ConfigMap of the zone tracker (§6). */
+/** Times in the ConfigMap of the zone tracker. */
 export function zoneTrackerRecord(
   tracker: ZoneTracker,
   options: DownscaleRecordOptions,

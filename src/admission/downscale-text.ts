@@ -6,9 +6,9 @@ export interface Shrinkage {
   readonly to: number;
 }
 
-/** The label that forbids down-scales (N1). */
+/** The label that forbids down-scales. */
 export const NO_DOWNSCALE = 'grafana.com/no-downscale';
-/** The label that asks for pods to be prepared before a down-scale (§5.1). */
+/** The label that asks for pods to be prepared before a down-scale. */
 export const PREPARE_DOWNSCALE = 'grafana.com/prepare-downscale';
 
 /** `statefulsets/ingester-zone-a in ns`. */
@@ -16,7 +16,7 @@ export function targetText({ resource, name, namespace }: AdmissionRequest): str
   return `${resource}/${name} in ${namespace}`;
 }
 
-/** What every sentence about a down-scale begins with (N7, P15, §5.3). */
+/** What every sentence about a down-scale begins with. */
 export function downscaleText(request: AdmissionRequest, { from, to }: Shrinkage): string {
   return `downscale of ${targetText(request)} from ${from} to ${to} replicas`;
 }
@@ -24,7 +24,7 @@ export function downscaleText(request: AdmissionRequest, { from, to }: Shrinkage
 /** Why nothing is known of a scale whose review does not say what is scaled. */
 export const unnamedResource = 'the request does not name its resource';
 
-/** Denies because of `tail`, which is wire text with or without a full stop (§5.3). */
+/** Denies because of `tail`, which is wire text with or without a full stop. */
 export function refusalText(request: AdmissionRequest, shrinkage: Shrinkage, tail: string): string {
   return `${downscaleText(request, shrinkage)} is not allowed because ${tail}`;
 }

@@ -27,13 +27,13 @@ export function passed(reason: 'pod-not-in-scope' | 'pod-not-found'): EvictionAn
   return { decision: allow, outcome: { reason, status: 200 } };
 }
 
-/** The pod serves nobody, so that no budget counts on it (E5). */
+/** The pod serves nobody, so that no budget counts on it. */
 export const notReady: EvictionAnswer = Object.freeze({
   decision: allowWithWarning('pod is not ready'),
   outcome: { reason: 'pod-not-ready', status: 200 } as const,
 });
 
-/** What was asked is no eviction, whenever it is asked again (E1…E3). */
+/** What was asked is no eviction, whenever it is asked again. */
 export function notAnEviction(message: string): EvictionAnswer {
   return refused('invalid-request', {
     message,

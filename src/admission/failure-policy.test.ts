@@ -104,7 +104,7 @@ test('collectFailurePolicies() shows the weaker policy of equal names', async ()
   stage.ending.abort();
 });
 
-test('collectFailurePolicies() forgets a configuration that goes (against M18)', async () => {
+test('collectFailurePolicies() forgets a configuration that goes', async () => {
   const stage = new Stage();
   const client = await stage.open();
   await stage.create(configuration('one', {}));

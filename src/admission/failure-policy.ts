@@ -16,7 +16,7 @@ export interface FailurePolicyOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: MetricsRegistry;
-  /** The namespace that the label {@link NAMESPACE_LABEL} of our configurations names (M15). */
+  /** The namespace that the label {@link NAMESPACE_LABEL} of our configurations names. */
   readonly namespace: string;
 }
 
@@ -43,8 +43,8 @@ export function declareFailurePolicies(registry: MetricsRegistry): PolicyGauge {
 }
 
 /**
- * Shows the failure policies of our webhook configurations as a gauge (M10, M14…M17), until `signal` aborts. A webhook
- * that goes takes its series with it (against M18).
+ * Shows the failure policies of our webhook configurations as a gauge, until `signal` aborts. A webhook
+ * that goes takes its series with it.
  */
 export async function collectFailurePolicies(
   options: FailurePolicyOptions,

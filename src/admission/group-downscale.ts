@@ -18,7 +18,7 @@ import { listSiblings, type Sibling, unhealthySibling } from './siblings.ts';
 
 /** What {@link GroupDownscale} works with. */
 export interface GroupDownscaleOptions {
-  /** Its own, so that no other webhook can starve it (D5). */
+  /** Its own, so that no other webhook can starve it. */
   readonly client: Client;
   readonly podHttp: PodHttp;
   readonly clock: Clock;
@@ -56,7 +56,7 @@ interface Recording {
   readonly claim: HeldClaim;
 }
 
-/** Lets a set shrink when the group is claimed for it, its siblings are whole, and its pods agree (P8 to P15, Z8). */
+/** Lets a set shrink when the group is claimed for it, its siblings are whole, and its pods agree. */
 export class GroupDownscale {
   readonly #options: GroupDownscaleOptions;
 
@@ -64,7 +64,7 @@ export class GroupDownscale {
     this.#options = options;
   }
 
-  /** One among all replicas, from the look at its siblings until its change is seen (Z8, W2). */
+  /** One among all replicas, from the look at its siblings until its change is seen. */
   async judge(downscale: Downscale, round: Round): Promise<Decision> {
     const { request, shrinkage, set, generation } = downscale;
     const { namespace, name } = request;
@@ -126,7 +126,7 @@ export class GroupDownscale {
     return this.#prepare(downscale, { ...round, recorded, claim });
   }
 
-  /** P8. */
+  /** The other sets of the group; a down-scale that cannot know them is refused. */
   async #siblingsOf(
     { request, shrinkage, set }: Downscale,
     deadline: Deadline,
@@ -146,7 +146,7 @@ export class GroupDownscale {
     }
   }
 
-  /** P10. */
+  /** Why a sibling is not whole, or cannot be looked at; undefined when all are. */
   async #healthProblem(
     { namespace, name, siblings, refusal }: RecordedDownscale,
     deadline: Deadline,
@@ -161,14 +161,14 @@ export class GroupDownscale {
     }
   }
 
-  /** P11 to P15. */
+  /** Calls the pods that are to go, and allows the change once all have agreed and that is noted; else takes it back. */
   async #prepare(
     { request, shrinkage, set, urlOf }: Downscale,
     { recorded, claim, ...round }: Round & Recording,
   ): Promise<Decision> {
     const { deadline } = round;
     const { name, namespace } = request;
-    // Highest ordinal first (P11, W18).
+    // Highest ordinal first.
     const highest = set.ordinalsStart + shrinkage.from - 1;
     const pods = new PodPreparation(this.#options, {
       set: `${namespace}/${name}`,
@@ -190,7 +190,7 @@ export class GroupDownscale {
     return refused;
   }
 
-  /** What must stand in the API before the answer: that this set may shrink, and since when (P14, Z10). */
+  /** What must stand in the API before the answer: that this set may shrink, and since when. */
   async #note({ recorded, claim }: Recording, deadline: Deadline): Promise<Decision | undefined> {
     try {
       if (!(await claim.allow(deadline))) return deny(recorded.refusal(lostClaim));

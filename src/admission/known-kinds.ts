@@ -1,6 +1,6 @@
 import type { GroupVersionKind } from './review.ts';
 
-/** The kinds that the peer's decoder knows (A5), by `apiVersion`; each also as a list. */
+/** The kinds that the peer's decoder knows, by `apiVersion`; each also as a list. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
   'apps/v1': ['ControllerRevision', 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'],
   v1: [
@@ -46,7 +46,7 @@ const known: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Whether the peer's decoder knows the kind: then it is of the wrong type here, else it cannot be decoded (A4, A5). */
+/** Whether the peer's decoder knows the kind: then it is of the wrong type here, else it cannot be decoded. */
 export function isKnownKind({ group, version, kind }: GroupVersionKind): boolean {
   return known.has(`${group === '' ? version : `${group}/${version}`} ${kind}`);
 }

@@ -24,7 +24,7 @@ import { webhookPaths } from './webhook-paths.ts';
 
 /** What {@link noDownscale} works with. */
 export interface NoDownscaleOptions {
-  /** Its own, so that no other webhook can starve it (D5). */
+  /** Its own, so that no other webhook can starve it. */
   readonly client: Client;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Logger;
@@ -33,8 +33,8 @@ export interface NoDownscaleOptions {
 }
 
 /**
- * Refuses to lower the replicas of a workload whose label says so (§4). Dry runs are judged as all else (N2). Only a
- * decrease through `/scale` asks the API server for the labels (N6, N9).
+ * Refuses to lower the replicas of a workload whose label says so. Dry runs are judged as all else. Only a
+ * decrease through `/scale` asks the API server for the labels.
  */
 export function noDownscale({ client, clock, log, limit }: NoDownscaleOptions): Webhook {
   const ports = { client, limit, failures: new SparseLog(log, clock) };
@@ -90,7 +90,7 @@ function judgeLive(downscale: Decrease, live: KubernetesObject): Decision {
   return deny(refusalText(request, change.shrinkage, unreadableLabels), 'Unreadable');
 }
 
-/** N5 row 9, for what cannot be governed. */
+/** Lets a change go where the object that would say whether it is governed is not there, or none of ours. */
 function unknownLabels({ resource, name, namespace }: AdmissionRequest, why: string): Decision {
   return allowWithWarning(
     `can't get ${resource}/${name} in namespace ${namespace}, allowing the change: ${why}`,

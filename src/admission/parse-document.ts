@@ -9,7 +9,7 @@ import {
   reviewVersions,
 } from './review.ts';
 
-/** A review, or the text of the answer 400 (A4, A5, A10). */
+/** A review, or the text of the answer 400. */
 export type ParsedReview =
   | { readonly kind: 'review'; readonly review: Review }
   | { readonly kind: 'unreadable'; readonly text: string };

@@ -24,13 +24,13 @@ function malformed(text: string, labels: ReadonlyMap<string, string> | undefined
   return { kind: 'malformed', text, labels };
 }
 
-/** The peer tells types that it knows, but not here, from types that it cannot decode (N5 rows 1 and 2). */
+/** The peer tells types that it knows, but not here, from types that it cannot decode. */
 function foreign(kind: GroupVersionKind): ReviewedObject {
   const text = isKnownKind(kind) ? unsupportedTypeText(kind) : unknownKindText(kind);
   return { kind: 'foreign', text };
 }
 
-/** What the peer says of a type without replicas; the name in brackets is that of its type (N10). */
+/** What the peer says of a type without replicas; the name in brackets is that of its type. */
 function unsupportedTypeText(kind: GroupVersionKind): string {
   return `unsupported type ${formatKind(kind)} (go type *${kind.version}.${kind.kind})`;
 }

@@ -16,7 +16,7 @@ export interface PhasedWebhookPlace {
   readonly injector: 'cert-manager' | 'self';
 }
 
-/** Begins the names in the manifests of the peer (O4). */
+/** Begins the names in the manifests of the peer. */
 export const phasedRolloutPrefix = 'sts-phased-rollout-operator-';
 
 const { group, version, plural } = resourceTypes.phasedRollouts;
@@ -47,7 +47,7 @@ const hooks: readonly Hook[] = [
   },
 ];
 
-/** Returns the two configurations of the peer (A5): a review that fails lets the change through. */
+/** Returns the two configurations of the peer: a review that fails lets the change through. */
 export function phasedWebhookConfigurations(place: PhasedWebhookPlace): readonly JsonObject[] {
   return hooks.map((hook) => configuration(hook, place));
 }

@@ -13,7 +13,7 @@ const wording: Wording = {
   foreign: (which, text) => `can't get ${which} replicas, allowing the change, err: ${text}`,
 };
 
-/** Settles all changes but a decrease through `/scale`, whose request does not have the labels (N5). */
+/** Settles all changes but a decrease through `/scale`, whose request does not have the labels. */
 export function planNoDownscale(request: AdmissionRequest): ReplicaChange {
   const change = replicaChange(request, wording);
   if (change.kind === 'settled' || change.old.is === 'Scale') return change;
@@ -21,7 +21,7 @@ export function planNoDownscale(request: AdmissionRequest): ReplicaChange {
   return { kind: 'settled', decision };
 }
 
-/** N5 rows 10 to 12. @param value that of the label */
+/** Denies where the label says so, and only there. @param value that of the label */
 export function judgeLabel({ request, change }: Decrease, value: string | undefined): Decision {
   if (value !== 'true') return change.ungoverned;
   return deny(refusalText(request, change.shrinkage, `it has the label '${NO_DOWNSCALE}=true'`));

@@ -7,7 +7,7 @@ const wording: Wording = {
   foreign: (which, text) => `can't decode ${which} object, allowing the change, err: ${text}`,
 };
 
-/** Settles all changes but a decrease that is really made (P1 to P3). */
+/** Settles all changes but a decrease that is really made. */
 export function planPrepareDownscale(request: AdmissionRequest): ReplicaChange {
   if (request.isDryRun) return { kind: 'settled', decision: allow };
   return replicaChange(request, wording);

@@ -15,7 +15,7 @@ export type ReplicaChange =
       readonly kind: 'shrinks';
       readonly old: Workload;
       readonly shrinkage: Shrinkage;
-      /** The answer where nothing governs the object (N5 row 6, P5). */
+      /** The answer where nothing governs the object. */
       readonly ungoverned: Decision;
     };
 
@@ -31,7 +31,7 @@ export interface Wording {
 const defaultReplicas = 1;
 
 /**
- * Compares the replicas of both objects (N5 rows 1–8, P2, P3). What cannot be read is denied, unless the labels of the
+ * Compares the replicas of both objects. What cannot be read is denied, unless the labels of the
  * old object show that it is not governed, or the request is about another kind altogether (D-25).
  */
 export function replicaChange(request: AdmissionRequest, wording: Wording): ReplicaChange {
@@ -55,7 +55,7 @@ function compared(old: Workload, next: Workload): ReplicaChange {
   return { kind: 'shrinks', old, shrinkage: { from, to }, ungoverned: decision };
 }
 
-/** N5 row 6. */
+/** What the peer says where one of both objects has no replicas. */
 const nilWarning: Decision = Object.freeze({
   isAllowed: true,
   warnings: ['old/new replicas is nil, allowing the change'],

@@ -1,4 +1,4 @@
-/** The eviction webhook, as the specification of the budget has it in §15; the budgets are parsed and judged as they are. */
+/** The eviction webhook, by the scenarios of the budget; the budgets are parsed and judged as they are. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';

@@ -31,7 +31,7 @@ import { webhookPaths } from './webhook-paths.ts';
 /** What {@link podEviction} works with. */
 export interface PodEvictionOptions {
   readonly budgets: EvictionBudgets;
-  /** Its own, so that no other webhook can starve it (D5), with equal reads shared. */
+  /** Its own, so that no other webhook can starve it, with equal reads shared. */
   readonly client: Client;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Logger;
@@ -45,7 +45,7 @@ export interface PodEvictionOptions {
 }
 
 /**
- * Lets pods be evicted as far as disruption budgets allow (§5). They judge by caches, so that a denial costs no request; the
+ * Lets pods be evicted as far as disruption budgets allow. They judge by caches, so that a denial costs no request; the
  * pod is read only where it would be let go, unjudged or because it is given away. A dry run is judged, and nothing is
  * stored for it. Every denial has a code and a cause, and the code is 429 wherever the answer may be another one later
  * (HOOK-1).
@@ -97,7 +97,7 @@ function evictionAnswer(review: Case, ports: Ports): EvictionAnswer | Promise<Ev
     : byJudging(pod, review, ports);
 }
 
-/** Why a request is no eviction, in the words of the peer; undefined where it is one (E1…E3). */
+/** Why a request is no eviction, in the words of the peer; undefined where it is one. */
 function problemOf({
   operation,
   subResource,
@@ -112,7 +112,7 @@ function problemOf({
   return isNamed ? undefined : 'request did not include both a namespace and a name';
 }
 
-/** Whether no budget counts on a pod, so that the peer lets it go whatever governs it (E5). */
+/** Whether no budget counts on a pod, so that the peer lets it go whatever governs it. */
 function isUncounted({ phase, isTerminating }: PodView): boolean {
   return isTerminating || phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending';
 }

@@ -1,4 +1,4 @@
-/** One zone of a group at a time among all replicas: prepare-downscale with its claims (Z8, W2, W3, D-26, D-59). */
+/** One zone of a group at a time among all replicas: prepare-downscale with its claims (D-26, D-59). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isJsonObject, type JsonObject } from '#base/json.ts';

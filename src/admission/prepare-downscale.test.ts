@@ -75,7 +75,7 @@ const silent: Record<string, readonly [AdmissionRequest, Decision]> = {
     scaleRequest(3, 1, { resource: 'deployments' }),
     { isAllowed: true, warnings: ['unsupported resource deployments, allowing the change'] },
   ],
-  'allows a foreign kind with a warning (P2)': [
+  'allows a foreign kind with a warning': [
     updateRequest(
       { apiVersion: 'apps/v1', kind: 'DaemonSet' },
       { apiVersion: 'apps/v1', kind: 'DaemonSet' },
@@ -248,7 +248,7 @@ test('prepareDownscale() tells in two lines of 64 pods that neither can be prepa
   ]);
 });
 
-test('prepareDownscale() counts ordinals from spec.ordinals.start (W18)', async () => {
+test('prepareDownscale() counts ordinals from spec.ordinals.start', async () => {
   await using bed = await AdmissionBed.open();
   await bed.store(lone({ replicas: 5, ordinalsStart: 10 }));
   await bed.downscale(NAME, 5, 3);
@@ -355,7 +355,7 @@ test('prepareDownscale() starts no call after a failure, and cancels all 64 [adm
   assert.ok(count('POST') <= 32, `${count('POST')} pods were asked`);
 });
 
-test('prepareDownscale() gives up pods that hang, in time to take it back (D-27, W7) [admission 52]', async () => {
+test('prepareDownscale() gives up pods that hang, in time to take it back (D-27) [admission 52]', async () => {
   await using bed = await AdmissionBed.open();
   bed.fleet.behave({ kind: 'never' }, 'my-sts-2');
   await bed.store(lone());
@@ -383,7 +383,7 @@ test('prepareDownscale() goes on taking it back after its answer, and holds the 
   assert.deepEqual(await bed.review(bed.prepareDownscale, request), success());
 });
 
-test('prepareDownscale() takes it back when the caller leaves (D1)', async () => {
+test('prepareDownscale() takes it back when the caller leaves', async () => {
   await using bed = await AdmissionBed.open();
   bed.fleet.behave({ kind: 'never' }, 'my-sts-2');
   await bed.store(lone());
@@ -425,7 +425,7 @@ test('prepareDownscale() denies a Scale whose set cannot be read (D-25) [admissi
   });
 });
 
-test('prepareDownscale() allows a Scale whose set is not there, with a warning (P4)', async () => {
+test('prepareDownscale() allows a Scale whose set is not there, with a warning', async () => {
   await using bed = await AdmissionBed.open();
   const decision = await bed.review(bed.prepareDownscale, scaleRequest(3, 1, { name: NAME }));
   assert.deepEqual(decision, {
@@ -524,7 +524,7 @@ const siblings: Record<string, readonly [Siblings, Decision]> = {
     { labels: wait, last: ago(13 * hour) },
     allowedA,
   ],
-  'goes on exactly at the minimum time (P9)': [{ labels: wait, last: ago(12 * hour) }, allowedA],
+  'goes on exactly at the minimum time': [{ labels: wait, last: ago(12 * hour) }, allowedA],
   'does not read the label of the set itself [admission 61]': [
     { last: ago(60_000), own: { labels: { ...prepared.labels, ...wait } } },
     allowedA,
@@ -592,7 +592,7 @@ for (const [fact, [resource, tail]] of Object.entries(failures)) {
   });
 }
 
-test('prepareDownscale() counts the pods that a sibling controls, whatever they are called (W20)', async () => {
+test('prepareDownscale() counts the pods that a sibling controls, whatever they are called', async () => {
   await using bed = await AdmissionBed.open();
   await bed.store({ name: A, ...prepared });
   await bed.store({ name: B, pods: ['ready', 'ready'] });
@@ -603,7 +603,7 @@ test('prepareDownscale() counts the pods that a sibling controls, whatever they 
   assert.deepEqual(await bed.downscale(A, 3, 1), deniedA(tail));
 });
 
-test('prepareDownscale() lets one zone of a group at a time (W2)', async () => {
+test('prepareDownscale() lets one zone of a group at a time', async () => {
   await using bed = await AdmissionBed.open();
   for (const name of [A, B]) await bed.store({ name, ...prepared });
   const [first, second] = await Promise.all([

@@ -51,7 +51,7 @@ const mostPods = 1_000;
 /** D-27: pods are called. */
 const patience = seconds(5);
 
-/** Lets a StatefulSet shrink when its siblings are whole and all pods that are to go have said yes (§5, §6). */
+/** Lets a StatefulSet shrink when its siblings are whole and all pods that are to go have said yes. */
 export function prepareDownscale(options: PrepareDownscaleOptions): Webhook {
   const webhook = new PrepareDownscale(options);
   return {
@@ -65,7 +65,7 @@ export function prepareDownscale(options: PrepareDownscaleOptions): Webhook {
 interface Decrease {
   readonly request: AdmissionRequest;
   readonly shrinkage: Shrinkage;
-  /** The answer where it is not (P5). */
+  /** The answer where it is not. */
   readonly ungoverned: Decision;
   /** The answer where there is no such set, from what the client said. */
   readonly absent: (error: Error) => Decision;
@@ -103,7 +103,7 @@ class PrepareDownscale {
     return allowWithWarning(`${typeText(old.raw, old.is)}, allowing the change`);
   }
 
-  /** P4. */
+  /** A Scale says neither labels nor annotations: the set that it scales is read. */
   #judgeScale(
     decrease: Omit<Decrease, 'absent'>,
     context: ReviewContext,
@@ -120,7 +120,7 @@ class PrepareDownscale {
     return this.#judgeLive({ ...decrease, absent }, context);
   }
 
-  /** The facts are those of the live set (P4, D-59). */
+  /** The facts are those of the live set (D-59). */
   async #judgeLive(decrease: Decrease, context: ReviewContext): Promise<Decision> {
     const { request, shrinkage } = decrease;
     if (shrinkage.from - shrinkage.to > mostPods) {
@@ -183,7 +183,7 @@ class PrepareDownscale {
     }
   }
 
-  /** The set where it asks for preparation, and its pods can be called (P5, P6); else the answer. */
+  /** The set where it asks for preparation, and its pods can be called; else the answer. */
   #preparable({ request, shrinkage, ungoverned }: Decrease, set: PreparedSet | string): Preparable {
     const refuse = (tail: string, doubt?: Doubt): Preparable => ({
       kind: 'settled',
@@ -208,7 +208,7 @@ function refused(decision: Decision): { readonly kind: 'refused'; readonly decis
 const tooManyPods = `more than ${mostPods} pods would have to be prepared: scale down in steps of at most ${mostPods}`;
 const unreadableSet = 'the StatefulSet cannot be read';
 const differentSet = 'the StatefulSet is not, or no longer, as the request has it, try again';
-/** P4, for types that have replicas and no pods with names. */
+/** What the peer says of types that have replicas, and no pods with names. */
 function typeText(raw: Parameters<typeof kindOf>[0], is: WorkloadKind): string {
   const kind = kindOf(raw);
   const text = kind.kind === 'valid' ? formatKind(kind.value) : is;

@@ -12,14 +12,14 @@ import { annotationsOf, labelsOf } from './parse-workload.ts';
 const PORT = 'grafana.com/prepare-downscale-http-port';
 const PATH = 'grafana.com/prepare-downscale-http-path';
 
-/** What prepare-downscale reads of the StatefulSet that shrinks (P4). Absent texts are empty. */
+/** What prepare-downscale reads of the StatefulSet that shrinks. Absent texts are empty. */
 export interface PreparedSet {
-  /** Whether its label asks for preparation (P5). */
+  /** Whether its label asks for preparation. */
   readonly isPrepared: boolean;
   readonly port: string;
   readonly path: string;
   readonly serviceName: string;
-  /** Empty: in no group (P7). */
+  /** Empty: in no group. */
   readonly group: string;
   /** Ordinal of its first pod. */
   readonly ordinalsStart: number;
@@ -68,7 +68,7 @@ function ordinalsStartOf(ordinals: JsonObject): number | string {
   return `spec.ordinals.start must be a whole number from 0 to 2147483647: got ${shown(start)}`;
 }
 
-/** Why pods of the set cannot be called, in the peer's words and order (P6); undefined when they can. */
+/** Why pods of the set cannot be called, in the peer's words and order; undefined when they can. */
 export function missingAddress({ port, path, serviceName }: PreparedSet): string | undefined {
   if (port === '') return `the ${PORT} annotation is not set or empty.`;
   if (path === '') return `the ${PATH} annotation is not set or empty.`;
@@ -83,7 +83,7 @@ export interface PodPlace {
   readonly clusterDomain: string;
 }
 
-/** The URLs of the pods of a set (P11), or which of its texts makes none. */
+/** The URLs of the pods of a set, or which of its texts makes none. */
 export function preparationUrls(
   { serviceName, port, path }: PreparedSet,
   place: PodPlace,

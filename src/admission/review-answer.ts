@@ -1,6 +1,6 @@
 import type { Decision, PatchOperation, Refusal, Review } from './review.ts';
 
-/** The body that answers `review` (A6…A11): kind and version as asked, and the uid of the request. */
+/** The body that answers `review`: kind and version as asked, and the uid of the request. */
 export function reviewAnswer({ apiVersion, request }: Review, decision: Decision): string {
   const head = `{"kind":"AdmissionReview","apiVersion":"${apiVersion}","response":`;
   return `${head}${responseOf(request.uid, decision)}}`;
@@ -25,7 +25,7 @@ function patchMembers(patch: readonly PatchOperation[]): object {
   return { patchType: 'JSONPatch', patch: Buffer.from(text).toString('base64') };
 }
 
-/** `metadata` is empty, and always there (H5). */
+/** `metadata` is empty, and always there. */
 function statusOf(decision: Decision): object | undefined {
   if (decision.message === undefined) return undefined;
   const { message } = decision;

@@ -99,7 +99,7 @@ function handle(
   return new Judgement({ ...routed, review: parsed.review, caller }, options).answer();
 }
 
-/** Whether a content type is JSON, whatever parameters follow (A2). */
+/** Whether a content type is JSON, whatever parameters follow. */
 function isJson(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const [type = ''] = contentType.split(';', 1);
@@ -182,7 +182,7 @@ class Judgement implements ReviewContext {
     return { status: 200, contentType: 'application/json', body };
   }
 
-  /** Tells of a review (A13). */
+  /** Tells of a review. */
   #logReview(request: AdmissionRequest): void {
     const { kind, resource, namespace, name, uid, userName, operation, isDryRun } = request;
     this.#options.log.debug('admission review', {

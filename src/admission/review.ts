@@ -10,7 +10,7 @@ export interface GroupVersionKind {
 
 /** What the API server asks: the members of `AdmissionReview.request` that any webhook here reads. */
 export interface AdmissionRequest {
-  /** Echoed in the answer (A7). */
+  /** Echoed in the answer. */
   readonly uid: string;
   /** Of the objects in the request; all members empty where the request does not say. */
   readonly kind: GroupVersionKind;
@@ -29,7 +29,7 @@ export interface AdmissionRequest {
   readonly oldObject: JsonValue | undefined;
 }
 
-/** The versions of AdmissionReview that are read, and answered alike (A6). */
+/** The versions of AdmissionReview that are read, and answered alike. */
 export const reviewVersions = ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1'] as const;
 
 /** One of {@link reviewVersions}. */
@@ -107,7 +107,7 @@ export interface Refusal {
   readonly isAllowed: false;
   /** Ends up before the user's eyes, after the name of the webhook. */
   readonly message: string;
-  /** Absent: the API server makes it 400 (A12). */
+  /** Absent: the API server makes it 400. */
   readonly code?: 400 | 403 | 429;
   readonly causes?: readonly Cause[];
   /** Whose `causes` the fields are of: the answer is 422 then, and has no other code. */
@@ -152,7 +152,7 @@ export function allowWithWarning(warning: string): Decision {
   return { isAllowed: true, warnings: [warning] };
 }
 
-/** Denies without a code, as both down-scale webhooks do (A11). @param doubt absent: by a rule */
+/** Denies without a code, as both down-scale webhooks do. @param doubt absent: by a rule */
 export function deny(message: string, doubt?: Doubt): Decision {
   return { isAllowed: false, message, ...(doubt !== undefined && { doubt }) };
 }

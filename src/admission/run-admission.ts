@@ -44,7 +44,7 @@ export interface AdmissionOptions {
   readonly evictionBudgets: EvictionBudgets;
   /** Those of rollouts and scale-downs, too. */
   readonly budgetMetrics: BudgetMetrics;
-  /** One client each, so that no webhook can starve another (D5). */
+  /** One client each, so that no webhook can starve another. */
   readonly clients: {
     readonly noDownscale: Client;
     readonly prepareDownscale: Client;

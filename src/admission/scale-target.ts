@@ -5,7 +5,7 @@ function apps(plural: string, kind: string): ResourceType {
   return Object.freeze({ group: 'apps', version: 'v1', plural, kind, isNamespaced: true });
 }
 
-/** The resources whose `/scale` is understood, by plural name (N6). */
+/** The resources whose `/scale` is understood, by plural name. */
 const scaleTargets: ReadonlyMap<string, ResourceType> = new Map([
   ['statefulsets', resourceTypes.statefulSets],
   ['deployments', apps('deployments', 'Deployment')],

@@ -60,7 +60,7 @@ const strangers = {
   'the sibling owns, but does not control': [owner('of-b', false)],
 };
 for (const [which, owners] of Object.entries(strangers)) {
-  test(`unhealthySibling() does not count a ready pod that ${which} (W20)`, async () => {
+  test(`unhealthySibling() does not count a ready pod that ${which}`, async () => {
     assert.equal(await problemWith(readyPod(owners)), missing);
   });
 }

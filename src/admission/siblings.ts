@@ -33,7 +33,7 @@ export interface GroupKey {
 const labelValue = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 /**
- * The other sets of the group by a consistent read, in the order of the list (P8).
+ * The other sets of the group by a consistent read, in the order of the list.
  *
  * @throws what the client throws; an Error for a set that cannot be read
  */
@@ -68,8 +68,8 @@ function siblingOf(item: KubernetesObject): Sibling {
 }
 
 /**
- * The first sibling, in the order given, that is not whole, as the peer puts it (P10); undefined when all are. Its pods
- * are those that it controls, not those that happen to bear its name (W20).
+ * The first sibling, in the order given, that is not whole, as the peer puts it; undefined when all are. Its pods
+ * are those that it controls, not those that happen to bear its name.
  */
 export async function unhealthySibling(
   siblings: readonly Sibling[],
@@ -86,7 +86,7 @@ export async function unhealthySibling(
   return problems.find((problem) => problem !== undefined);
 }
 
-/** P17. */
+/** Whether a pod counts towards its set's being whole: controlled by it, and ready as the peer has it. */
 function isReadyPodOf({ uid }: Sibling, item: JsonObject): boolean {
   const pod = parsePod(item);
   return (

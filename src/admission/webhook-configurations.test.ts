@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { webhookConfigurations, webhookService } from './webhook-configurations.ts';
 
-test('webhookConfigurations() is what the peer ships (R7)', () => {
+test('webhookConfigurations() is what the peer ships', () => {
   const labels = {
     'grafana.com/inject-rollout-operator-ca': 'true',
     'grafana.com/namespace': 'cells',
@@ -100,7 +100,7 @@ test('webhookConfigurations() is what the peer ships (R7)', () => {
   ]);
 });
 
-test('webhookService() leads from 443 to the port named https (R2)', () => {
+test('webhookService() leads from 443 to the port named https', () => {
   const { spec } = webhookService({ name: 'rollout-operator' });
   assert.deepEqual(spec, {
     type: 'ClusterIP',

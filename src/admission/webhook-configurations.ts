@@ -56,7 +56,7 @@ const statements: readonly WebhookStatement[] = [
     sideEffects: 'None',
     ...downscales,
   },
-  // It mutates nothing, but has effects (P16).
+  // It mutates nothing, but has effects.
   {
     hook: 'prepare-downscale',
     kind: 'MutatingWebhookConfiguration',
@@ -84,8 +84,8 @@ const statements: readonly WebhookStatement[] = [
 ];
 
 /**
- * The configurations of the webhooks, as the peer ships them (R7).
- * They have no objectSelector, as a scale subresource matches none (N11), and carry no CA: the operator writes it (C3).
+ * The configurations of the webhooks, as the peer ships them.
+ * They have no objectSelector, as a scale subresource matches none, and carry no CA: the operator writes it.
  */
 export function webhookConfigurations(place: WebhookPlace): readonly JsonObject[] {
   return statements.map((statement) => configuration(statement, place));
@@ -132,7 +132,7 @@ function configuration(
   };
 }
 
-/** The Service that the API server calls (R2): the webhooks listen on the port named `https`. */
+/** The Service that the API server calls: the webhooks listen on the port named `https`. */
 export function webhookService(labels: Readonly<Record<string, string>>): JsonObject {
   return {
     apiVersion: 'v1',

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { GroupVersionKind } from './review.ts';
 
-/** The kinds whose replicas the webhooks compare (N3). */
+/** The kinds whose replicas the webhooks compare. */
 export type WorkloadKind = 'Deployment' | 'StatefulSet' | 'ReplicaSet' | 'Scale';
 
 /** An object of a review, as far as the webhooks read it. */
@@ -10,7 +10,7 @@ export type ReviewedObject =
   | {
       readonly kind: 'workload';
       readonly is: WorkloadKind;
-      /** Null where the object does not say (N4); a Scale always does. */
+      /** Null where the object does not say; a Scale always does. */
       readonly replicas: number | null;
       /** Labels of the object itself; never those of a Scale's target. */
       readonly labels: ReadonlyMap<string, string>;

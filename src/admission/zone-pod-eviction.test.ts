@@ -1,4 +1,4 @@
-/** The eviction webhook of ZoneDisruptionBudgets, as zone-aware controllers §8.3 has it, with what is mended there. */
+/** The eviction webhook of ZoneDisruptionBudgets, by the scenarios of zone-aware controllers, with what is mended in them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';

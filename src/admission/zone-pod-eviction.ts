@@ -48,7 +48,7 @@ export interface ZoneEvictionBudgets {
 /** What {@link zonePodEviction} works with. */
 export interface ZonePodEvictionOptions {
   readonly budgets: ZoneEvictionBudgets;
-  /** Its own, so that no other webhook can starve it (D5), with equal reads shared. */
+  /** Its own, so that no other webhook can starve it, with equal reads shared. */
   readonly client: Client;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Logger;
@@ -63,8 +63,8 @@ export interface ZonePodEvictionOptions {
 }
 
 /**
- * Lets pods be evicted as far as ZoneDisruptionBudgets allow, in the order and the words of the peer (zone-aware controllers
- * §5). A pod that is not ready goes whatever the budgets say (EV-8), once that is read and not only cached. Every denial has a code
+ * Lets pods be evicted as far as ZoneDisruptionBudgets allow, in the order and the words of the peer.
+ * A pod that is not ready goes whatever the budgets say (EV-8), once that is read and not only cached. Every denial has a code
  * and a cause, and the code is 429 wherever the answer may be another one later (HOOK-1, D-37).
  */
 export function zonePodEviction(options: ZonePodEvictionOptions): Webhook {

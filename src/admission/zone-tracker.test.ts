@@ -191,7 +191,7 @@ test('prepareDownscale() holds the group, and only it, while pods are called [ad
   assert.deepEqual(await bed.downscale(B, 3, 1), allowed(B));
 });
 
-test('zoneTrackerRecord() creates the map for a set in no group (Z11) [admission 80]', async () => {
+test('zoneTrackerRecord() creates the map for a set in no group [admission 80]', async () => {
   await using bed = await AdmissionBed.open({ isZoneTracked: true });
   const labels = { 'grafana.com/prepare-downscale': 'true' };
   await bed.store({ name: A, ...prepared, labels });
@@ -199,7 +199,7 @@ test('zoneTrackerRecord() creates the map for a set in no group (Z11) [admission
   assert.deepEqual(await bed.zones(), { [A]: NOW });
 });
 
-test('zoneTrackerRecord() keeps the entries of others when a set is in no group (Z11)', async () => {
+test('zoneTrackerRecord() keeps the entries of others when a set is in no group', async () => {
   await using bed = await AdmissionBed.open({ isZoneTracked: true });
   await bed.storeZones({ elsewhere: entry(ago(hour)) });
   await bed.store({ name: A, ...prepared, labels: { 'grafana.com/prepare-downscale': 'true' } });
@@ -240,7 +240,7 @@ function interfere(bed: AdmissionBed, data: Readonly<Record<string, string>>): v
   };
 }
 
-test('zoneTrackerRecord() keeps what others write at the same time (W4)', async () => {
+test('zoneTrackerRecord() keeps what others write at the same time', async () => {
   await using bed = await twoZones();
   await bed.storeZones({ elsewhere: entry(ago(hour)) });
   interfere(bed, { elsewhere: NOW });
@@ -248,7 +248,7 @@ test('zoneTrackerRecord() keeps what others write at the same time (W4)', async 
   assert.deepEqual(await bed.zones(), { elsewhere: NOW, [A]: NOW });
 });
 
-test('zoneTrackerRecord() takes it back when another replica let a sibling go meanwhile (W2)', async () => {
+test('zoneTrackerRecord() takes it back when another replica let a sibling go meanwhile', async () => {
   await using bed = await twoZones(wait);
   await bed.storeZones({ [B]: entry(ago(13 * hour)) });
   interfere(bed, { [B]: NOW });

@@ -13,7 +13,7 @@ import { formatZoneEntry, zoneData } from './zone-entries.ts';
 export interface ZoneTrackerOptions {
   readonly client: Client;
   readonly clock: Clock;
-  /** `-zone-tracker.config-map-name` (Z1). */
+  /** `-zone-tracker.config-map-name`. */
   readonly configMapName: string;
 }
 
@@ -28,8 +28,8 @@ export interface ZoneMap {
 const attempts = 5;
 
 /**
- * The ConfigMap of the last down-scales (§6). Every write names the version that it was made from, and keeps all that
- * is not its own: labels, annotations, entries of other groups (against W4, Z10, Z11).
+ * The ConfigMap of the last down-scales. Every write names the version that it was made from, and keeps all that
+ * is not its own: labels, annotations, entries of other groups.
  */
 export class ZoneTracker {
   readonly #options: ZoneTrackerOptions;
@@ -40,7 +40,7 @@ export class ZoneTracker {
 
   /**
    * Reads the map; where there is none, or the one that is shipped without entries, begins it with `sets` as scaled down
-   * now (Z4): nobody knows what happened before.
+   * now: nobody knows what happened before.
    *
    * @throws what the client throws
    */

@@ -6,7 +6,7 @@ import { type AdmissionRequest, allow, type Webhook } from './review.ts';
 import { webhookPaths } from './webhook-paths.ts';
 
 /**
- * Refuses a ZoneAwarePodDisruptionBudget that says nothing that can be kept (V25…V29). It asks nobody, and compares it with
+ * Refuses a ZoneAwarePodDisruptionBudget that says nothing that can be kept. It asks nobody, and compares it with
  * no other: that two budgets select one pod is told where both are known.
  */
 export function zpdbValidation(): Webhook {
@@ -23,7 +23,7 @@ export function zpdbValidation(): Webhook {
 
 /** What is wrong with the object under review, in the words of the peer; undefined where nothing is. */
 function problemOf({ object: source }: AdmissionRequest): string | undefined {
-  // As Go says of no bytes, which it takes null for (V28).
+  // As Go says of no bytes, which it takes null for.
   if (typeof source !== 'string' || source === 'null') return 'unexpected end of JSON input';
   const read = parseUntyped(source);
   if (read.kind === 'undecodable') return read.text;

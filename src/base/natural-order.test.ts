@@ -66,7 +66,7 @@ test('compareNaturally() orders pods of one set by ordinal', () => {
   );
 });
 
-/** RC-43 word by word, without any shortcut. */
+/** The order of pods (RC-43) word by word: runs of digits as numbers, all else as text. */
 function compareByRuns(left: string, right: string): number {
   const [a, b] = [left.match(/\d+|\D+/g) ?? [], right.match(/\d+|\D+/g) ?? []];
   for (const [index, x] of a.entries()) {

@@ -1,15 +1,15 @@
 import type { Instant } from '#base/units.ts';
 
-/** Members of the Secret's `data` that the peer knows (T8): the trusted CAs, the served certificate, its key. */
+/** Members of the Secret's `data` that the peer knows: the trusted CAs, the served certificate, its key. */
 export const SECRET_KEYS = Object.freeze({ ca: 'ca', cert: 'cert', key: 'key' });
 
 /** Members beside {@link SECRET_KEYS} while a rotation is prepared (D-28); the peer overlooks them. */
 export const NEXT_KEYS = Object.freeze({ cert: 'next-cert', key: 'next-key', from: 'next-from' });
 
-/** Label of webhook configurations that get our CA (C3); the value is `true`. */
+/** Label of webhook configurations that get our CA; the value is `true`. */
 export const INJECT_LABEL = 'grafana.com/inject-rollout-operator-ca';
 
-/** Label of webhook configurations that are about one operator (C3); the value is its namespace. */
+/** Label of webhook configurations that are about one operator; the value is its namespace. */
 export const NAMESPACE_LABEL = 'grafana.com/namespace';
 
 /** Most CAs of one Secret. More come only from somebody who wrote it by hand: each costs all readers time. */

@@ -55,8 +55,8 @@ const mostUnnamed = 32;
 const writePause = seconds(1);
 
 /**
- * Keeps our CAs in every labelled webhook configuration (C1…C7), whoever overwrites them, and tells since when all
- * of them carry a CA. A write that fails is tried again, which the peer does not do (W12).
+ * Keeps our CAs in every labelled webhook configuration, whoever overwrites them, and tells since when all
+ * of them carry a CA. A write that fails is tried again, which the peer does not do.
  */
 export class BundlePublisher {
   readonly #options: BundlePublisherOptions;

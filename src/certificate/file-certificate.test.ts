@@ -85,7 +85,7 @@ describe('openFileCertificate()', () => {
     await stop();
   });
 
-  test('T3 serves a changed pair after the next look, and tells once', async () => {
+  test('serves a changed pair after the next look, and tells once', async () => {
     const { clock, files, changes, log, expiries, stop } = await stage(whole);
     files.set('tls.crt', two.cert).set('tls.key', two.key);
     await clock.advance(seconds(30));
@@ -143,7 +143,7 @@ describe('openFileCertificate()', () => {
     await stop();
   });
 
-  test('T13 refuses to start with an expired certificate', async () => {
+  test('refuses to start with an expired certificate', async () => {
     const expired = await issued(-10);
     await assert.rejects(stage({ 'tls.crt': expired.cert, 'tls.key': expired.key }), {
       message: 'Cannot serve with the certificate in tls.crt as it has expired',

@@ -24,9 +24,9 @@ export interface FileCertificateOptions {
 }
 
 /**
- * The certificate in two files, read anew when they change (the peer reads them once, T3).
+ * The certificate in two files, read anew when they change (the peer reads them once).
  *
- * @throws when they cannot be used at the start, or have expired: the program cannot serve then (T13)
+ * @throws when they cannot be used at the start, or have expired: the program cannot serve then
  */
 export async function openFileCertificate(
   options: FileCertificateOptions,

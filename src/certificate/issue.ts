@@ -37,14 +37,14 @@ export type Issue = (issuance: Issuance) => Promise<IssuedPair>;
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
-/** Serial numbers of the peer (T4, T5), 2022 and 1024, in hexadecimal. */
+/** Serial numbers of the peer, 2022 and 1024, in hexadecimal. */
 const serials = { ca: '07e6', leaf: '0400' };
 
 /** An API server whose clock is behind ours must not find the first certificate "not yet valid". */
 const longestBackdate = minutes(5);
 
 /**
- * A throw-away CA and one leaf (T4, T5, T7), with P-256 keys (D-28). Nobody keeps the key of the CA.
+ * A throw-away CA and one leaf, with P-256 keys (D-28). Nobody keeps the key of the CA.
  *
  * Valid from up to five minutes before `now`: never more than a tenth of `expiration`.
  */

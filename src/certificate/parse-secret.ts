@@ -5,7 +5,7 @@ import { lifecycle } from './plan-lifecycle.ts';
 import { parseAuthorities, parseLeaf } from './read-pair.ts';
 
 /**
- * What the Secret `name` (as `namespace/name`) holds, as T9 tells them apart. A next pair that cannot be used counts
+ * What the Secret `name` (as `namespace/name`) holds: nothing, a whole certificate, or what is of no use. A next pair that cannot be used counts
  * as none: it will be made anew.
  */
 export function parseSecret(name: string, secret: JsonObject): SecretState {

@@ -9,7 +9,7 @@ export interface CertificateNames {
 }
 
 /**
- * What a self-signed certificate takes (R4), and the publication of its CA (R5). The Secret is shipped empty: no rule for
+ * What a self-signed certificate takes, and the publication of its CA. The Secret is shipped empty: no rule for
  * one name can permit to create it.
  */
 export function certificatePermissions(names: CertificateNames): readonly Permission[] {

@@ -22,12 +22,12 @@ export const graceOfUnnamed: Millis = minutes(3);
 
 /**
  * The CAs that a bundle has to carry: `wanted`, and the tolerated ones that have not expired, as another replica may
- * serve what they vouch for. Whatever else somebody wrote into it goes (C7).
+ * serve what they vouch for. Whatever else somebody wrote into it goes.
  *
  * An order of its own, or an expired CA of our form, is no reason to write: two replicas whose clocks or whose views of
  * the Secret differ would undo each other's writes for ever.
  *
- * @returns undefined when the bundle is right as it is, so that nothing is written (C4)
+ * @returns undefined when the bundle is right as it is, so that nothing is written
  */
 export function planBundle(
   bundle: BundleView,

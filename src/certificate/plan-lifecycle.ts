@@ -11,7 +11,7 @@ import type { Leaf } from './api.ts';
 
 /** Clocks of replicas and of the API server may differ by this much without a failed request. */
 export const skew: Millis = minutes(5);
-/** The Secret cannot be watched (R4): the longest time until its news is known. */
+/** The Secret cannot be watched: the longest time until its news is known. */
 export const longestPoll: Millis = minutes(1);
 /** How long a CA must have been seen in every configuration: other API servers see it later than we do. */
 const longestSettle = millis(30_000);

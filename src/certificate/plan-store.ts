@@ -121,7 +121,7 @@ function planAuthority(
 }
 
 /**
- * Another certificate where clients call us by a name that this one lacks (W13). Where the bundles are not ours to
+ * Another certificate where clients call us by a name that this one lacks. Where the bundles are not ours to
  * write, another CA helps nobody before a person has copied it: there the name waits for the usual renewal.
  */
 function planRename(

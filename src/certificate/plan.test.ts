@@ -281,12 +281,12 @@ const cases: Readonly<Record<string, Case>> = {
     at: day(24),
     want: { serve: 'old', store: 'CertificateMissing: new', trust: ['ca-old'] },
   },
-  'W13 prepares another certificate when clients call it by a new name': {
+  'prepares another certificate when clients call it by a new name': {
     given: { secret: valid({ current: renamed }), served: renamed },
     at: day(1),
     want: { serve: 'old', store: 'NameNotCovered: old then new', trust: ['ca-old'] },
   },
-  'W13 leaves the name to the usual renewal where the bundles are not its own': {
+  'leaves the name to the usual renewal where the bundles are not its own': {
     given: {
       secret: valid({ current: renamed }),
       served: renamed,
@@ -295,7 +295,7 @@ const cases: Readonly<Record<string, Case>> = {
     at: day(1),
     want: { serve: 'old', trust: ['ca-old'] },
   },
-  'W13 switches at once to a next certificate that has the name': {
+  'switches at once to a next certificate that has the name': {
     given: {
       secret: valid({ current: renamed, next: { leaf: coming, from: day(20) } }),
       served: renamed,

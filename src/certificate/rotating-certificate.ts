@@ -69,7 +69,7 @@ export class RotatingCertificate {
   }
 
   /**
-   * Takes the certificate from the Secret, or makes the first one (T9).
+   * Takes the certificate from the Secret, or makes the first one.
    *
    * @throws when the Secret cannot be used or reached; the message says what to do
    */

@@ -19,7 +19,7 @@ export interface StoredSecret {
   readonly object: KubernetesObject | undefined;
 }
 
-/** Reads and writes the Secret that all replicas share (T8). */
+/** Reads and writes the Secret that all replicas share. */
 export class SecretStore {
   readonly #client: Client;
   readonly #key: Required<ObjectKey>;

@@ -25,7 +25,7 @@ export interface SelfSignedOptions {
   readonly organization: string;
   readonly expiration: Millis;
   /**
-   * The labelled webhook configurations, for the CA to be written into (C1); run by whoever made them. Undefined
+   * The labelled webhook configurations, for the CA to be written into; run by whoever made them. Undefined
    * with `-webhooks.update-ca-bundle=false`: whoever writes them takes the CAs from the Secret.
    */
   readonly configurations?:
@@ -36,7 +36,7 @@ export interface SelfSignedOptions {
 }
 
 /**
- * The certificate of the Secret, made where there is none (T9), renewed without a restart, and trusted by the labelled
+ * The certificate of the Secret, made where there is none, renewed without a restart, and trusted by the labelled
  * webhook configurations.
  *
  * @throws when the Secret cannot be used or reached: the program cannot serve then, and ends with the message

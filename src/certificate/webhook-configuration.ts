@@ -44,7 +44,7 @@ export interface WebhookInformerOptions
   readonly report: (problem: InformerProblem) => void;
 }
 
-/** An informer of the configurations labelled with `namespace` (C2, C3), asking for our CA or not. */
+/** An informer of the configurations labelled with `namespace`, asking for our CA or not. */
 export function createWebhookInformer(
   options: WebhookInformerOptions,
 ): Informer<WebhookConfigurationView> {

@@ -27,7 +27,7 @@ import { imagePatch, isGroupMember, nextImage, setContainer, setImage } from './
 import { delaysAt } from './demo/timing.ts';
 
 /**
- * Runs the embedded cluster alone until it is interrupted, or changes the image of one that runs (architecture §7).
+ * Runs the embedded cluster alone until it is interrupted, or changes the image of one that runs.
  *
  * @param args the arguments after `cluster`
  * @returns the exit code: 0 after a signal or a change, 1 when something failed, 2 for bad arguments

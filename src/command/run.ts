@@ -54,8 +54,8 @@ export interface OpenParts {
 export type OpenBeside = (parts: OpenParts) => Promise<Beside>;
 
 /**
- * Runs the operator alone, against the cluster that the flags, the kubeconfig or the pod's service account name
- * (architecture §7), until SIGINT or SIGTERM.
+ * Runs the operator alone, against the cluster that the flags, the kubeconfig or the pod's service account name,
+ * until SIGINT or SIGTERM.
  *
  * @param args the arguments after the program: flags only
  * @param findCluster finds the API server and the credentials
@@ -170,7 +170,7 @@ async function settingsOf(config: Config, clock: Clock): Promise<ConnectionSetti
   if (configFile === undefined) {
     return inClusterSettings({ clock, env: process.env }).catch(withHint);
   }
-  // Loaded here only: it brings the official client's library with it (dependencies.md).
+  // Loaded here only: it brings the official client's library with it.
   const { kubeconfigSettings } = await import('#kubernetes/kubeconfig.ts');
   return kubeconfigSettings({
     clock,

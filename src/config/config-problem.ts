@@ -4,17 +4,17 @@ import { type LogFormat, type LogLevel, longestLease } from './config.ts';
 import type { OperatorFlags } from './flags.ts';
 import type { Flag } from './go-flags.ts';
 
-/** The formats of FL-10. */
+/** The formats of log lines (FL-10). */
 export const logFormats: readonly LogFormat[] = ['logfmt', 'json'];
 
-/** The levels of FL-11, most severe last. */
+/** The levels of log lines, most severe last (FL-11). */
 export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 /** One rule: a sentence when `flags` break it. */
 type Rule = (flags: OperatorFlags) => string | undefined;
 
 /**
- * FL-50 in its order, then the log. `-kubernetes.config-file` alone is
+ * What is checked, in the order of the peer (FL-50), then the log. `-kubernetes.config-file` alone is
  * no problem here, although the peer exits: the server then comes from the file.
  */
 const rules: readonly Rule[] = [
@@ -98,7 +98,7 @@ function softValidationNeedsValidation({ server }: OperatorFlags): string | unde
   return `-${isSoft.name} must be set together with -${isValidated.name}=true`;
 }
 
-/** T1: a self-signed certificate wins; without it both files are needed. */
+/** A self-signed certificate wins; without it both files are needed. */
 function certificateNeedsSource({ tls, selfSigned }: OperatorFlags): string | undefined {
   if (!tls.isEnabled.value || selfSigned.isEnabled.value) return undefined;
   const missing = [tls.certFile, tls.keyFile].filter(({ value }) => value === '');
@@ -107,7 +107,7 @@ function certificateNeedsSource({ tls, selfSigned }: OperatorFlags): string | un
   return `${names} must be set while -${selfSigned.isEnabled.name} is false`;
 }
 
-/** T2: the CA of somebody else's certificate is not known. */
+/** The CA of somebody else's certificate is not known. */
 function caBundleNeedsOwnCa({ tls, selfSigned }: OperatorFlags): string | undefined {
   const isOwn = selfSigned.isEnabled.value || !tls.updatesCaBundle.value;
   if (!tls.isEnabled.value || isOwn) return undefined;

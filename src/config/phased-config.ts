@@ -59,11 +59,11 @@ export type PhasedRolloutOutcome =
     }
   | { readonly kind: 'exit'; readonly code: 0 | 2; readonly stderr: string };
 
-/** Name of the Lease, which replicas of the peer take as well (O2). */
+/** Name of the Lease, which replicas of the peer take as well. */
 export const leaseName = '304add93.sts.plus';
 /** Of our own certificate: that of the peer's manifests is cert-manager's. */
 export const secretName = 'phased-rollout-self-signed-certificate';
-/** Below the folder for temporary files, as controller-runtime has it (O1). */
+/** Below the folder for temporary files, as controller-runtime has it. */
 const certificateFolder = 'k8s-webhook-server/serving-certs';
 
 /** Reads the command line of the sts-phased-rollout-operator, by Go's rules (spec 5.4). */
@@ -108,7 +108,7 @@ export function logOf({
   };
 }
 
-/** Where the files of controller-runtime's webhooks are, below the folder for temporary ones (O1). */
+/** Where the files of controller-runtime's webhooks are, below the folder for temporary ones. */
 function certificateFiles(TMPDIR: string | undefined): Pick<WebhookFiles, 'certFile' | 'keyFile'> {
   const folder = `${TMPDIR || '/tmp'}/${certificateFolder}`;
   return { certFile: `${folder}/tls.crt`, keyFile: `${folder}/tls.key` };

@@ -30,7 +30,7 @@ export interface PhasedRolloutFlags {
   readonly predecessorHorizon: Flag<Millis>;
 }
 
-/** The Service that the manifests of the peer have the API server call (O4). */
+/** The Service that the manifests of the peer have the API server call. */
 export const webhookServiceName = 'sts-phased-rollout-operator-webhook-service';
 
 /** How zap writes a line. */

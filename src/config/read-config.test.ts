@@ -277,7 +277,7 @@ const moreExits: Record<string, readonly [args: readonly string[], line: string]
     ['-kubernetes.namespace=x', '-server-tls.enabled', '-server-tls.self-signed-cert.secret-name='],
     '-server-tls.self-signed-cert.secret-name must not be empty',
   ],
-  '[admission 92] exits 1 for files without both paths (T1)': [
+  '[admission 92] exits 1 for files without both paths': [
     [
       '-kubernetes.namespace=x',
       '-server-tls.enabled=true',
@@ -287,7 +287,7 @@ const moreExits: Record<string, readonly [args: readonly string[], line: string]
     ],
     '-server-tls.key-file must be set while -server-tls.self-signed-cert.enabled is false',
   ],
-  '[admission 92] exits 1 for files whose CA it should publish (T2)': [
+  '[admission 92] exits 1 for files whose CA it should publish': [
     [
       '-kubernetes.namespace=x',
       '-server-tls.enabled=true',

@@ -31,7 +31,7 @@ export type ConfigOutcome =
 
 /**
  * Exempt paths when the user names none (FL-24): all that the API server asks, which knows of no clusters. The peer
- * leaves out the last two, and then turns every eviction away (W15).
+ * leaves out the last two, and then turns every eviction away.
  */
 const defaultExcludedPaths = [
   'admission/no-downscale',

@@ -2,7 +2,7 @@ import { type Millis, type Monotonic, monotonic, seconds } from '#base/units.ts'
 import type { Freshness } from '#kubernetes/freshness.ts';
 import type { ProvenBudgets } from './budget-sight.ts';
 
-/** The greatest age of a view that a disruptive request may rest on (reliability.md §2, `A`; D-3). */
+/** The greatest age of a view that a disruptive request may rest on (`A` in docs/rules/words.md; D-3). */
 export const maxDecisionAge: Millis = seconds(10);
 
 /** Revisions of objects, by name. */

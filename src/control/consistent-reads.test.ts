@@ -103,7 +103,7 @@ test('ConsistentReads show a set that was made anew once: as the cache shows it'
   assert.deepEqual(sets, ['ingester-zone-a another', 'ingester-zone-b ingester-zone-b-uid']);
 });
 
-test('ConsistentReads show no pod that a cache shows released since (R1)', async () => {
+test('ConsistentReads show no pod that a cache shows released since', async () => {
   const bench = new Bench();
   const { world } = bench;
   await bench.read();

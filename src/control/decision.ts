@@ -27,7 +27,7 @@ export interface ObjectRef {
   readonly name: string;
 }
 
-/** One thing that a plan does, or why it does not. Each says why (style.md §3). */
+/** One thing that a plan does, or why it does not. Each says why. */
 export type Decision =
   /**
    * `costs: 'nothing'` where the pod is stuck already (D-48); the slot of its set otherwise. `maxUnavailable`: how many pods

@@ -8,7 +8,7 @@ import { type BudgetSight, noBudgetSight } from './budget-sight.ts';
 export interface WantedDisruption {
   readonly pod: PodView;
   readonly by: 'rollout' | 'scale-down';
-  /** How many pods of its set may be unavailable at once; counts where a budget's own limit is 0 (G3). */
+  /** How many pods of its set may be unavailable at once; counts where a budget's own limit is 0. */
   readonly maxUnavailable: number;
 }
 

@@ -44,7 +44,7 @@ export interface PodSight {
 }
 
 /**
- * Deletions of ours that the cache may not show yet (D-7, reliability.md rule 4). Such a pod counts as leaving. A
+ * Deletions of ours that the cache may not show yet (D-7, and D-5 for what proves it). Such a pod counts as leaving. A
  * request under way is a connection, not state: the next process waits for as long as it may arrive (D-50).
  *
  * One for all groups: a set that moves to another group takes what is open in it along.

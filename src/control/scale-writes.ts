@@ -55,7 +55,7 @@ export interface UnseenWrite {
 }
 
 /**
- * Writes of replicas that the cache may not show yet (reliability.md rule 4). Until it does, the group must be left
+ * Writes of replicas that the cache may not show yet. Until it does, the group must be left
  * alone: it looks wholly available while pods of it are going. By uid of the set; one for all groups.
  */
 export class ScaleWrites {

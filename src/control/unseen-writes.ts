@@ -10,7 +10,7 @@ export interface UnseenWrite {
 
 /**
  * Writes of ours until the cache shows them: an object is left alone until then, as whatever is decided on its former
- * state has been done, or rests on what is not so any more (T34).
+ * state has been done, or rests on what is not so any more.
  */
 export class UnseenWrites {
   readonly #clock: Pick<Clock, 'monotonic'>;

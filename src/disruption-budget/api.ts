@@ -49,7 +49,7 @@ const spec: JsonObject = {
   },
 };
 
-/** The definition of ZoneAwarePodDisruptionBudget, as the peer ships it (R1…R4). */
+/** The definition of ZoneAwarePodDisruptionBudget, as the peer ships it. */
 export const zoneAwarePodDisruptionBudgetDefinition: JsonObject = definitionOf({
   type: resourceTypes.zoneAwarePodDisruptionBudgets,
   names: { shortNames: ['zpdb'] },
@@ -74,14 +74,14 @@ export function ledgerName(name: string): string {
   return `${part}-${digest}`;
 }
 
-/** How many pods may be unavailable (B1, B2). */
+/** How many pods may be unavailable. */
 export type MaxUnavailable =
   /** An integer from 0; beyond 2^53 not exact. */
   | { readonly kind: 'count'; readonly count: number }
   /** An integer from 0 to 100, of the replicas of the pod's own set. */
   | { readonly kind: 'percentage'; readonly percentage: number };
 
-/** The partition of a pod, or why there is none (V24). */
+/** The partition of a pod, or why there is none. */
 export type PodPartition =
   | { readonly kind: 'partition'; readonly name: string }
   | { readonly kind: 'unknown'; readonly text: string };
@@ -103,13 +103,13 @@ export type Span =
 
 /** What the `spec` of a ZoneAwarePodDisruptionBudget says. */
 export interface BudgetSpec {
-  /** Of pods and of StatefulSets (R5); an empty one selects all in the namespace (R6). */
+  /** Of pods and of StatefulSets; an empty one selects all in the namespace. */
   readonly matchLabels: ReadonlyMap<string, string>;
   readonly maxUnavailable: MaxUnavailable;
   readonly span: Span;
 }
 
-/** Whether a budget selects an object of its namespace by that object's own `labels` (R4…R6). */
+/** Whether a budget selects an object of its namespace by that object's own `labels`. */
 export function selects(
   { matchLabels }: Pick<BudgetSpec, 'matchLabels'>,
   labels: Readonly<Record<string, string>>,

@@ -53,7 +53,7 @@ export interface DisruptionBudgetPorts {
   readonly inView: BudgetsInView;
   readonly sets: GovernedSets;
   readonly standings: Standings;
-  /** Counts an answer to a rollout or a scale-down as one to an eviction (M1). */
+  /** Counts an answer to a rollout or a scale-down as one to an eviction. */
   count(outcome: RequestOutcome): void;
 }
 

@@ -38,7 +38,7 @@ test('judgedBudget() takes a number of pods as it is', () => {
   assert.deepEqual(judged({ maxUnavailable: 3 }).limit, { kind: 'count', count: 3 });
 });
 
-test('judgedBudget() takes a percentage of the own set (B2)', () => {
+test('judgedBudget() takes a percentage of the own set', () => {
   const spec = { maxUnavailable: undefined, maxUnavailablePercentage: 50 };
   assert.deepEqual(judged(spec).limit, { kind: 'percent-of-own-set', percent: 50 });
 });

@@ -151,12 +151,9 @@ const lookups: Readonly<Record<string, readonly [budgets: readonly JsonObject[],
       [budget(1, { spec: spec(1, { ...ingester, zone: 'a' }) })],
       'none',
     ],
-    'one that selects all of its namespace (R6)': [
-      [budget(1, { name: 'a', spec: spec(1, {}) })],
-      'a',
-    ],
+    'one that selects all of its namespace': [[budget(1, { name: 'a', spec: spec(1, {}) })], 'a'],
     'none of another namespace': [[budget(1, { namespace: 'other' })], 'none'],
-    'one by matchLabels alone (R4)': [
+    'one by matchLabels alone': [
       [
         budget(1, {
           name: 'a',

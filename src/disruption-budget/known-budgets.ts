@@ -14,7 +14,7 @@ export interface KnownBudget {
   readonly generation: number;
   /** What it said last that could be read; undefined where it never did. */
   readonly spec: BudgetSpec | undefined;
-  /** What is wrong with the newest object; the one before it is kept meanwhile, which somebody has to be told (W7). */
+  /** What is wrong with the newest object; the one before it is kept meanwhile, which somebody has to be told. */
   readonly problem: string | undefined;
   /** Which pods it governs; undefined where that cannot be told: then it may be any of its namespace. */
   readonly matchLabels: ReadonlyMap<string, string> | undefined;
@@ -23,7 +23,7 @@ export interface KnownBudget {
 /** What became of an object of the cache: the label `result` of `rollout_operator_zpdb_configurations_observed_total`. */
 export type BudgetObservation = 'updated' | 'ignored' | 'invalid' | 'deleted' | 'delete-ignored';
 
-/** Which budget governs a pod (O6). */
+/** Which budget governs a pod. */
 export type Governing =
   | { readonly kind: 'none' }
   | { readonly kind: 'one'; readonly budget: KnownBudget; readonly spec: BudgetSpec }
@@ -59,7 +59,7 @@ export class KnownBudgets {
     return this.#budgets.get(keyOf({ namespace, name }));
   }
 
-  /** Takes an object that was added or changed, or is delivered again (O3). */
+  /** Takes an object that was added or changed, or is delivered again. */
   put(value: JsonValue): BudgetObservation {
     const seen = identityOf(value);
     if (seen === undefined || !isJsonObject(value)) return 'ignored';
@@ -72,7 +72,7 @@ export class KnownBudgets {
     return next.problem === undefined ? 'updated' : 'invalid';
   }
 
-  /** Takes an object that was deleted, as it was seen last (O4): what is gone does not come back with its uid. */
+  /** Takes an object that was deleted, as it was seen last: what is gone does not come back with its uid. */
   remove(value: JsonValue): BudgetObservation {
     const seen = identityOf(value);
     if (seen === undefined) return 'ignored';
@@ -113,7 +113,7 @@ export class KnownBudgets {
   }
 }
 
-/** Wire text (O6). */
+/** Wire text. */
 const SEVERAL = 'multiple zoned pod disruption budgets found for pod';
 
 function unreadText({ name, problem = '' }: KnownBudget): string {
@@ -137,7 +137,7 @@ function keyOf({ namespace, name }: Pick<Identity, 'namespace' | 'name'>): strin
   return `${namespace}/${name}`;
 }
 
-/** Undefined for what is no object of the API (O5). */
+/** Undefined for what is no object of the API. */
 function identityOf(value: JsonValue): Identity | undefined {
   if (!isJsonObject(value)) return undefined;
   const metadata = objectAt(value, 'metadata');

@@ -90,7 +90,7 @@ const cases: Record<
 };
 
 for (const [what, [budgets, pods, found]] of Object.entries(cases)) {
-  test(`overlapsOf() names ${what} (W8)`, () => {
+  test(`overlapsOf() names ${what}`, () => {
     assert.deepEqual(overlaps(budgets, pods), found);
   });
 }

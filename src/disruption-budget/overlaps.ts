@@ -2,7 +2,7 @@ import type { PodView } from '#statefulset/view.ts';
 import type { KnownBudget } from './known-budgets.ts';
 import { SelectingBudgets } from './selecting-budgets.ts';
 
-/** Budgets that select one pod together, so that nothing may disrupt it (W8). */
+/** Budgets that select one pod together, so that nothing may disrupt it. */
 export interface BudgetOverlap {
   /** Two at least, of one namespace, sorted by name. */
   readonly budgets: readonly KnownBudget[];

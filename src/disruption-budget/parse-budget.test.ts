@@ -50,66 +50,63 @@ const noIntegers: Readonly<Record<string, string>> = {
 
 /** Objects and what the peer says of them; the accessor texts were printed by apimachinery 0.36. */
 const invalid: Readonly<Record<string, readonly [text: string, error: string]>> = {
-  'V1: a spec that is null [zpdb 27]': [
+  'a spec that is null [zpdb 27]': [
     `{${KIND},"spec":null}`,
     '.spec accessor error: <nil> is of the type <nil>, expected map[string]interface{}',
   ],
-  'V1: a spec that is a list': [
+  'a spec that is a list': [
     `{${KIND},"spec":[1,"a",{"b":1.5,"a":[null,true]}]}`,
     '.spec accessor error: [1 a map[a:[<nil> true] b:1.5]] is of the type []interface {}, expected map[string]interface{}',
   ],
-  'V1: a spec that is a text': [
+  'a spec that is a text': [
     `{${KIND},"spec":"x"}`,
     '.spec accessor error: x is of the type string, expected map[string]interface{}',
   ],
-  'V1: a spec that is an integer': [
+  'a spec that is an integer': [
     `{${KIND},"spec":5}`,
     '.spec accessor error: 5 is of the type int64, expected map[string]interface{}',
   ],
-  'V1: a spec that is a fraction': [
+  'a spec that is a fraction': [
     `{${KIND},"spec":1.0}`,
     '.spec accessor error: 1 is of the type float64, expected map[string]interface{}',
   ],
-  'V1: a spec that is false': [
+  'a spec that is false': [
     `{${KIND},"spec":false}`,
     '.spec accessor error: false is of the type bool, expected map[string]interface{}',
   ],
-  'V1 before V3: a spec of another kind that is null': [
+  'a spec that is null before another kind': [
     '{"kind":"Foo","spec":null}',
     '.spec accessor error: <nil> is of the type <nil>, expected map[string]interface{}',
   ],
-  'V2: no spec, of another kind [zpdb 2]': [
-    '{"kind":"Foo"}',
-    'no spec found in unstructured object',
-  ],
-  'V2: a spec in other letters': [`{${KIND},"Spec":{}}`, 'no spec found in unstructured object'],
-  'V3: another kind with an empty spec [zpdb 1]': [
+  'no spec, of another kind [zpdb 2]': ['{"kind":"Foo"}', 'no spec found in unstructured object'],
+  'a spec in other letters': [`{${KIND},"Spec":{}}`, 'no spec found in unstructured object'],
+  'another kind with an empty spec [zpdb 1]': [
     '{"kind":"Foo","spec":{}}',
     'unexpected object kind - expecting ZoneAwarePodDisruptionBudget',
   ],
-  'V3: a kind that is no text': [
+  'a kind that is no text': [
     '{"kind":5,"spec":{}}',
     'unexpected object kind - expecting ZoneAwarePodDisruptionBudget',
   ],
-  'V4: both limits, one of them 0 [zpdb 6]': [
+  'both limits, one of them 0 [zpdb 6]': [
     withSpec('"maxUnavailable":0,"maxUnavailablePercentage":50'),
     'invalid value: only one of maxUnavailable or maxUnavailablePercentage may be set',
   ],
-  'V4: both limits, both null': [
+  'both limits, both null': [
     withSpec('"maxUnavailable":null,"maxUnavailablePercentage":null'),
     'invalid value: only one of maxUnavailable or maxUnavailablePercentage may be set',
   ],
   ...Object.fromEntries(
     Object.entries(noIntegers).flatMap(([what, value]): [string, readonly [string, string]][] => [
       [
-        `V5: maxUnavailable is ${what}`,
+        `maxUnavailable is ${what}`,
         [
           withSpec(`"maxUnavailable":${value}`),
           'failed to extract value from config field maxUnavailable',
         ],
       ],
       [
-        `V7: the percentage is ${what}`,
+        `the percentage is ${what}`,
         [
           withSpec(`"maxUnavailablePercentage":${value}`),
           'failed to extract value from config field maxUnavailablePercentage',
@@ -117,148 +114,148 @@ const invalid: Readonly<Record<string, readonly [text: string, error: string]>> 
       ],
     ]),
   ),
-  'V6: maxUnavailable is negative [zpdb 3]': [
+  'maxUnavailable is negative [zpdb 3]': [
     withSpec('"maxUnavailable":-1'),
     'invalid value: max unavailable must be 0 <= val, got -1',
   ],
-  'V6: maxUnavailable is the least integer': [
+  'maxUnavailable is the least integer': [
     withSpec('"maxUnavailable":-9223372036854775808'),
     'invalid value: max unavailable must be 0 <= val, got -9223372036854775808',
   ],
-  'V8: the percentage is negative [zpdb 4]': [
+  'the percentage is negative [zpdb 4]': [
     withSpec('"maxUnavailablePercentage":-1'),
     'invalid value: max unavailable percentage must be 0 <= val <= 100, got -1',
   ],
-  'V8: the percentage is 101 [zpdb 4]': [
+  'the percentage is 101 [zpdb 4]': [
     withSpec('"maxUnavailablePercentage":101'),
     'invalid value: max unavailable percentage must be 0 <= val <= 100, got 101',
   ],
-  'V9: a regex that does not compile [zpdb 12]': [
+  'a regex that does not compile [zpdb 12]': [
     withSpec('"podNamePartitionRegex":"([bad"'),
     `${regexProblem} error parsing regexp: missing closing ]: \`[bad$\``,
   ],
-  'V9 before V11: a bad regex without a selector': [
+  'a bad regex before the missing selector': [
     `{${KIND},"spec":{"podNamePartitionRegex":"("}}`,
     `${regexProblem} error parsing regexp: missing closing ): \`^($\``,
   ],
-  'V10: a selector that is a text': [
+  'a selector that is a text': [
     `{${KIND},"spec":{"selector":"x"}}`,
     `${badSelector} x is of the type string, expected map[string]interface{}`,
   ],
-  'V10: matchLabels that are null': [
+  'matchLabels that are null': [
     `{${KIND},"spec":{"selector":{"matchLabels":null}}}`,
     `${badSelector} <nil> is of the type <nil>, expected map[string]interface{}`,
   ],
-  'V10: matchLabels that are a list': [
+  'matchLabels that are a list': [
     `{${KIND},"spec":{"selector":{"matchLabels":[]}}}`,
     `${badSelector} [] is of the type []interface {}, expected map[string]interface{}`,
   ],
-  'V10: a label that is a number [zpdb 21]': [
+  'a label that is a number [zpdb 21]': [
     `{${KIND},"spec":{"selector":{"matchLabels":{"a":1}}}}`,
     `${badSelector} contains non-string value in the map under key "a": 1 is of the type int64, expected string`,
   ],
-  'V10: a label that is null': [
+  'a label that is null': [
     `{${KIND},"spec":{"selector":{"matchLabels":{"a":null,"b":"c"}}}}`,
     `${badSelector} contains non-string value in the map under key "a": <nil> is of the type <nil>, expected string`,
   ],
-  'V10: a label that is an object': [
+  'a label that is an object': [
     `{${KIND},"spec":{"selector":{"matchLabels":{"a\\"é":{"z":1,"b":[1.5,"x"]}}}}}`,
     `${badSelector} contains non-string value in the map under key "a\\"é": map[b:[1.5 x] z:1] is of the type map[string]interface {}, expected string`,
   ],
-  'V11: no selector [zpdb 20]': [
+  'no selector [zpdb 20]': [
     `{${KIND},"spec":{"maxUnavailable":1}}`,
     'invalid value: selector is not found',
   ],
-  'V11: a selector that is null': [
+  'a selector that is null': [
     `{${KIND},"spec":{"selector":null}}`,
     'invalid value: selector is not found',
   ],
-  'V11: a selector with matchExpressions only (R4)': [
+  'a selector with matchExpressions only': [
     `{${KIND},"spec":{"selector":{"matchExpressions":[]}}}`,
     'invalid value: selector is not found',
   ],
-  'V12: a delay that is a number': [
+  'a delay that is a number': [
     withSpec('"crossZoneEvictionDelay":5'),
     'failed to extract value from config field crossZoneEvictionDelay',
   ],
-  'V12: a delay that is null': [
+  'a delay that is null': [
     withSpec('"crossZoneEvictionDelay":null'),
     'failed to extract value from config field crossZoneEvictionDelay',
   ],
-  'V13: a delay that is no duration [zpdb 23]': [
+  'a delay that is no duration [zpdb 23]': [
     withSpec(`${REGEX},"crossZoneEvictionDelay":"notaduration"`),
     'invalid value: crossZoneEvictionDelay is not a valid duration, got time: invalid duration "notaduration"',
   ],
-  'V13: a delay in days': [
+  'a delay in days': [
     withSpec('"crossZoneEvictionDelay":"1d"'),
     'invalid value: crossZoneEvictionDelay is not a valid duration, got time: unknown unit "d" in duration "1d"',
   ],
-  'V13: a delay without a unit': [
+  'a delay without a unit': [
     withSpec('"crossZoneEvictionDelay":"20"'),
     'invalid value: crossZoneEvictionDelay is not a valid duration, got time: missing unit in duration "20"',
   ],
-  'V14: a negative delay [zpdb 24]': [
+  'a negative delay [zpdb 24]': [
     withSpec(`${REGEX},"crossZoneEvictionDelay":"-5m"`),
     'invalid value: crossZoneEvictionDelay must be >= 0, got -5m',
   ],
-  'V15a: a delay without a regex [zpdb 25]': [
+  'a delay without a regex [zpdb 25]': [
     withSpec('"crossZoneEvictionDelay":"20m"'),
     'invalid value: crossZoneEvictionDelay requires podNamePartitionRegex to be set',
   ],
-  'V15a: a nanosecond without a regex': [
+  'a nanosecond without a regex': [
     withSpec('"crossZoneEvictionDelay":"1ns"'),
     'invalid value: crossZoneEvictionDelay requires podNamePartitionRegex to be set',
   ],
-  'V15b: a percentage with a regex [zpdb 10]': [
+  'a percentage with a regex [zpdb 10]': [
     withSpec(`${REGEX},"maxUnavailablePercentage":50`),
     'invalid value: max unavailable percentage can not be used with partition awareness',
   ],
-  'V16: a regex that is a number': [
+  'a regex that is a number': [
     withSpec('"podNamePartitionRegex":5'),
     `${regexProblem} failed to extract regex value from config field podNamePartitionRegex`,
   ],
-  'V16: a regex that is null': [
+  'a regex that is null': [
     withSpec('"podNamePartitionRegex":null'),
     `${regexProblem} failed to extract regex value from config field podNamePartitionRegex`,
   ],
   ...Object.fromEntries(
     ['"1"', '1.0', 'null', 'true', '9223372036854775808'].map((group) => [
-      `V17: the group is ${group}`,
+      `the group is ${group}`,
       [
         withSpec(`${REGEX},"podNameRegexGroup":${group}`),
         `${regexProblem} failed to extract group value from config field podNameRegexGroup`,
       ] as const,
     ]),
   ),
-  'V17 before V18: a bad group of a bad regex': [
+  'a bad group before the bad regex of it': [
     withSpec('"podNamePartitionRegex":"(","podNameRegexGroup":"x"'),
     `${regexProblem} failed to extract group value from config field podNameRegexGroup`,
   ],
-  'V18: repetitions that nest beyond their bound': [
+  'repetitions that nest beyond their bound': [
     withSpec('"podNamePartitionRegex":"(a{1000}){1000}"'),
     `${regexProblem} error parsing regexp: invalid repeat count: \`{1000}\``,
   ],
-  'V18: what only JavaScript has': [
+  'what only JavaScript has': [
     withSpec('"podNamePartitionRegex":"(?=a)([0-9]+)"'),
     `${regexProblem} error parsing regexp: invalid or unsupported Perl syntax: \`(?=\``,
   ],
-  'V19: a regex without a group [zpdb 13]': [
+  'a regex without a group [zpdb 13]': [
     withSpec('"podNamePartitionRegex":"ingester-(?:[0-9]+)"'),
     `${regexProblem} regular expression requires at least one subexpression`,
   ],
-  'V20: two groups and no number [zpdb 14]': [
+  'two groups and no number [zpdb 14]': [
     withSpec(TWO_GROUPS),
     `${regexProblem} regular expression has multiple subexpressions and requires podNameRegexGroup to be set`,
   ],
-  'V21: group 10 of two [zpdb 15]': [
+  'group 10 of two [zpdb 15]': [
     withSpec(`${TWO_GROUPS},"podNameRegexGroup":10`),
     `${regexProblem} regular expression subexpression index out of range`,
   ],
-  'V21: the group is the greatest integer': [
+  'the group is the greatest integer': [
     withSpec(`${TWO_GROUPS},"podNameRegexGroup":9223372036854775807`),
     `${regexProblem} regular expression subexpression index out of range`,
   ],
-  'V23: the group is negative, which would crash the peer': [
+  'the group is negative, which would crash the peer': [
     withSpec(`${TWO_GROUPS},"podNameRegexGroup":-1`),
     `${regexProblem} regular expression subexpression index out of range`,
   ],
@@ -331,12 +328,12 @@ const partitions: Readonly<
   'of a group that is empty': ['"podNamePartitionRegex":"x-([0-9]*)"', 'x-', unknown],
   'of a name with something before it': [REGEX, '0-ingester-zone-a-1', unknown],
   'of a name with something behind it': [REGEX, 'ingester-zone-a-1x', unknown],
-  'of group 0: the whole name (V23)': [
+  'of group 0: the whole name': [
     `${TWO_GROUPS},"podNameRegexGroup":0`,
     'ingester-foo-zone-a-1',
     { kind: 'partition', name: 'ingester-foo-zone-a-1' },
   ],
-  'of an alternation, half anchored (V22)': [
+  'of an alternation, half anchored': [
     '"podNamePartitionRegex":"(a)|b"',
     'a-something-else',
     { kind: 'partition', name: 'a' },
@@ -359,7 +356,7 @@ for (const [what, [members, name, partition]] of Object.entries(partitions)) {
 const zoneModes: Readonly<Record<string, string>> = {
   'an empty regex with a group that is a text [zpdb 19]':
     '"podNamePartitionRegex":"","podNameRegexGroup":"x"',
-  'no regex with a group that is null (H3)': '"podNameRegexGroup":null',
+  'no regex with a group that is null': '"podNameRegexGroup":null',
   'no regex with a delay of 0s [zpdb 26]': '"crossZoneEvictionDelay":"0s"',
   'no regex with an empty delay': '"crossZoneEvictionDelay":""',
 };

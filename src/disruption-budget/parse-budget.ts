@@ -26,7 +26,7 @@ class Refusal extends Error {
 }
 
 /**
- * Reads a ZoneAwarePodDisruptionBudget (V1…V23), with the checks, their order and their words those of the peer. Total.
+ * Reads a ZoneAwarePodDisruptionBudget, with the checks, their order and their words those of the peer. Total.
  *
  * @param compile never throws
  */
@@ -81,7 +81,7 @@ function notAnObject(path: string, value: Untyped): string {
   return `${path} accessor error: ${goText(value)} is of the type ${goType(value)}, expected map[string]interface{}`;
 }
 
-/** V4…V8. */
+/** How many may be unavailable: a count or a percentage, and 1 where neither stands there. */
 function maxUnavailableOf(spec: UntypedObject): MaxUnavailable {
   const { maxUnavailable: count, maxUnavailablePercentage: percentage } = spec;
   if (count !== undefined && percentage !== undefined) {
@@ -104,7 +104,7 @@ function integerOf(value: Untyped, field: string): bigint {
   return refuse(`failed to extract value from config field ${field}`);
 }
 
-/** V9, V16…V23; undefined for zone mode, in which the group is not even looked at (H3). */
+/** Where partitions are in the names of pods; undefined for zone mode, in which the group is not even looked at. */
 function partitionsOf(
   spec: UntypedObject,
   compile: PatternCompiler,
@@ -117,7 +117,7 @@ function partitionsOf(
   if (given !== undefined && typeof given !== 'bigint') {
     return refuseRegex('failed to extract group value from config field podNameRegexGroup');
   }
-  // Without parentheses, so that of `a|b` only the ends are anchored, as at the peer (V22).
+  // Without parentheses, so that of `a|b` only the ends are anchored, as at the peer.
   const compiled = compile(`^${regex}$`);
   if (compiled.kind === 'refused') return refuseRegex(compiled.text);
   const { pattern } = compiled;
@@ -134,7 +134,7 @@ function refuseRegex(detail: string): never {
   return refuse(`invalid value: regex is not valid, got ${detail}`);
 }
 
-/** V19…V21, V23: 0 is all that matches; a negative one would crash the peer at its first use. */
+/** Which group of the expression names the partition: 0 is all that matches; a negative one would crash the peer at its first use. */
 function groupOf({ groupCount }: Pattern, given: bigint | undefined): number {
   if (groupCount === 0) refuseRegex('regular expression requires at least one subexpression');
   if (groupCount > 1 && given === undefined) {
@@ -149,14 +149,14 @@ function groupOf({ groupCount }: Pattern, given: bigint | undefined): number {
   return Number(group);
 }
 
-/** V24. */
+/** The partition in one name; an empty match is none. */
 function partitionIn(pattern: Pattern, podName: string, group: number): PodPartition {
   const name = pattern.groupIn(podName, group) ?? '';
   if (name !== '') return { kind: 'partition', name };
   return { kind: 'unknown', text: wireText({ kind: 'no-partition' }) };
 }
 
-/** V10, V11. */
+/** The labels that a budget selects by. */
 function matchLabelsOf(spec: UntypedObject): ReadonlyMap<string, string> {
   const path = '.spec.selector.matchLabels';
   const { selector } = spec;
@@ -184,7 +184,7 @@ function refuseSelector(detail: string): never {
   return refuse(`invalid value: selector is not valid, got ${detail}`);
 }
 
-/** V12…V14. */
+/** For how long a pod of another zone must have been ready. */
 function delayOf(spec: UntypedObject): Millis {
   const { crossZoneEvictionDelay: text } = spec;
   if (text === undefined || text === '') return millis(0);

@@ -16,7 +16,7 @@ export class PodOwners {
   readonly #problems = new Map<string, Promise<string | undefined>>();
 
   /**
-   * Says in the words of the peer why no StatefulSet controls `pod` (E8, E9); undefined where one does, which the cache may
+   * Says in the words of the peer why no StatefulSet controls `pod`; undefined where one does, which the cache may
    * not show yet. Reads the pod where it has a controller: what kind of object that is, no cache keeps.
    *
    * @throws what the client throws; the reason of `signal` when that aborts first

@@ -14,14 +14,14 @@ export interface BudgetRef {
 export type Limit =
   /** A number of pods; what is below 0 counts as 0. */
   | { readonly kind: 'count'; readonly count: number }
-  /** A share of the candidate's own set, rounded down, at least 1 where there is anything to share (B2). */
+  /** A share of the candidate's own set, rounded down, at least 1 where there is anything to share. */
   | { readonly kind: 'percent-of-own-set'; readonly percent: number }
   /** A share of what all sets should have together, rounded up (ZDB-8). */
   | { readonly kind: 'percent-of-all-sets'; readonly percent: number };
 
 /** What excludes each other under a budget. */
 export type Mode =
-  /** Each set is a zone (B7): every other zone is wholly undisturbed, and the own one below the limit. */
+  /** Each set is a zone: every other zone is wholly undisturbed, and the own one below the limit. */
   | { readonly kind: 'zones-of-sets' }
   /** The same, where the zone of a pod is that of its node (ZDB-9). */
   | {
@@ -30,14 +30,14 @@ export type Mode =
       readonly zoneOf: (podName: string) => string | undefined;
     }
   /**
-   * Each set is a zone, and pods of one partition stand for one another (B8): fewer of them than the limit are disturbed
+   * Each set is a zone, and pods of one partition stand for one another: fewer of them than the limit are disturbed
    * in the other zones. The own zone is not looked at, so that nothing limits how many partitions of it are down at once.
    */
   | {
       readonly kind: 'partitions';
-      /** The partition in the name of a pod (V24); undefined where there is none. Called once a slot and moment. */
+      /** The partition in the name of a pod; undefined where there is none. Called once a slot and moment. */
       readonly partitionOf: (podName: string) => string | undefined;
-      /** How long a pod of another zone must have been ready to count as ready (Y5); 0: no time. */
+      /** How long a pod of another zone must have been ready to count as ready; 0: no time. */
       readonly crossZoneDelay: Millis;
     };
 
@@ -84,7 +84,7 @@ function shareOfAll(sets: readonly StatefulSetView[], percent: number): number {
   return Math.max(0, Math.ceil((percent * replicas) / 100));
 }
 
-/** What a rollout asks for where a budget's limit is 0 (G3): its own limit, or 1 where partitions are protected. */
+/** What a rollout asks for where a budget's limit is 0: its own limit, or 1 where partitions are protected. */
 export function rolloutOverride(mode: Mode, maxUnavailable: number): number {
   return mode.kind === 'partitions' ? 1 : maxUnavailable;
 }

@@ -14,7 +14,7 @@ import { Tally } from './tally.ts';
 export interface DisruptionRequest {
   readonly pod: Candidate;
   readonly asking: Asking;
-  /** Used where the limit is 0 (B3). @default none */
+  /** Used where the limit is 0. @default none */
   readonly override?: number;
   /** Answers, and changes nothing. @default false */
   readonly isDryRun?: boolean;

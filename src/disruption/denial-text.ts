@@ -21,7 +21,7 @@ const fixedTexts = {
   'ledger-full': 'no room for another reservation',
 } as const satisfies Record<Exclude<Denial['kind'], 'disturbed'>, string>;
 
-/** The text by which clients of the reference know `denial`, byte for byte where it has one (E11–E16, B9). */
+/** The text by which clients of the reference know `denial`, byte for byte where it has one. */
 export function wireText(denial: Denial): string {
   return denial.kind === 'disturbed'
     ? `${counts(denial)} in ${spanText(denial.span)}`

@@ -10,22 +10,22 @@ export type Span =
 
 /** Why a pod may not be disturbed. */
 export type Denial =
-  /** The budget allows no disruption at all (E11). */
+  /** The budget allows no disruption at all. */
   | { readonly kind: 'nothing-allowed' }
   | { readonly kind: 'sets-unreadable' }
-  /** Fewer sets than two are under the budget, so that there is no other zone (E12). */
+  /** Fewer sets than two are under the budget, so that there is no other zone. */
   | { readonly kind: 'too-few-sets'; readonly found: number }
-  /** The pods of this set could not be read, or are too many to be looked at (E14). */
+  /** The pods of this set could not be read, or are too many to be looked at. */
   | { readonly kind: 'pods-unreadable'; readonly set: string }
   /** The budget selects the pod, and not the set that controls it: its zone is not seen. */
   | { readonly kind: 'set-not-governed' }
   /** The pod is not in the view; another one may be in its place. */
   | { readonly kind: 'pod-not-seen'; readonly seenUid: string | undefined }
-  /** Its name has no partition (V24). */
+  /** Its name has no partition. */
   | { readonly kind: 'no-partition' }
   /** Nobody knows the zone of its node (EV-15). */
   | { readonly kind: 'no-zone' }
-  /** As much is disturbed as may be (E15, E16). */
+  /** As much is disturbed as may be. */
   | {
       readonly kind: 'disturbed';
       readonly span: Span;

@@ -19,7 +19,7 @@ export interface Candidate {
 export interface Question {
   readonly pod: Candidate;
   readonly by: Asker;
-  /** Used where the limit is 0 (B3). @default none */
+  /** Used where the limit is 0. @default none */
   readonly override?: number | undefined;
 }
 
@@ -109,7 +109,7 @@ function disturbanceOf(place: Place, question: Limited, tally: Tally): Denial | 
   }
 }
 
-/** Every other zone is wholly undisturbed, and the own one below the limit (B7). */
+/** Every other zone is wholly undisturbed, and the own one below the limit. */
 function zoneDenial(place: Place, { by, limit }: Limited, tally: Tally): Denial | undefined {
   const own = place.slot.zone;
   for (const zone of tally.zones()) {
@@ -124,7 +124,7 @@ function zoneDenial(place: Place, { by, limit }: Limited, tally: Tally): Denial 
   return disturbedIn({ kind: 'zone', zone: own }, others, limit);
 }
 
-/** Fewer replicas of the partition than the limit are disturbed in the other zones (B8). */
+/** Fewer replicas of the partition than the limit are disturbed in the other zones. */
 function partitionDenial(
   { slot, partition }: Place,
   { by, limit }: Limited,

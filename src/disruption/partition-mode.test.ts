@@ -1,4 +1,4 @@
-/** Partition mode and the override, as the specification of the budget has them in §15. */
+/** Partition mode and the override, by the scenarios of the budget. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis } from '#base/units.ts';
@@ -58,15 +58,15 @@ const cases: Record<string, Case> = {
     given: zones({ b: { status: { replicas: 4 } } }),
     answer: '1 pod unknown in partition 0',
   },
-  'counts a wanted pod that is missing in its own partition (W12)': {
+  'counts a wanted pod that is missing in its own partition': {
     given: zones({ b: { pods: { 0: 'missing' } } }),
     answer: '1 pod unknown in partition 0',
   },
-  'counts a wanted pod that is missing in no other partition (W12)': {
+  'counts a wanted pod that is missing in no other partition': {
     given: zones({ b: { pods: { 1: 'missing' } } }),
     answer: 'allowed',
   },
-  'counts a pod to be made in a scale-up in no other partition (W12)': {
+  'counts a pod to be made in a scale-up in no other partition': {
     given: zones({ b: { spec: { replicas: 5 }, status: { replicas: 3 }, listed: 3 } }),
     answer: 'allowed',
   },
@@ -97,7 +97,7 @@ const cases: Record<string, Case> = {
     asks: 'b-0',
     answer: '1 pod not ready in partition 0',
   },
-  'lets all partitions of the own zone go (W11) [zpdb 90]': {
+  'lets all partitions of the own zone go [zpdb 90]': {
     given: zones({ a: { pods: { 1: failed, 2: 'missing' } } }),
     answer: 'allowed',
   },
@@ -156,7 +156,7 @@ test('decide() refuses a rollout at 0 without an override [zpdb 112]', () => {
   assert.equal(new BudgetBed(budget({ limit: 0 })).ask('a-0', rollout), 'max unavailable = 0');
 });
 
-test('decide() refuses at 0 where the override is 0, too (B3)', () => {
+test('decide() refuses at 0 where the override is 0, too', () => {
   const bed = new BudgetBed(budget({ limit: 0 }));
   assert.equal(bed.ask('a-0', { ...rollout, override: 0 }), 'max unavailable = 0');
 });

@@ -19,7 +19,7 @@ export interface Place {
   readonly isCounted: boolean;
   /** The pod that stands there, terminating or not. */
   readonly pod: PodView | undefined;
-  /** Whether that pod is available (reliability.md §2), whatever the delay across zones says. */
+  /** Whether that pod is available (docs/rules/words.md), whatever the delay across zones says. */
   readonly isAvailable: boolean;
   /** Whether that pod is about to go. */
   readonly isLeaving: boolean;
@@ -141,7 +141,7 @@ function whereIs(
       };
     case 'partitions': {
       const partition = mode.partitionOf(name);
-      // A pod without a partition is part of none; a missing one may be part of any (B6).
+      // A pod without a partition is part of none; a missing one may be part of any.
       const isCounted = partition !== undefined || !isSeen;
       return { slot: { pod: name, set, zone: set }, partition, isCounted };
     }

@@ -1,4 +1,4 @@
-/** The delay across zones, as the specification of the budget has it in §15. */
+/** The delay across zones, by the scenarios of the budget. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, type Instant, instant, millis, minutes, monotonic, seconds } from '#base/units.ts';
@@ -74,8 +74,8 @@ const delays: Record<string, DelayCase> = {
     peer: { readySince: undefined, unready: undefined },
     answer: 'allowed',
   },
-  'runs at its very end (Y5)': { peer: { readySince: ago(minutes(1)) }, answer: notReady },
-  'is over right after its end (Y5)': {
+  'runs at its very end': { peer: { readySince: ago(minutes(1)) }, answer: notReady },
+  'is over right after its end': {
     peer: { readySince: after(ago(minutes(1)), millis(-1)) },
     answer: 'allowed',
   },

@@ -14,7 +14,7 @@ export interface DelayState {
 }
 
 /**
- * How `pod`, which is ready, stands to the `delay` across zones (Y5). It runs from when the pod became ready: from the Ready
+ * How `pod`, which is ready, stands to the `delay` across zones. It runs from when the pod became ready: from the Ready
  * condition's transition or the annotation, whichever is later. One that is malformed is passed over. A time to come
  * counts as now, and the delay ends at the latest when this process has watched it pass (D-55); where it saw the pod become
  * ready, only its own clock counts. At its very end the delay is not over yet.

@@ -1,4 +1,4 @@
-/** Zone mode, as the specification of the budget has it in §15. */
+/** Zone mode, by the scenarios of the budget. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BudgetBed, budget, failed, request, textOf, zones } from '#testing/budgeted-zones.ts';
@@ -110,13 +110,13 @@ const cases: Record<string, Case> = {
     asks: 'a-2',
     answer: 'allowed',
   },
-  'rounds a percentage down (B2)': {
+  'rounds a percentage down': {
     limit: percent(75),
     after: ['a-0', 'a-1'],
     asks: 'a-2',
     answer: '2 pods not ready in ingester-zone-a',
   },
-  'takes 1 pod where a percentage comes to less (B2)': { limit: percent(1), answer: 'allowed' },
+  'takes 1 pod where a percentage comes to less': { limit: percent(1), answer: 'allowed' },
   'names the first of the zones that are disturbed [zpdb 74]': {
     given: zones({ b: { pods: { 1: failed } }, c: { pods: { 0: failed } } }),
     answer: '1 pod not ready in ingester-zone-b',
@@ -133,7 +133,7 @@ const cases: Record<string, Case> = {
     given: zones({ b: { pods: { 1: { isTerminating: true } } } }),
     answer: '1 pod not ready in ingester-zone-b',
   },
-  'counts a pod whose readiness gate is closed, though its containers are ready (W19)': {
+  'counts a pod whose readiness gate is closed, though its containers are ready': {
     given: zones({ b: { pods: { 1: { readySince: undefined, unready: unready() } } } }),
     answer: '1 pod not ready in ingester-zone-b',
   },
@@ -141,11 +141,11 @@ const cases: Record<string, Case> = {
     given: { ...zones(), leaving: new Set(['ingester-zone-b-1-uid']) },
     answer: '1 pod not ready in ingester-zone-b',
   },
-  'takes for unknown what another owner controls, whatever its name (W17)': {
+  'takes for unknown what another owner controls, whatever its name': {
     given: zones({ b: { pods: { 1: { controllerUid: 'another-uid' } } } }),
     answer: '1 pod unknown in ingester-zone-b',
   },
-  'needs no label of a pod, as the owner tells whose it is (W17)': {
+  'needs no label of a pod, as the owner tells whose it is': {
     given: zones({ b: { spec: { templateLabels: {} } } }),
     answer: 'allowed',
   },

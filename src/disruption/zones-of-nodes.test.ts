@@ -1,4 +1,4 @@
-/** Zones of nodes, as a ZoneDisruptionBudget has them (zone-aware controllers §4): the same vocabulary, without a change. */
+/** Zones of nodes, as a ZoneDisruptionBudget has them: the same vocabulary, without a change. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodView } from '#statefulset/view.ts';
@@ -45,7 +45,7 @@ interface Case {
 
 const third: Limit = { kind: 'percent-of-all-sets', percent: 33 };
 
-/** The rows of zone-aware controllers §4.3. */
+/** Worked numbers of the zone-aware controllers: 9 replicas in three zones, and the limit of each. */
 const rows: Record<string, Case> = {
   'all ready': { allowed: [1, 1, 1] },
   'one pod of b pending': { given: web({ 1: pending }), allowed: [0, 0, 0] },

@@ -96,7 +96,7 @@ export class EmbeddedCluster implements Cluster {
 
   async listen(options: ListenOptions = {}): Promise<Listener> {
     if (this.clock instanceof VirtualClock) {
-      throw new Error('Cannot listen with a virtual clock as sockets take real time (CK-5)');
+      throw new Error('Cannot listen with a virtual clock as sockets take real time');
     }
     const listener = await HttpListener.open(this.#server, options);
     this.#listeners.push(listener);

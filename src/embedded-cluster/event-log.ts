@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
 
-/** One stored change, recorded where the API server commits it (reliability.md §2). */
+/** One stored change, recorded where the API server commits it. */
 export interface Commit {
   readonly at: Instant;
   /** The revision that this commit took; strictly increasing over the whole cluster. */

@@ -1,4 +1,4 @@
-/** What a real cluster does and this one does not, with what a person can do instead (R0). */
+/** What a real cluster does and this one does not, with what a person can do instead. */
 
 /** One thing that is refused, whoever asks for it. */
 export interface Refusal {

@@ -118,7 +118,7 @@ export interface ResourceRow {
   readonly beginDeletion?: (object: JsonObject, at: string) => JsonObject;
   /** Why `object` may not be stored; empty when it may. `old` is absent on create (OB-17). */
   validate(object: JsonObject, old?: JsonObject): readonly Cause[];
-  /** Fields that are stored but have no effect here, for the R0 warning. */
+  /** Fields that are stored but have no effect here, which a warning tells. */
   ineffectiveFields(object: JsonObject): readonly string[];
   /** Field selector labels beyond metadata.name and metadata.namespace (OB-14). */
   readonly fieldLabels: Readonly<Record<string, (object: JsonObject) => string>>;

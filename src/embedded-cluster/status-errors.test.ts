@@ -72,14 +72,14 @@ const cases: Record<string, Want> = {
     message:
       'Lease.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
   },
-  '[T26] strictDecodingError() lists unknown fields': {
+  '[cluster 26] strictDecodingError() lists unknown fields': {
     error: errors.strictDecodingError(sets, { unknown: ['spec.foo', 'spec.bar'] }),
     code: 400,
     reason: 'BadRequest',
     message:
       'StatefulSet in version "v1" cannot be handled as a StatefulSet: strict decoding error: unknown field "spec.foo", unknown field "spec.bar"',
   },
-  '[T24] patchRejected() has a generic text': {
+  '[cluster 24] patchRejected() has a generic text': {
     error: errors.patchRejected('testing value /a failed'),
     code: 422,
     reason: 'Invalid',

@@ -168,7 +168,7 @@ export type ErrorPolicy =
   /** A fault of this program: log with stack, count, back off. */
   | { readonly kind: 'bug'; readonly error: Error };
 
-/** What to do with the key after `error` (style guide §3): the one table that the work queue follows. */
+/** What to do with the key after `error`: the one table that the work queue follows. */
 export function errorPolicy(error: unknown): ErrorPolicy {
   if (error instanceof TransportError) return { kind: 'backoff' };
   if (!(error instanceof ApiError)) {

@@ -76,7 +76,7 @@ class ClusterHeader implements Transport {
   }
 }
 
-/** The rejection that the body of a 511 is; undefined for that of someone else, such as a captive portal (X6). */
+/** The rejection that the body of a 511 is; undefined for that of someone else, such as a captive portal. */
 export function clusterRejectionOf(
   body: string,
   requestCluster: string,

@@ -99,7 +99,7 @@ class HttpClient implements Client {
     const call = callOf('watch', type, query);
     const path = resourcePath(type, { namespace: query.namespace });
     const timeout = this.#timeoutOf(options);
-    // FL-15 bounds the life of a watch as well: the server ends it, cleanly.
+    // The time of a request bounds the life of a watch as well (FL-15): the server ends it, cleanly.
     const timeoutSeconds =
       query.timeoutSeconds ?? (timeout === undefined ? undefined : Math.ceil(timeout / 1_000));
     const params = watchQuery(timeoutSeconds === undefined ? query : { ...query, timeoutSeconds });

@@ -104,6 +104,6 @@ export interface Informer<T extends Cached> {
    * @throws the reason of `signal` when that aborts first
    */
   probe(signal: AbortSignal): Promise<void>;
-  /** Lists and watches until `signal` aborts; then resolves. Rejects only for {@link Freshness} violations of D-6. */
+  /** Lists and watches until `signal` aborts; then resolves. Rejects only for a {@link Freshness} violation, a read that is older than the last (D-6). */
   run(signal: AbortSignal): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Verbs on one resource that a capability uses; the shipped Role is the sum of these (architecture §8). */
+/** Verbs on one resource that a capability uses; the shipped Role is the sum of these. */
 export interface Permission {
   /** Empty for the core group. */
   readonly group: string;

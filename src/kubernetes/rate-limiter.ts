@@ -16,7 +16,7 @@ export interface RateLimitOptions {
   readonly qps: number;
   /** Tokens that a full bucket holds; 0 or less means no limit (K8-23). */
   readonly burst: number;
-  /** The API group of a path without query, as ME-13 names it. */
+  /** The API group of a path without query: `core`, the name of the group, or what the path begins with (ME-13). */
   readonly groupOf: (path: string) => string;
   /** Counts a request that was never sent for want of a token (ME-6). */
   readonly onLimited?: (group: string) => void;

@@ -5,7 +5,7 @@ import { type Method, type Transport, TransportError } from './transport.ts';
 
 /** One round trip to the API server (ME-5). */
 export interface RoundTrip {
-  /** The `path` label, as ME-12 names it. */
+  /** The `path` label: what was asked for, without names and namespaces (ME-12). */
   readonly path: string;
   readonly method: Method;
   /** The status code in digits, or `error` where there was no response. */

@@ -110,7 +110,7 @@ const events: Record<string, { sent: readonly RawEvent[]; want: readonly string[
     ],
     want: ['updated a x'],
   },
-  'ignores an older revision after a newer (R10)': {
+  'ignores an older revision after a newer': {
     sent: [
       { type: 'MODIFIED', revision: 11, note: 'x' },
       { type: 'MODIFIED', revision: 10, note: 'old' },
@@ -121,7 +121,7 @@ const events: Record<string, { sent: readonly RawEvent[]; want: readonly string[
     sent: [{ type: 'MODIFIED', revision: 3, note: 'old' }],
     want: [],
   },
-  'tells a MODIFIED with a new uid as delete, then add (R11)': {
+  'tells a MODIFIED with a new uid as delete, then add': {
     sent: [{ type: 'MODIFIED', uid: 'u9', revision: 10, note: 'x' }],
     want: ['deleted a one', 'added a x'],
   },

@@ -44,7 +44,7 @@ export interface PhasedRolloutSpec {
   readonly isDryRun?: boolean;
 }
 
-/** What the webhook puts where nothing stands, and where 0 does (A1). */
+/** What the webhook puts where nothing stands, and where 0 does. */
 const checkDefaults = Object.freeze({
   initialDelaySeconds: 60,
   periodSeconds: 60,
@@ -61,7 +61,7 @@ const checkFields: readonly CheckField[] = [
 
 /**
  * Returns the fields of `spec.check` that the webhook adds or changes: the peer takes a written 0 for nothing written, so that
- * neither "no delay" nor "no period" can be said (A1).
+ * neither "no delay" nor "no period" can be said.
  */
 export function defaultedFields(object: JsonObject): Readonly<Partial<Record<CheckField, number>>> {
   const check = objectAt(objectAt(object, 'spec'), 'check');
@@ -71,7 +71,7 @@ export function defaultedFields(object: JsonObject): Readonly<Partial<Record<Che
 
 /**
  * Reads the `spec` of a stored PhasedRollout, which no webhook may have seen: what is missing has its default here, too
- * (C4, W11). A written delay of 0 is none; a period of 0 would ask without a pause, and a threshold of 0 without need, so
+ *. A written delay of 0 is none; a period of 0 would ask without a pause, and a threshold of 0 without need, so
  * that both count as not written.
  */
 export function parsePhasedRollout(object: JsonObject): Parsed<PhasedRolloutSpec> {

@@ -64,7 +64,7 @@ const check: JsonObject = {
   },
 };
 
-/** None of the defaults stands here: they are the webhook's (C2), and the program's own where that is off. */
+/** None of the defaults stands here: they are the webhook's, and the program's own where that is off. */
 const spec: JsonObject = {
   type: 'object',
   required: ['check', 'targetRef'],
@@ -126,7 +126,7 @@ const status: JsonObject = {
   },
 };
 
-/** The definition of PhasedRollout, with the names, types and limits of the peer's (C1…C5). */
+/** The definition of PhasedRollout, with the names, types and limits of the peer's. */
 export const phasedRolloutDefinition: JsonObject = definitionOf({
   type: resourceTypes.phasedRollouts,
   columns: [

@@ -19,7 +19,7 @@ export interface GateQueries {
 const known = new WeakMap<PhasedRolloutSpec, GateQueries>();
 
 /**
- * Returns what the gate of `spec` asks: the queries that must all pass. An answer passes where it finds anything (P13); with
+ * Returns what the gate of `spec` asks: the queries that must all pass. An answer passes where it finds anything; with
  * bounds of ours, where each value is within them.
  */
 export function gateQueries(spec: PhasedRolloutSpec): GateQueries {

@@ -7,7 +7,7 @@ import type { PhasedPlan } from './plan-decision.ts';
 import type { PhasedSnapshot } from './snapshot.ts';
 import { formatStatus } from './status.ts';
 
-/** Returns the status as `plan` wants it: the conditions that the plan sets, the others as they stand there (C7, C8). */
+/** Returns the status as `plan` wants it: the conditions that the plan sets, the others as they stand there. */
 function nextStatus(
   { writtenStatus, generation }: RolloutView,
   plan: PhasedPlan,

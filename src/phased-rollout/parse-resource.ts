@@ -5,9 +5,9 @@ import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import { type PhasedRolloutSpec, parsePhasedRollout } from './api.ts';
 import { parseStatus, type RolloutStatus } from './status.ts';
 
-/** Finalizer of a PhasedRollout: while it is there, the object owns a set, or may (C10). */
+/** Finalizer of a PhasedRollout: while it is there, the object owns a set, or may. */
 export const finalizer = 'sts.plus/finalizer';
-/** Annotation of a StatefulSet that names the PhasedRollout which rolls it out (C11). */
+/** Annotation of a StatefulSet that names the PhasedRollout which rolls it out. */
 export const ownerAnnotation = 'sts.plus/phasedRollout';
 
 /** A PhasedRollout as this program keeps it. */

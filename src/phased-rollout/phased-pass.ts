@@ -61,7 +61,7 @@ const patience = seconds(10);
 
 /**
  * One pass over a PhasedRollout: look, see to what the plan needs, look again, then act; the status is stored last, so
- * that each step is stored before the next rests on it (C6).
+ * that each step is stored before the next rests on it.
  */
 export class PhasedPass {
   readonly #key: string;

@@ -39,7 +39,7 @@ export interface Sending {
 
 /**
  * Writes what decisions want: no more than the fields that they are about, and only to the very state that they were made
- * on, so that nothing is done twice (R4, R5, W15).
+ * on, so that nothing is done twice.
  */
 export class PhasedWrites {
   readonly #ports: PhasedWritePorts;
@@ -103,7 +103,7 @@ export class PhasedWrites {
   }
 
   /**
-   * Stores `status`, if `rollout` is still what was read (C6).
+   * Stores `status`, if `rollout` is still what was read.
    *
    * @returns the status as the server has it now
    * @throws what the request fails with

@@ -43,7 +43,7 @@ export type PhasedReason =
   | 'InitialDelay'
   | 'AwaitingCheck'
   | 'CheckFailed'
-  // Events, as the peer names them (E2).
+  // Events, as the peer names them.
   | 'RolloutStarted'
   | 'RolloutCompleted'
   | 'Suspended'
@@ -71,7 +71,7 @@ export type PhasedDecision =
       readonly revision: string;
       readonly because: BecausePhased;
     }
-  /** The annotation goes, and what blocks updates with it (R12). */
+  /** The annotation goes, and what blocks updates with it. */
   | {
       readonly kind: 'release';
       readonly set: SetRef;
@@ -115,7 +115,7 @@ export interface PhasedPlan {
   readonly decisions: readonly PhasedDecision[];
   /** As it is to be stored, after the decisions were carried out. */
   readonly status: RolloutStatus;
-  /** Those that are set in this pass (C8); others stay as they are. */
+  /** Those that are set in this pass; others stay as they are. */
   readonly conditions: { readonly Ready?: WantedCondition; readonly Updated?: WantedCondition };
   readonly requeue: Requeue;
   /** What the process is to remember of the check for its next snapshot. */

@@ -48,7 +48,7 @@ export function gateStateOf(
   return { ...state, errors, ...(lastError !== undefined && { lastError }) };
 }
 
-/** What is done while the check of `step` decides: count what was answered, ask, wait, or let the next pod go (R36, R37). */
+/** What is done while the check of `step` decides: count what was answered, ask, wait, or let the next pod go. */
 export function planGate(pass: Pass, step: Step): Outcome {
   const { snapshot, spec } = pass;
   const check = checkOf(settingsOf(spec));
@@ -166,7 +166,7 @@ function planNext(pass: Pass, step: Step, { check, view }: Sight): Outcome {
   }
 }
 
-/** One pod more may be updated: by one, whatever `maxUnavailable` says (R44). */
+/** One pod more may be updated: by one, whatever `maxUnavailable` says. */
 function planRelease(pass: Pass, step: Step): Outcome {
   const { set } = pass.target;
   const to = step.partition - 1;

@@ -94,12 +94,12 @@ export function slotsIn({ snapshot, target, now }: Pass): readonly Slot[] {
   return slotsOf({ set: target.set, pods: target.pods, leaving, watched }, now);
 }
 
-/** Name of the pod at `index` from the first ordinal of `set`: a partition counts from there (W6). */
+/** Name of the pod at `index` from the first ordinal of `set`: a partition counts from there. */
 export function nameAt({ name, spec }: StatefulSetView, index: number): string {
   return `${name}-${spec.ordinalsStart + index}`;
 }
 
-/** An error or a suspension: the other fields stay as they were (C9), and `because` stands in both conditions. */
+/** An error or a suspension: the other fields stay as they were, and `because` stands in both conditions. */
 export function stopped(
   { resource: { status } }: PhasedSnapshot,
   phase: Phase,

@@ -17,10 +17,10 @@ import { beginRollback, isRollbackWanted, planRollback } from './plan-rollback.t
 import { awayText, nextLook, planStuckPod, stuckOnUpdate } from './plan-stuck.ts';
 import { isRollback, type Step, type StepStatus } from './status.ts';
 
-/** How long until a pod is looked for again that is not there yet (R34). */
+/** How long until a pod is looked for again that is not there yet. */
 const podRetry = seconds(30);
 
-/** What is done while a rollout is under way, step by step (R32 to R37). */
+/** What is done while a rollout is under way, step by step. */
 export function planRollout(pass: Pass): Outcome {
   const ready = { reason: 'Ready', message: 'It can be rolled out' };
   const outcome = planUnderWay(pass);
@@ -38,7 +38,7 @@ function planUnderWay(pass: Pass): Outcome {
   // Nobody wants that any more, or ever did: what the status says of it is from before, and the rollout is checked anew.
   const step = isGoneBack ? undefined : stored;
   if (partition === 0) return planLast(pass, step);
-  // No pod is let go by that, and no check is spent on pods that are not there any more (T56).
+  // No pod is let go by that, and no check is spent on pods that are not there any more.
   if (partition > replicas) {
     const message = `${set.name} has ${replicas} replicas only`;
     return { decisions: [setPartition(pass, replicas, { reason: 'SetShrunk', message })] };
@@ -133,7 +133,7 @@ function stepText({ target: { set } }: Pass, { status, partition }: Step): strin
     : `All pods are to be available ${end}`;
 }
 
-/** The pod that the last step let go is to run the new revision; a partition counts from the first ordinal (W6). */
+/** The pod that the last step let go is to run the new revision; a partition counts from the first ordinal. */
 function planPodWait(pass: Pass, step: Step): Outcome {
   const { partition } = step;
   const { set } = pass.target;

@@ -18,7 +18,7 @@ const ready: WantedCondition = {
   because: { reason: 'Ready', message: 'It can be rolled out' },
 };
 
-/** What is done while the set wants one revision only (R27 to R30); pods on another one go back first (W1). */
+/** What is done while the set wants one revision only; pods on another one go back first. */
 export function planSteady(pass: Pass): Outcome {
   const back = planReturn(pass);
   if (back === undefined) return { conditions: { Ready: ready }, ...planBlocked(pass) };
@@ -60,7 +60,7 @@ function unobserved({ name }: StatefulSetView): Outcome {
 }
 
 /**
- * A template that was taken back in the middle of a rollout (T53): pods that already run the other revision roll back,
+ * A template that was taken back in the middle of a rollout: pods that already run the other revision roll back,
  * which needs no check, and until they have, nothing is updated.
  */
 function planReturn(pass: Pass): Outcome | undefined {

@@ -13,7 +13,7 @@ interface StuckPod {
 }
 
 /**
- * What is done about pods that cannot become ready by themselves, while all pods are waited for (W2, D-48): the lowest is
+ * What is done about pods that cannot become ready by themselves, while all pods are waited for (D-48): the lowest is
  * replaced where its successor runs another revision, one at a time. Below the partition that is the revision from before
  * the update, so that nothing gets past the gate by it. Undefined where no pod is stuck.
  */

@@ -26,14 +26,14 @@ import { isRollback, type RolloutStatus } from './status.ts';
 
 /**
  * What to do next about one PhasedRollout, and why not more; one step of the state machine at a time, so that each is
- * stored before the next rests on it (spec §3, with the mended weaknesses of §6.1).
+ * stored before the next rests on it.
  *
  * Total and deterministic. The decisions are carried out before the status is stored, each only against the
- * resourceVersion that it names: a plan on an old view changes nothing (T33, T34).
+ * resourceVersion that it names: a plan on an old view changes nothing.
  */
 export function planPhasedRollout(snapshot: PhasedSnapshot, now: Instant): PhasedPlan {
   const { resource } = snapshot;
-  // Never past the cleanup, whoever else's finalizer keeps it alive (T70).
+  // Never past the cleanup, whoever else's finalizer keeps it alive.
   if (resource.isDeleting) return completed(snapshot, planDeletion(snapshot));
   if (!resource.hasFinalizer) {
     const because = { reason: 'FinalizerMissing', message: 'Nothing is owned without it' } as const;
@@ -91,7 +91,7 @@ function planDeletion(snapshot: PhasedSnapshot): Outcome {
   return { decisions: [{ kind: 'remove-finalizer', because }] };
 }
 
-/** What takes the marks of `snapshot`'s resource off those of `sets` that carry them (R11, W5). */
+/** What takes the marks of `snapshot`'s resource off those of `sets` that carry them. */
 function releasesOf(
   snapshot: PhasedSnapshot,
   sets: readonly TargetSet[],
@@ -231,7 +231,7 @@ function planTakenBack(pass: Pass, before: number): Outcome {
   return { decisions: [setPartition(pass, to, { reason: 'SuspensionTakenBack', message })] };
 }
 
-/** A rollout that begins, or begins anew on another revision (R31, R31b); undefined while one is under way. */
+/** A rollout that begins, or begins anew on another revision; undefined while one is under way. */
 function planStart(pass: Pass): Outcome | undefined {
   const { snapshot, target, now } = pass;
   const { status } = snapshot.resource;
@@ -240,7 +240,7 @@ function planStart(pass: Pass): Outcome | undefined {
   const isAnother = status.updateRevision !== updateRevision;
   const isRolling = status.phase === 'Rolling';
   if (isRolling && !isAnother) return undefined;
-  // What was let go for another revision is blocked before anything else; an update at partition 0 that nobody followed is not (T64).
+  // What was let go for another revision is blocked before anything else; an update at partition 0 that nobody followed is not.
   if (isAnother && partition < replicas && (isRolling || partition > 0)) {
     const message = `No pod may run ${updateRevision} before it is checked`;
     return { decisions: [setPartition(pass, replicas, { reason: 'RevisionChanged', message })] };

@@ -9,7 +9,7 @@ const longestChecked = 2_048;
 
 /**
  * Returns what is wrong with a PromQL expression, as `line:column: …`, or undefined. The grammar is that of Prometheus 3.5,
- * as the peer's (A2); types are not looked at, so that what only they forbid is refused by the server that is asked.
+ * as the peer's; types are not looked at, so that what only they forbid is refused by the server that is asked.
  */
 export function promqlProblem(expr: string): string | undefined {
   if (expr.length > longestChecked) return undefined;

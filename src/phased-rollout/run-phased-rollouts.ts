@@ -72,7 +72,7 @@ function wakeByChanges({
   rollouts.onChange((change) => {
     for (const rollout of statesOf(change)) queue.add(nameOf(rollout));
     if (!hasLetGo(change)) return;
-    // Who waits for the same set may have it now (R20).
+    // Who waits for the same set may have it now.
     for (const rollout of statesOf(change)) {
       wakeTargeting(`${rollout.namespace}/${targetOf(rollout) ?? ''}`);
     }

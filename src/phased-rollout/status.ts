@@ -112,7 +112,7 @@ function timeOf(value: JsonValue | undefined): Instant | undefined {
   return parsed?.kind === 'valid' ? parsed.value : undefined;
 }
 
-/** Returns `status` as it is stored: times of whole seconds, and nothing for what is not set (C5). */
+/** Returns `status` as it is stored: times of whole seconds, and nothing for what is not set. */
 export function formatStatus(status: RolloutStatus): JsonObject {
   const { phase, updateRevision, rolloutStart, rolloutEnd, step } = status;
   return {
@@ -147,7 +147,7 @@ function timeField(name: string, at: Instant | undefined): JsonObject {
   return { [name]: formatUtcSeconds(wholeSeconds(at)) };
 }
 
-/** What is left of `at` when it is stored (C5). */
+/** What is left of `at` when it is stored. */
 function wholeSeconds(at: Instant): Instant {
   return instant(Math.floor(at / 1_000) * 1_000);
 }

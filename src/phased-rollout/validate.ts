@@ -7,12 +7,12 @@ import { problemsOfOurs } from './api.ts';
 import { mostAdditionalQueries } from './parse-queries.ts';
 import { promqlProblem } from './promql.ts';
 
-/** Where the query stands that the peer knows, too (A3). */
+/** Where the query stands that the peer knows, too. */
 const queryPath = 'spec.check.query';
 
 /**
  * Returns what the webhook refuses of a PhasedRollout, all at once. Of what the peer knows that is, as there, an expression that
- * is no PromQL and a URL that is no request URI (A2); of the fields of ours, whatever is wrong. An object that is being deleted is not looked at: it must be able to lose its finalizer (W20).
+ * is no PromQL and a URL that is no request URI; of the fields of ours, whatever is wrong. An object that is being deleted is not looked at: it must be able to lose its finalizer.
  */
 export function admissionProblems(object: JsonObject): readonly Problem[] {
   if (typeof objectAt(object, 'metadata')['deletionTimestamp'] === 'string') return [];

@@ -59,7 +59,7 @@ function endpoint(parts: PodEndpoint): PodUrlReading {
   return { kind: 'endpoint', endpoint: { ...parts, rest: escaped(parts.rest) } };
 }
 
-/** Reads where a pod listens, and the path, without the slash in front, that it answers at (P11). */
+/** Reads where a pod listens, and the path, without the slash in front, that it answers at. */
 export function endpointAt(port: Field, path: Field): Parsed<PodEndpoint> {
   if (!isPort(port.text)) {
     const wanted = `must be a port number from 1 to ${highestPort}, such as "80"`;

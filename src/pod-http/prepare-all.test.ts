@@ -32,7 +32,7 @@ function bed(): Bed {
 
 const { signal: alive } = new AbortController();
 
-test('prepareAll() calls each pod once, in order, with the header and without a body (P12)', async () => {
+test('prepareAll() calls each pod once, in order, with the header and without a body', async () => {
   const { fleet, podHttp } = bed();
   assert.equal(await prepareAll(podHttp, work(1), alive), undefined);
   assert.deepEqual(
@@ -50,13 +50,13 @@ test('prepareAll() calls each pod once, in order, with the header and without a 
   );
 });
 
-test('prepareAll() takes any 2xx for success, whatever the body (P12)', async () => {
+test('prepareAll() takes any 2xx for success, whatever the body', async () => {
   const { fleet, podHttp } = bed();
   fleet.behave({ kind: 'answer', status: 204 });
   assert.equal(await prepareAll(podHttp, work(1), alive), undefined);
 });
 
-test('prepareAll() starts no call after the first failure, and gives up those under way (P12)', async () => {
+test('prepareAll() starts no call after the first failure, and gives up those under way', async () => {
   const { fleet, podHttp, clock } = bed();
   fleet.behave({ kind: 'never' });
   fleet.behave(
@@ -91,7 +91,7 @@ test('prepareAll() fails when its signal aborts', async () => {
   assert.equal((await outcome)?.url, urlOf(0));
 });
 
-test('cancelAll() calls every pod once, 32 at a time, whatever fails (P13)', async () => {
+test('cancelAll() calls every pod once, 32 at a time, whatever fails', async () => {
   const { fleet, podHttp, clock } = bed();
   fleet.behave({ kind: 'late', after: seconds(1), behaves: { kind: 'application' } });
   fleet.behave({ kind: 'never' }, 'x-63');

@@ -34,7 +34,7 @@ const loops = 32;
 const mostTold = 3;
 
 /**
- * Prepares pods with POST. The first failure gives up the calls under way and those that wait for their turn (P12);
+ * Prepares pods with POST. The first failure gives up the calls under way and those that wait for their turn;
  * whoever gets one back has to {@link cancelAll}.
  *
  * @param signal ends the calls, which then have failed
@@ -63,7 +63,7 @@ export async function prepareAll(
 
 /**
  * Takes preparations back with DELETE: every pod is called once, also those that were never prepared, and no failure
- * keeps another call from being made (P13).
+ * keeps another call from being made.
  *
  * @returns the calls that failed; none when every pod answered 2xx
  */

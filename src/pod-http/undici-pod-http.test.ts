@@ -285,7 +285,7 @@ test('createPodHttp() sends the user of the URL as credentials, and names it in 
   });
 });
 
-test('createPodHttp() turns the 511 of a cluster check into a failure, and leaves another 511 alone (X6)', async () => {
+test('createPodHttp() turns the 511 of a cluster check into a failure, and leaves another 511 alone', async () => {
   const body = '{"cluster_validation_error_message":"wrong","route":"prepare"}';
   const json = { 'content-type': 'application/json; charset=utf-8' };
   const script: Script = {

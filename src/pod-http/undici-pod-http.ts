@@ -139,7 +139,7 @@ class UndiciPodHttp implements PodHttp {
     return { ...answer, why: `no whole answer within ${timeout ?? 0} ms` };
   }
 
-  /** The 511 of a cluster check says so in JSON; any other 511 stays an ordinary answer (X6). */
+  /** The 511 of a cluster check says so in JSON; any other 511 stays an ordinary answer. */
   #rejectionIn(answer: Extract<HopAnswer, { kind: 'answered' }>): ClusterRejection | undefined {
     const { status, contentType, body } = answer;
     if (status !== 511 || !/^application\/json\b/i.test(contentType)) return undefined;

@@ -38,7 +38,7 @@ const settled: DelayedDownscaleVerdict = { kind: 'settled' };
 const awaitChange: Requeue = { kind: 'await-change' };
 
 /**
- * Whom to call and how far to scale (spec §4.4 with KW-25, KW-26, KW-30 and D-22).
+ * Whom to call and how far to scale (mended as KW-25, KW-26, KW-30 and D-22 say).
  *
  * Pods that stay are cancelled until they say so; pods that are to go are asked since when they are prepared. The tail
  * of the highest ordinals that have each been so for the delay, by an answer not older than `answerLife`, may go; a pod

@@ -79,7 +79,7 @@ export class ScaleWriter {
     }
   }
 
-  /** Finds out whether a write that failed was stored all the same (reliability.md rule 7). @returns whether it was */
+  /** Finds out whether a write that failed was stored all the same, as an error of the network tells nothing of it. @returns whether it was */
   async #settle(
     failed: {
       readonly scale: Scale;

@@ -145,7 +145,7 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
     ]),
     want: ['hold a ZoneNotReady', 'hold b ZoneOrder'],
   },
-  '[scenario 24] R1 EXCL-2 leaves the next zone alone while all pods of a zone are missing': {
+  '[scenario 24] EXCL-2 leaves the next zone alone while all pods of a zone are missing': {
     given: group([
       zone('a', { pods: ['missing', 'missing', 'missing'] }),
       zone('b', { status: prev, pods: allOld }),
@@ -229,7 +229,7 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
     ]),
     want: ['hold a PausedZoneUnavailable', 'hold b ZoneOrder'],
   },
-  '[scenario 38] R13 LIVE-3 replaces the crash-looping pod of a corrected template first': {
+  '[scenario 38] LIVE-3 replaces the crash-looping pod of a corrected template first': {
     given: group([
       zone('a', { status: prev, pods: ['old-stuck', 'old', 'old'], annotations: oneAtATime }),
     ]),
@@ -290,7 +290,7 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
     ]),
     want: ['hold a ZoneSettling', 'hold b ZoneOrder'],
   },
-  'R1 counts slots of a set that scales up as unavailable': {
+  'counts slots of a set that scales up as unavailable': {
     given: group([zone('a', { spec: { replicas: 4 } }), zone('b', { status: prev, pods: allOld })]),
     want: ['hold a ZoneNotReady', 'hold b ZoneOrder'],
   },

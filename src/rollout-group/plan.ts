@@ -13,7 +13,7 @@ import type { GroupSnapshot } from './snapshot.ts';
 
 /**
  * What to do next about one group, and why not more: one zone at a time, never more than its limit, and stuck outdated
- * pods without waiting for the other zones (spec §3 with KW-1…KW-4, D-10, D-12, D-48).
+ * pods without waiting for the other zones (mended as KW-1…KW-4, D-10, D-12 and D-48 say).
  *
  * Total and deterministic. Any of its deletions may be carried out: planned anew with that pod leaving, the others are
  * what is left (D-49).

@@ -48,5 +48,5 @@ const entries: Record<string, { readonly text: string; readonly says: ZoneEntry 
 };
 
 for (const [title, { text, says }] of Object.entries(entries)) {
-  test(`parseZoneEntry(): ${title} (Z2)`, () => assert.deepEqual(parseZoneEntry(text), says));
+  test(`parseZoneEntry(): ${title}`, () => assert.deepEqual(parseZoneEntry(text), says));
 }

@@ -6,7 +6,7 @@ export const LAST_DOWNSCALE = 'grafana.com/last-downscale';
 /** Label of a StatefulSet: the Go duration that must lie between the down-scales of two zones (IN-16). */
 export const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale';
 
-/** What the ConfigMap of the zone tracker says of one set (Z2). */
+/** What the ConfigMap of the zone tracker says of one set. */
 export type ZoneEntry =
   /** RFC 3339, or whatever stands there; undefined where the member is missing or null. */
   | { readonly kind: 'noted'; readonly at: string | undefined }

@@ -14,14 +14,14 @@ import { parseUnready, troubleOf } from './parse-unready.ts';
 import { podLabels } from './pod-labels.ts';
 import type { PodView } from './view.ts';
 
-/** When the pod became ready, as the peer noted it (Y1); this operator reads it, and writes none. */
+/** When the pod became ready, as the peer noted it; this operator reads it, and writes none. */
 export const READY_TIME = 'grafana.com/ready-time';
 
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 
 /**
  * The view of a Pod as the API server sent it, frozen. Total: what is absent or malformed counts as not there,
- * so an unreadable pod is never ready (style.md §3: fail closed).
+ * so an unreadable pod is never ready: doubt counts against a disruption.
  */
 export function parsePod(object: JsonObject): PodView {
   const metadata = objectAt(object, 'metadata');

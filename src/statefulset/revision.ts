@@ -2,7 +2,7 @@ import type { Ordinal, PodView, StatefulSetView } from './view.ts';
 
 /**
  * The revision that pods of `set` should run; undefined while it is unknown: the controller has not observed the
- * newest spec, or has not reported a revision (reliability.md §2, `target`).
+ * newest spec, or has not reported a revision (`target` in docs/rules/words.md).
  */
 export function targetRevision(set: StatefulSetView): string | undefined {
   const { observedGeneration, updateRevision } = set.status;

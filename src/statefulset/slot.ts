@@ -4,7 +4,7 @@ import { isTooLarge, ordinalsOf, parseOrdinal } from './parse-ordinal.ts';
 import type { Ordinal, PodView, StatefulSetView, Watched } from './view.ts';
 
 /**
- * One place of a set that should hold an available pod (reliability.md §2). Everything but `available` counts as
+ * One place of a set that should hold an available pod (docs/rules/words.md). Everything but `available` counts as
  * unavailable; a pod that is about to go, by our deletion or by a scale-down (D-17), counts as `terminating` before the
  * cache shows it.
  */

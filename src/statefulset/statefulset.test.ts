@@ -194,7 +194,7 @@ test('slotsOf() has one slot of a set that is too large, and it is not available
   assert.equal(slotsOf({ set: largest, pods, leaving: new Set() }, T0).length, 20_000);
 });
 
-test('slotsOf() R1 gives every ordinal a slot, and pods elsewhere none', () => {
+test('slotsOf() gives every ordinal a slot, and pods elsewhere none', () => {
   const set = statefulSetView({ spec: { minReady: seconds(10) } });
   const pods = [
     podView({ name: 'ingester-zone-a-1', readySince: after(T0, seconds(-4)) }),

@@ -15,7 +15,7 @@ function open(): { readonly metrics: BudgetMetrics; readonly series: () => Promi
 
 const underWay = 'rollout_operator_zpdb_inflight_eviction_requests';
 
-test('BudgetMetrics have no series with labels until something happens (M2)', async () => {
+test('BudgetMetrics have no series with labels until something happens', async () => {
   const { series } = open();
   assert.deepEqual(await series(), [`${underWay} 0`]);
 });
@@ -33,7 +33,7 @@ test('BudgetMetrics count what was seen of budgets by what came of it', async ()
   ]);
 });
 
-test('BudgetMetrics show a question while it is under way, and count it once by its answer (M1)', async () => {
+test('BudgetMetrics show a question while it is under way, and count it once by its answer', async () => {
   const { metrics, series } = open();
   const requests = 'rollout_operator_zpdb_eviction_requests_total';
   const first = metrics.beginRequest();
@@ -48,7 +48,7 @@ test('BudgetMetrics show a question while it is under way, and count it once by 
   ]);
 });
 
-test('BudgetMetrics count a question of our own like an eviction (M1)', async () => {
+test('BudgetMetrics count a question of our own like an eviction', async () => {
   const { metrics, series } = open();
   metrics.countRequest({ reason: 'allowed', status: 200 });
   assert.deepEqual(await series(), [

@@ -5,7 +5,7 @@ export type BudgetResult = 'updated' | 'ignored' | 'invalid' | 'deleted' | 'dele
 
 /** Why a question to the budgets was answered as it was: the label `reason`. */
 export type RequestReason =
-  // The peer's words, odd spelling and all: dashboards ask for them (M2).
+  // The peer's words, odd spelling and all: dashboards ask for them.
   | 'invalid-request'
   | 'pod-not-found'
   | 'pod-not-ready'
@@ -48,7 +48,7 @@ export interface BudgetProblem {
 
 type ProblemLabel = 'namespace' | 'budget' | 'problem';
 
-/** The metrics of disruption budgets; none with labels has a series until something happens (M2). */
+/** The metrics of disruption budgets; none with labels has a series until something happens. */
 export class BudgetMetrics {
   readonly #observed: CounterMetric<'result'>;
   readonly #requests: CounterMetric<'reason' | 'status'>;
@@ -85,7 +85,7 @@ export class BudgetMetrics {
     this.#observed.add({ result });
   }
 
-  /** Counts a question that was answered: of a rollout or a scale-down as of an eviction (M1). */
+  /** Counts a question that was answered: of a rollout or a scale-down as of an eviction. */
   countRequest({ reason, status }: RequestOutcome): void {
     this.#requests.add({ reason, status: String(status) });
   }

@@ -6,7 +6,7 @@ import { bucketsB2, bucketsB3 } from './metrics.ts';
 /** One request that was answered. */
 export interface ServedRequest {
   readonly method: string;
-  /** A label of ME-14. */
+  /** What a path is called in the label `route` (ME-14). */
   readonly route: string;
   readonly status: number;
   readonly isWebSocket: boolean;

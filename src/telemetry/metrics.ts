@@ -63,15 +63,15 @@ export interface MetricsRegistry {
   readonly contentType: string;
 }
 
-/** Bucket set B1, in seconds. */
+/** The buckets of most durations, in seconds. */
 export const bucketsB1: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-/** Bucket set B2, in seconds. */
+/** The buckets of durations that may be long, in seconds. */
 export const bucketsB2: readonly number[] = [...bucketsB1, 25, 50, 100];
 
-/** Bucket set B3, in bytes: 4, 16, 64, … 1073741824. */
+/** The buckets of sizes, in bytes: 4, 16, 64, … 1073741824. */
 export const bucketsB3: readonly number[] = Array.from(
   { length: 15 },
   (_, index) => 4 ** (index + 1),

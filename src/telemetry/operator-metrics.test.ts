@@ -204,7 +204,7 @@ test('bucketsB1 are the bounds of the specification', () => {
   assert.deepEqual(bucketsB1, [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]);
 });
 
-test('bucketsB2 are those of B1 and three more', () => {
+test('bucketsB2 are those of bucketsB1 and three more', () => {
   assert.deepEqual(bucketsB2.slice(10), [10, 25, 50, 100]);
 });
 

@@ -14,7 +14,7 @@ export interface BudgetFacts {
   readonly uid: string;
   /** Undefined where that cannot be read: it may be meant for any pod of the namespace. */
   readonly selector: MatchLabels | undefined;
-  /** Undefined where any part of it cannot be read, or makes no sense (V1…V24). */
+  /** Undefined where any part of it cannot be read, or makes no sense. */
   readonly rule: BudgetRule | undefined;
 }
 
@@ -154,7 +154,7 @@ function durationOf(value: JsonValue = ''): Millis | undefined {
 export type Asker = 'rollout' | 'scale-down' | 'eviction';
 
 /**
- * How many pods of one span `rule` lets be unavailable at once, when `by` asks for one of `set` (B1…B3, G3): where the
+ * How many pods of one span `rule` lets be unavailable at once, when `by` asks for one of `set`: where the
  * budget allows none, a rollout has its own limit, one in partition mode; an eviction has none.
  */
 export function limitFor(rule: BudgetRule, set: SetFacts, by: Asker): number {

@@ -97,7 +97,7 @@ export class BudgetHistory {
     this.#budgets.set(key, track);
     const known = track.at(commit.revision);
     const next = commit.after === undefined ? undefined : budgetFacts(commit.after);
-    // A change that cannot be read leaves in force what was said before (W7).
+    // A change that cannot be read leaves in force what was said before.
     const isKept = next?.rule === undefined && known?.rule !== undefined && known.uid === next?.uid;
     track.push(commit, isKept ? known : next);
   }

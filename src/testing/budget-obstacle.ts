@@ -40,8 +40,8 @@ interface Judged extends Wish {
 }
 
 /**
- * What the budget has against `wish`, for people; undefined where it has nothing. Plain and slow, from the rules alone (E11…E16,
- * B1…B10): the operator's own judgement is held against it.
+ * What the budget has against `wish`, for people; undefined where it has nothing. Plain and slow, from the rules
+ * alone: the operator's own judgement is held against it.
  */
 export function obstacleTo(wish: Wish): string | undefined {
   const { budget, views, history, namespace, pod, by } = wish;

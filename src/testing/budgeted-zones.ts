@@ -14,7 +14,7 @@ import { type Standing, standingOf } from '#disruption/standing.ts';
 import type { PodView } from '#statefulset/view.ts';
 import { podView, type StatefulSetOverrides, statefulSetView, T0 } from './views.ts';
 
-/** What a test says of one zone of spec zone-aware-pod-disruption-budget §15: three ready pods, unless it says otherwise. */
+/** What a test says of one zone of the scenarios of budgets: three ready pods, unless it says otherwise. */
 export interface BudgetedZone extends StatefulSetOverrides {
   /** How each pod differs from a ready one, by ordinal; `missing`: there is none. */
   readonly pods?: Readonly<Record<number, Partial<PodView> | 'missing'>>;

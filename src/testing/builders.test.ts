@@ -6,7 +6,7 @@ import { isAvailable, podFacts, setFacts } from './facts.ts';
 import { ingesterGroup, rawPod, rawStatefulSet } from './objects.ts';
 import { podView, statefulSetView, T0 } from './views.ts';
 
-test('statefulSetView() is a set of the conventions of spec §8', () => {
+test('statefulSetView() is a set as the scenarios of rollout groups have it', () => {
   const set = statefulSetView();
   assert.equal(set.name, 'ingester-zone-a');
   assert.equal(set.spec.updateStrategy, 'OnDelete');

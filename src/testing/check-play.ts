@@ -71,7 +71,7 @@ export class CheckPlay {
     return this;
   }
 
-  /** A process that knows only what is stored, times cut to whole seconds as they are (C5). */
+  /** A process that knows only what is stored, times cut to whole seconds as they are. */
   restart(): this {
     const cut = (at: Instant): Instant => instant(Math.floor(at / 1_000) * 1_000);
     const { lastAnswer, lastError: _, ...state } = this.state;

@@ -47,15 +47,15 @@ export interface JudgeOptions {
   readonly areEvictionsReviewed?: boolean;
   /** `-rollout.stuck-after`; 0: never. @default 30 min */
   readonly stuckAfter?: Millis;
-  /** A of reliability §2. @default 10 s (D-3) */
+  /** `A` of docs/rules/words.md. @default 10 s (D-3) */
   readonly maxDecisionAge?: Millis;
-  /** LIVE-1 or LIVE-3. */
+  /** By when all is done, whatever was in the way: LIVE-1, or LIVE-3. */
   readonly completion?: CompletionOptions;
-  /** LIVE-2. */
+  /** What may be said of a standstill, and how soon (LIVE-2). */
   readonly stalls?: StallOptions;
-  /** QUIE-1. */
+  /** From when on nothing may be written (QUIE-1). */
   readonly quiet?: QuietOptions;
-  /** WRITES (D-16). */
+  /** WRITES: how many writes a rolled pod may cost (D-16). */
   readonly effort?: EffortOptions;
   /** All calls that reached pods, in order of arrival: the delay rule of SCAL-1. */
   readonly podCalls?: readonly FleetCall[];

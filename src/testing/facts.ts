@@ -53,7 +53,7 @@ export interface SetFacts {
   readonly isOrderedReady: boolean;
   readonly statusReplicas: number;
   readonly currentRevision: string;
-  /** `status.updateRevision`; undefined while it is empty or older than the spec (reliability §2: unknown). */
+  /** `status.updateRevision`; undefined while it is empty or older than the spec (docs/rules/words.md: unknown). */
   readonly target: string | undefined;
   /** Max unavailable pods, rounded (IN-25). */
   readonly limit: number;
@@ -206,7 +206,7 @@ function target(object: JsonObject): string | undefined {
 }
 
 /**
- * Whether `pod` fills a slot of `set` at `now` (reliability §2, D-10): controlled by the set's uid, Running, Ready
+ * Whether `pod` fills a slot of `set` at `now` (docs/rules/words.md, D-10): controlled by the set's uid, Running, Ready
  * for `minReadySeconds`, all containers ready, not terminating. Without `minReadySeconds` Ready is available, whatever
  * the clocks say (D-55); with them a transition time in the future, or none, is "not yet".
  */

@@ -41,7 +41,7 @@ export function latestView(now: Instant): View {
 }
 
 /**
- * What was true of StatefulSets and their pods after each commit (S(i) in reliability §2). Every version stays, by
+ * What was true of StatefulSets and their pods after each commit (`S(i)` of docs/rules/words.md). Every version stays, by
  * reference to facts read once, so that a decision can be judged on the state that it had seen.
  */
 export class History {
@@ -217,7 +217,7 @@ export class History {
     return since;
   }
 
-  /** The ordinals of the slots of `set` without an available pod: missing and unknown count (R1, R4). */
+  /** The ordinals of the slots of `set` without an available pod: missing and unknown count. */
   unavailableSlots(set: SetFacts, view: View): readonly number[] {
     const found: number[] = [];
     const slots = this.#slots.get(`${set.namespace}/${set.name}`);

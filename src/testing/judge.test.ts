@@ -138,7 +138,7 @@ const exclusion: Record<string, Case> = {
     story: outdatedGroup().ready(a0, false).remove(b0),
     want: ['EXCL-2'],
   },
-  'EXCL-2 flags a removal while another zone lacks a pod (R1)': {
+  'EXCL-2 flags a removal while another zone lacks a pod': {
     story: outdatedGroup().gone(a0).remove(b0),
     want: ['EXCL-2'],
   },

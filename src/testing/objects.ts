@@ -239,7 +239,7 @@ export interface Group {
   readonly pods: readonly JsonObject[];
 }
 
-/** A group that is wholly available, as spec rollout-groups §8 has it unless overridden. */
+/** A group that is wholly available, as the scenarios of rollout groups have it unless overridden. */
 export function ingesterGroup(options: GroupOptions = {}): Group {
   const { zones = ['a', 'b', 'c'], replicas = 3, podRevision, ...set } = options;
   const { group = 'ingester', namespace = 'test', currentRevision = 'last-hash' } = options;

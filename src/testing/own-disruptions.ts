@@ -9,7 +9,7 @@ import { stuckness } from './stuck.ts';
 /** A slot that we emptied. */
 export interface OwnDisruption {
   /**
-   * `removal`, `scale-down`: an available slot that we took away (reliability §2, own disruption). `replacement`: a
+   * `removal`, `scale-down`: an available slot that we took away (own disruption in docs/rules/words.md). `replacement`: a
    * stuck pod that we replaced (D-48), which costs nothing by itself.
    */
   readonly kind: 'removal' | 'scale-down' | 'replacement';

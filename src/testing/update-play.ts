@@ -44,8 +44,8 @@ export class UpdatePlay {
   spec = usualUpdateSpec;
   status: UpdateStatus = parseUpdateStatus({});
   readonly pods = new Map<number, UpdatedPod>();
-  update = 'R2';
-  current = 'R1';
+  update = 'rev-2';
+  current = 'rev-1';
   /** `undefined`: there is no set. */
   replicas: number | undefined;
   /** What the set counts as ready; undefined: those that are. */
@@ -64,10 +64,11 @@ export class UpdatePlay {
   readonly steps: string[] = [];
   promotions = 0;
 
-  /** Pods `web-0` to `web-<n>`, all ready on R1, those of `zones` in the zone of each key. */
+  /** Pods `web-0` to `web-<n>`, all ready on `rev-1`, those of `zones` in the zone of each key. */
   constructor(zones: Readonly<Record<string, readonly number[]>> = nineInThree) {
     for (const [zone, ordinals] of Object.entries(zones)) {
-      for (const ordinal of ordinals) this.put(ordinal, { revision: 'R1', zone, state: 'ready' });
+      for (const ordinal of ordinals)
+        this.put(ordinal, { revision: 'rev-1', zone, state: 'ready' });
     }
     this.replicas = this.pods.size;
   }
@@ -77,7 +78,7 @@ export class UpdatePlay {
   }
 
   put(ordinal: number, changes: Partial<UpdatedPod>): this {
-    const before = this.pods.get(ordinal) ?? { revision: 'R1', zone: 'a', state: 'ready' };
+    const before = this.pods.get(ordinal) ?? { revision: 'rev-1', zone: 'a', state: 'ready' };
     this.pods.set(ordinal, { ...before, ...changes });
     return this;
   }

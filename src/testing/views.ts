@@ -14,7 +14,7 @@ export interface StatefulSetOverrides extends Partial<Omit<StatefulSetView, 'spe
 }
 
 /**
- * A set as spec rollout-groups §8 has it, unless overridden: `test/ingester-zone-a` of group `ingester`, OnDelete,
+ * A set as the scenarios of rollout groups have it, unless overridden: `test/ingester-zone-a` of group `ingester`, OnDelete,
  * max unavailable 2, three ready replicas, current = update = `last-hash`. Name, uid and label follow `name`.
  */
 export function statefulSetView(overrides: StatefulSetOverrides = {}): StatefulSetView {

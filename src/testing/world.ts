@@ -57,7 +57,7 @@ export interface OperatorPodCall extends CallOfPod {
 
 /**
  * An embedded cluster in virtual time with one rollout group, and the real operator program on it. Everything that
- * happens can be judged by the invariants of reliability.md.
+ * happens can be judged by the promises of docs/rules/promises.md.
  */
 export class World {
   readonly clock: VirtualClock;

@@ -72,7 +72,7 @@ const status: JsonObject = {
   },
 };
 
-/** The definition of ZoneAwareUpdate, with the names and types of the peer's (zone-aware controllers §1). */
+/** The definition of ZoneAwareUpdate, with the names and types of the peer's. */
 export const zoneAwareUpdateDefinition: JsonObject = definitionOf({
   type: resourceTypes.zoneAwareUpdates,
   names: { shortNames: ['zau'] },

@@ -55,7 +55,7 @@ describe('planGates() by an alarm', () => {
     play.time += 10_000;
     assert.deepEqual(play.look(), ['ask']);
     play.ring('passes');
-    play.update = 'R3';
+    play.update = 'rev-3';
     assert.deepEqual(play.look(), ['ask']);
     play.ring('passes').look();
     assert.deepEqual(play.look(), ['ask']);
@@ -63,10 +63,10 @@ describe('planGates() by an alarm', () => {
 
   test('[zau 21] another revision that comes while it rings begins with one pod', () => {
     const play = alarmed();
-    play.status = parseUpdateStatus({ status: { updateStep: 3, updateRevision: 'R1' } });
+    play.status = parseUpdateStatus({ status: { updateStep: 3, updateRevision: 'rev-1' } });
     play.look();
     play.ring('fails').look();
-    assert.equal(play.status.updateRevision, 'R2');
+    assert.equal(play.status.updateRevision, 'rev-2');
     assert.equal(play.status.updateStep, 0);
     play.time += 10_000;
     play.look();

@@ -9,17 +9,17 @@ import { parseUpdateStatus } from './status.ts';
 function at(
   updateStep: number,
   oldReplicas: Record<string, number> = {},
-  revision = 'R2',
+  revision = 'rev-2',
 ): UpdatePlay {
   const play = new UpdatePlay();
   play.status = parseUpdateStatus({
-    status: { updateStep, oldReplicas, updateRevision: revision, currentRevision: 'R1' },
+    status: { updateStep, oldReplicas, updateRevision: revision, currentRevision: 'rev-1' },
   });
   return play;
 }
 
 function done(play: UpdatePlay, ...ordinals: readonly number[]): UpdatePlay {
-  for (const ordinal of ordinals) play.put(ordinal, { revision: 'R2' });
+  for (const ordinal of ordinals) play.put(ordinal, { revision: 'rev-2' });
   return play;
 }
 
@@ -38,13 +38,13 @@ describe('planZoneAwareUpdate() waits', () => {
       want: 'hold AwaitingPods',
     },
     '[zau 8] for a new pod that is not ready': {
-      play: () => new UpdatePlay().put(4, { revision: 'R2', state: 'not-ready' }),
+      play: () => new UpdatePlay().put(4, { revision: 'rev-2', state: 'not-ready' }),
       want: 'hold AwaitingPods',
     },
     '[zau 8] for a new pod that cannot start, though an old one is stuck': {
       play: () =>
         new UpdatePlay()
-          .put(4, { revision: 'R2', state: 'crashing' })
+          .put(4, { revision: 'rev-2', state: 'crashing' })
           .put(0, { state: 'crashing' }),
       want: 'hold AwaitingPods',
     },
@@ -137,7 +137,7 @@ describe('planZoneAwareUpdate() takes a step', () => {
   });
 
   test('[zau 18] begins anew with another revision', () => {
-    const play = at(3, {}, 'R0');
+    const play = at(3, {}, 'rev-0');
     assert.deepEqual(play.look(), ['delete web-6']);
     assert.equal(play.status.updateStep, 1);
   });
@@ -224,8 +224,8 @@ describe('planZoneAwareUpdate() takes no step', () => {
     play.spec = { ...play.spec, maxUnavailable: problem };
     assert.deepEqual(play.look(), ['hold InvalidSpec']);
     assert.equal(play.stored, '0 / 0 / ');
-    for (const ordinal of play.pods.keys()) play.put(ordinal, { revision: 'R2' });
-    assert.deepEqual(play.look(), ['promote R1 to R2']);
+    for (const ordinal of play.pods.keys()) play.put(ordinal, { revision: 'rev-2' });
+    assert.deepEqual(play.look(), ['promote rev-1 to rev-2']);
   });
 
   test('[zau 35] of no pod, and counts none', () => {
@@ -258,33 +258,33 @@ describe('planZoneAwareUpdate() takes no step', () => {
   test('promotes nothing in a dry run', () => {
     const play = new UpdatePlay();
     play.spec = { ...play.spec, isDryRun: true };
-    for (const ordinal of play.pods.keys()) play.put(ordinal, { revision: 'R2' });
+    for (const ordinal of play.pods.keys()) play.put(ordinal, { revision: 'rev-2' });
     assert.deepEqual(play.look(), []);
-    assert.equal(play.status.currentRevision, 'R1');
+    assert.equal(play.status.currentRevision, 'rev-1');
   });
 });
 
 describe('planZoneAwareUpdate() ends', () => {
   test('[zau 15] once all pods run the new revision, which becomes the current one', () => {
     const play = at(6, { a: 0, b: 0, c: 1 });
-    for (const ordinal of play.pods.keys()) play.put(ordinal, { revision: 'R2' });
-    assert.deepEqual(play.look(), ['promote R1 to R2']);
+    for (const ordinal of play.pods.keys()) play.put(ordinal, { revision: 'rev-2' });
+    assert.deepEqual(play.look(), ['promote rev-1 to rev-2']);
     assert.equal(play.stored, '0 / 0 / a0 b0 c0');
-    assert.equal(play.status.currentRevision, 'R2');
+    assert.equal(play.status.currentRevision, 'rev-2');
     assert.equal(play.status.isPaused, false);
     assert.deepEqual(play.look(), []);
   });
 
   test('[zau 16] without a write of the set where its controller promotes by itself', () => {
-    const play = Object.assign(new UpdatePlay(), { current: 'R2' });
-    for (const ordinal of play.pods.keys()) play.put(ordinal, { revision: 'R2' });
+    const play = Object.assign(new UpdatePlay(), { current: 'rev-2' });
+    for (const ordinal of play.pods.keys()) play.put(ordinal, { revision: 'rev-2' });
     assert.deepEqual(play.look(), []);
-    assert.equal(play.status.updateRevision, 'R2');
+    assert.equal(play.status.updateRevision, 'rev-2');
   });
 
   test('[zau 49] not while the last pod is away', () => {
     const play = at(6, { a: 0, b: 0, c: 1 });
-    for (const ordinal of play.pods.keys()) play.put(ordinal, { revision: 'R2' });
+    for (const ordinal of play.pods.keys()) play.put(ordinal, { revision: 'rev-2' });
     play.pods.delete(2);
     assert.deepEqual(play.look(), ['hold AwaitingPods']);
     assert.equal(play.promotions, 0);
@@ -316,7 +316,7 @@ describe('planZoneAwareUpdate(), while a step is being sent,', () => {
 
   test('keeps them where one that was updated before is lost meanwhile', () => {
     const play = halfSent();
-    play.put(0, { revision: 'R2', state: 'not-ready' });
+    play.put(0, { revision: 'rev-2', state: 'not-ready' });
     assert.ok(!deletes(play, 'web-3'));
   });
 

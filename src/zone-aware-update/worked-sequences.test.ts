@@ -124,7 +124,7 @@ describe('a ZoneAwareUpdate', () => {
     const play = playOf(third, { percent: 33 }, 2);
     for (let step = 0; step < 5; step += 1) play.look();
     for (const ordinal of [28, 25, 22]) play.put(ordinal, { state: 'crashing' });
-    play.update = 'R1';
+    play.update = 'rev-1';
     play.steps.length = 0;
     assert.deepEqual(play.run(), [
       '28',
@@ -140,7 +140,7 @@ describe('a ZoneAwareUpdate', () => {
     const play = playOf(third, { percent: 33 }, 2);
     for (let step = 0; step < 3; step += 1) play.look();
     for (const ordinal of [18, 15, 12, 9]) play.put(ordinal, { state: 'crashing' });
-    play.update = 'R1';
+    play.update = 'rev-1';
     play.steps.length = 0;
     assert.deepEqual(play.run(), ['18', '15 12', '9', '27 24 21']);
   });
@@ -148,7 +148,7 @@ describe('a ZoneAwareUpdate', () => {
   test('that meets a third revision begins anew, and takes all', () => {
     const play = new UpdatePlay();
     for (let step = 0; step < 3; step += 1) play.look();
-    play.update = 'R3';
+    play.update = 'rev-3';
     play.steps.length = 0;
     assert.deepEqual(play.run(), ['6', '3 0', '7 4', '1', '8 5', '2']);
   });

@@ -62,7 +62,7 @@ const status: JsonObject = {
   },
 };
 
-/** The definition of ZoneDisruptionBudget, with the names and types of the peer's (zone-aware controllers §3). */
+/** The definition of ZoneDisruptionBudget, with the names and types of the peer's. */
 export const zoneDisruptionBudgetDefinition: JsonObject = definitionOf({
   type: resourceTypes.zoneDisruptionBudgets,
   names: { shortNames: ['zdb'] },

@@ -44,7 +44,7 @@ const ungoverned: Permission = { kind: 'ungoverned' };
 /**
  * Pods that rollouts take, as the budgets and their ledgers have them: each budget over a pod must allow it (W-19), and what one
  * allows is stored in its ledger before the pod goes, so that no eviction in another zone passes at the same time (D-37). A
- * budget that is a dry run binds nobody; one that allows nothing binds evictions only, as those of groups do (G3).
+ * budget that is a dry run binds nobody; one that allows nothing binds evictions only, as those of groups do.
  */
 export class JudgedZoneRollouts {
   readonly #ports: ZoneRolloutPorts;

@@ -15,7 +15,7 @@ function limit(maxUnavailable: JsonValue | undefined, replicas: readonly number[
   return parsed.kind === 'valid' ? limitOf(parsed.spec.limit, sets[0], sets) : 'refused';
 }
 
-/** The percentages of ZAU-31, which ZDB-8 shares. */
+/** Percentages of updates, rounded up (ZAU-31), as budgets round them, too (ZDB-8). */
 const percentages: readonly (readonly [percent: string, replicas: number, pods: number])[] = [
   ['33%', 30, 10],
   ['34%', 30, 11],

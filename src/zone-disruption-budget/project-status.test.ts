@@ -1,4 +1,4 @@
-/** Numbers by zone, as the tables of zone-aware controllers §4.3 and §8.2 have them, with what is mended there. */
+/** Numbers by zone, by the scenarios of zone-aware controllers, with what is mended in them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';

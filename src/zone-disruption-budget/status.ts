@@ -6,7 +6,7 @@ import { instantAt, integerAt, objectAt } from '#statefulset/parse-fields.ts';
 /** Numbers of pods by zone. */
 export type ByZone = ReadonlyMap<string, number>;
 
-/** What the `status` says (zone-aware controllers §3.3). */
+/** What the `status` says. */
 export interface ZoneBudgetStatus {
   /** The generation that the numbers belong to; 0 where there are none. */
   readonly observedGeneration: number;

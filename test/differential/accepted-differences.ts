@@ -116,7 +116,7 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
     rule: 'a list or watch with a bad parameter is refused with the words of its parser, and some with 500',
     reason: 'the operator sends none; a client error is a client error',
     covers: (difference) =>
-      isIn('[T03] a list with', '[T19] a watch with')(difference) ||
+      isIn('[cluster 3] a list with', '[cluster 19] a watch with')(difference) ||
       (difference.conversation.startsWith('events:') && difference.step.includes('=undefined')),
   },
   {
@@ -133,7 +133,9 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
     rule: 'a JSON patch that fails is 422 without causes',
     reason: 'the embedded cluster says which operation failed; only people read it',
     covers: ({ conversation, path, real }) =>
-      conversation.startsWith('[T24]') && path === 'body.details.causes' && real === undefined,
+      conversation.startsWith('[cluster 24]') &&
+      path === 'body.details.causes' &&
+      real === undefined,
   },
   {
     id: 'media-types',

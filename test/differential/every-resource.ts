@@ -17,7 +17,7 @@ const strategic = { 'content-type': 'application/strategic-merge-patch+json' };
 const jsonPatch = { 'content-type': 'application/json-patch+json' };
 
 const scripts: Readonly<Record<string, About>> = {
-  'is created with its defaults, read, listed and deleted [T13, T27]': async (
+  'is created with its defaults, read, listed and deleted [cluster 13, 27]': async (
     talk,
     { path, kind },
   ) => {
@@ -37,7 +37,7 @@ const scripts: Readonly<Record<string, About>> = {
   'gets a generated name': async (talk, { path, kind }) => {
     await talk.send('POST', path, { ...kind.body('a'), metadata: { generateName: 'gen-' } });
   },
-  'is changed by the three patches, and an empty one changes nothing [T05]': async (
+  'is changed by the three patches, and an empty one changes nothing [cluster 5]': async (
     talk,
     { path, kind },
   ) => {
@@ -49,7 +49,7 @@ const scripts: Readonly<Record<string, About>> = {
     await talk.send('PATCH', `${path}/a`, operations, jsonPatch);
     await talk.send('PATCH', `${path}/a`, {});
   },
-  'is replaced, and not by a stale version [T23]': async (talk, { path, kind }) => {
+  'is replaced, and not by a stale version [cluster 23]': async (talk, { path, kind }) => {
     const { body } = await talk.send('POST', path, kind.body('a'));
     const labelled = { ...body, metadata: { ...body.metadata, labels: { v: '2' } } };
     await talk.send('PUT', `${path}/a`, labelled);
@@ -81,7 +81,7 @@ const scripts: Readonly<Record<string, About>> = {
     await talk.send('DELETE', `${path}/a`, { preconditions: { uid, resourceVersion } });
     await talk.send('DELETE', `${path}/a`, { preconditions: { uid } });
   },
-  'waits for its finalizers [T10]': async (talk, { path, kind }) => {
+  'waits for its finalizers [cluster 10]': async (talk, { path, kind }) => {
     await talk.send('POST', path, kind.body('a'));
     await talk.send('PATCH', `${path}/a`, { metadata: { finalizers: ['test.example/x'] } });
     await talk.send('DELETE', `${path}/a`);
@@ -101,7 +101,10 @@ const scripts: Readonly<Record<string, About>> = {
     await talk.send('DELETE', `${path}/a?dryRun=All`);
     await talk.send('GET', `${path}/a`);
   },
-  'has unknown fields dropped, warned of, or refused [T26]': async (talk, { path, kind }) => {
+  'has unknown fields dropped, warned of, or refused [cluster 26]': async (
+    talk,
+    { path, kind },
+  ) => {
     const odd = { ...kind.body('a'), oddity: { x: 1 } };
     await talk.send('POST', `${path}?fieldValidation=Strict`, odd);
     await talk.send('POST', path, odd);
@@ -124,7 +127,7 @@ const scripts: Readonly<Record<string, About>> = {
     await talk.send('DELETE', `${path}/a`, { gracePeriodSeconds: 0 });
     await watch.seen(2);
   },
-  'enters and leaves a watch by its labels [T17]': async (talk, { path, kind }) => {
+  'enters and leaves a watch by its labels [cluster 17]': async (talk, { path, kind }) => {
     const { body } = await talk.send('POST', path, kind.body('a'));
     const from = body.metadata.resourceVersion;
     const watch = await talk.watch(
@@ -135,7 +138,7 @@ const scripts: Readonly<Record<string, About>> = {
     await talk.send('PATCH', `${path}/a`, { metadata: { labels: { in: 'no' } } });
     await watch.seen(3);
   },
-  'is streamed as a list that goes on [T19]': async (talk, { path, kind }) => {
+  'is streamed as a list that goes on [cluster 19]': async (talk, { path, kind }) => {
     await talk.send('POST', path, kind.body('a'));
     await talk.send('POST', path, kind.body('b'));
     const watch = await talk.watch(

@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the conversation */
-/** Conversations about pods: how they change, go, are evicted and bound, by their numbers in embedded-cluster §24. */
+/** Conversations about pods: how they change, go, are evicted and bound, by the numbers of the embedded cluster's scenarios. */
 import { each, pods, strategic } from './protocol-words.ts';
 import { podBody } from './resources.ts';
 import type { Conversation } from './talk.ts';
@@ -17,7 +17,7 @@ const podChanges: Readonly<Record<string, object>> = {
 
 /** Keyed by a sentence. */
 export const protocolPods: Readonly<Record<string, Conversation>> = {
-  '[T09] the status of a pod': async (talk) => {
+  '[cluster 9] the status of a pod': async (talk) => {
     const path = `${pods(talk)}/a`;
     await talk.send('POST', pods(talk), podBody('a', { nodeName: 'n1' }));
     const conditions = [
@@ -29,7 +29,7 @@ export const protocolPods: Readonly<Record<string, Conversation>> = {
     await talk.send('GET', `${path}/status`);
     await talk.send('PATCH', path, { status: { phase: 'Failed' } });
   },
-  '[T11] a bound pod goes gracefully': async (talk) => {
+  '[cluster 11] a bound pod goes gracefully': async (talk) => {
     const path = `${pods(talk)}/a`;
     await talk.send('POST', pods(talk), podBody('a', { nodeName: 'n1' }));
     const { body } = await talk.send('GET', path);
@@ -47,7 +47,7 @@ export const protocolPods: Readonly<Record<string, Conversation>> = {
     await talk.send('GET', path);
     await watch.seen(4);
   },
-  '[T11] unbound and finished pods go at once': async (talk) => {
+  '[cluster 11] unbound and finished pods go at once': async (talk) => {
     await talk.send('POST', pods(talk), podBody('a'));
     await talk.send('DELETE', `${pods(talk)}/a`);
     await talk.send('GET', `${pods(talk)}/a`);
@@ -59,7 +59,7 @@ export const protocolPods: Readonly<Record<string, Conversation>> = {
       await talk.send('GET', `${pods(talk)}/${name}`);
     }
   },
-  '[T11] a pod with a grace period of 0, 1 or below': async (talk) => {
+  '[cluster 11] a pod with a grace period of 0, 1 or below': async (talk) => {
     for (const period of [0, 1, -1]) {
       const name = `p${period + 1}`;
       const members = { nodeName: 'n1', terminationGracePeriodSeconds: period };
@@ -68,7 +68,7 @@ export const protocolPods: Readonly<Record<string, Conversation>> = {
       await talk.send('GET', `${pods(talk)}/${name}`);
     }
   },
-  '[T12] a pod is deleted under the preconditions of a rollout': async (talk) => {
+  '[cluster 12] a pod is deleted under the preconditions of a rollout': async (talk) => {
     const path = `${pods(talk)}/a`;
     const { body } = await talk.send('POST', pods(talk), podBody('a', { nodeName: 'n1' }));
     const { uid, resourceVersion } = body.metadata;
@@ -83,7 +83,7 @@ export const protocolPods: Readonly<Record<string, Conversation>> = {
     await talk.send('DELETE', path, { gracePeriodSeconds: 0, preconditions: { uid } });
     await talk.send('DELETE', path, { preconditions: { uid } });
   },
-  '[T40] an eviction while the budget is not yet processed': async (talk) => {
+  '[cluster 40] an eviction while the budget is not yet processed': async (talk) => {
     await talk.send('POST', pods(talk), {
       ...podBody('a', { nodeName: 'n1' }, { labels: { app: 'web' } }),
     });

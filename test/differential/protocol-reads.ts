@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the conversation */
-/** Conversations about lists, watches and Tables, by their numbers in embedded-cluster §24. */
+/** Conversations about lists, watches and Tables, by the numbers of the embedded cluster's scenarios. */
 import { configMap, configMaps, each, pods, sets, table } from './protocol-words.ts';
 import { podBody, setBody } from './resources.ts';
 import type { Conversation } from './talk.ts';
@@ -35,7 +35,7 @@ const watchQueries: Readonly<Record<string, string>> = {
 
 /** Keyed by a sentence. */
 export const protocolReads: Readonly<Record<string, Conversation>> = {
-  '[T02] lists as Tables': async (talk) => {
+  '[cluster 2] lists as Tables': async (talk) => {
     await talk.send('POST', pods(talk), podBody('a'));
     await talk.send('POST', sets(talk), setBody('web'));
     await talk.send('POST', configMaps(talk), configMap('a', { data: { a: '1' } }));
@@ -51,7 +51,7 @@ export const protocolReads: Readonly<Record<string, Conversation>> = {
     await talk.send('GET', `${pods(talk)}?includeObject=None`, undefined, table);
     await talk.send('GET', `${pods(talk)}?includeObject=Half`, undefined, table);
   },
-  '[T03] paths and verbs that are not served': async (talk) => {
+  '[cluster 3] paths and verbs that are not served': async (talk) => {
     await talk.send('GET', '/apis/none/v1/things');
     await talk.send('POST', `${pods(talk)}/a`, {});
     await talk.send('PUT', pods(talk), {});
@@ -66,18 +66,18 @@ export const protocolReads: Readonly<Record<string, Conversation>> = {
     await talk.send('PATCH', `${pods(talk)}/none/ephemeralcontainers`, { spec: {} });
     await talk.send('POST', `/api/v1/namespaces/${talk.namespace}/serviceaccounts/none/token`, {});
   },
-  '[T06] a list is no older than what was written': async (talk) => {
+  '[cluster 6] a list is no older than what was written': async (talk) => {
     await talk.send('POST', configMaps(talk), configMap('a'));
     await talk.send('POST', pods(talk), podBody('b'));
     await talk.send('GET', configMaps(talk));
   },
-  '[T15] resourceVersion=0 with a limit': async (talk) => {
+  '[cluster 15] resourceVersion=0 with a limit': async (talk) => {
     for (const name of ['a', 'b', 'c']) await talk.send('POST', configMaps(talk), configMap(name));
     // A cache answers, which may lag; a consistent read lets it catch up.
     await talk.send('GET', configMaps(talk));
     await talk.send('GET', `${configMaps(talk)}?limit=2&resourceVersion=0`);
   },
-  '[T15] an exact revision shows the state of then': async (talk) => {
+  '[cluster 15] an exact revision shows the state of then': async (talk) => {
     const { body } = await talk.send('POST', configMaps(talk), configMap('a'));
     await talk.send('DELETE', `${configMaps(talk)}/a`);
     const query = `resourceVersion=${body.metadata.resourceVersion}&resourceVersionMatch=Exact`;
@@ -86,7 +86,7 @@ export const protocolReads: Readonly<Record<string, Conversation>> = {
       throw new Error('the list has another revision than it was asked for');
     }
   },
-  '[T16] a watch from a deletion does not see it again': async (talk) => {
+  '[cluster 16] a watch from a deletion does not see it again': async (talk) => {
     const path = configMaps(talk);
     const { body } = await talk.send('POST', path, configMap('a'));
     const watch = await talk.watch(
@@ -102,7 +102,7 @@ export const protocolReads: Readonly<Record<string, Conversation>> = {
     await talk.send('POST', path, configMap('a'));
     await again.seen(1);
   },
-  '[T20] a watch without a revision, with and without bookmarks': async (talk) => {
+  '[cluster 20] a watch without a revision, with and without bookmarks': async (talk) => {
     const path = configMaps(talk);
     await talk.send('POST', path, configMap('a'));
     const field = 'fieldSelector=metadata.name%3Da';
@@ -136,14 +136,14 @@ export const protocolReads: Readonly<Record<string, Conversation>> = {
   },
   ...each(
     listQueries,
-    (query) => `[T03] a list with ${query}`,
+    (query) => `[cluster 3] a list with ${query}`,
     async (talk, query) => {
       await talk.send('GET', `${configMaps(talk)}?${query}`);
     },
   ),
   ...each(
     watchQueries,
-    (query) => `[T19] a watch with ${query}`,
+    (query) => `[cluster 19] a watch with ${query}`,
     async (talk, query) => {
       await talk.send('GET', `${configMaps(talk)}?watch=1&timeoutSeconds=1&${query}`);
     },

@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the conversation */
-/** Conversations about StatefulSets: what may be written, their status and scale, by their numbers in embedded-cluster §24. */
+/** Conversations about StatefulSets: what may be written, their status and scale, by the numbers of the embedded cluster's scenarios. */
 import { each, sets, strategic } from './protocol-words.ts';
 import { setBody } from './resources.ts';
 import type { Conversation } from './talk.ts';
@@ -34,7 +34,7 @@ const setChanges: Readonly<Record<string, object>> = {
 
 /** Keyed by a sentence. */
 export const protocolSets: Readonly<Record<string, Conversation>> = {
-  '[T08] the generation of a set': async (talk) => {
+  '[cluster 8] the generation of a set': async (talk) => {
     const path = `${sets(talk)}/web`;
     await talk.send('POST', sets(talk), setBody('web'));
     await talk.send('PATCH', path, { metadata: { labels: { a: 'b' } } });
@@ -44,7 +44,7 @@ export const protocolSets: Readonly<Record<string, Conversation>> = {
     await talk.send('DELETE', path);
     await talk.send('GET', path);
   },
-  '[T09] the status of a set': async (talk) => {
+  '[cluster 9] the status of a set': async (talk) => {
     const path = `${sets(talk)}/web`;
     const { body } = await talk.send('POST', sets(talk), setBody('web'));
     const annotations = { a: '1' };
@@ -57,7 +57,7 @@ export const protocolSets: Readonly<Record<string, Conversation>> = {
     await talk.send('PUT', `${path}/status`, { ...now, status });
     await talk.send('PUT', `${path}/status`, { ...now, status });
   },
-  '[T09] the status of a set that is refused': async (talk) => {
+  '[cluster 9] the status of a set that is refused': async (talk) => {
     await talk.send('POST', sets(talk), setBody('web'));
     for (const status of [
       { replicas: -1 },
@@ -68,7 +68,7 @@ export const protocolSets: Readonly<Record<string, Conversation>> = {
       await talk.send('PATCH', `${sets(talk)}/web/status`, { status });
     }
   },
-  '[T25] a strategic patch merges containers by name': async (talk) => {
+  '[cluster 25] a strategic patch merges containers by name': async (talk) => {
     const path = `${sets(talk)}/web`;
     await talk.send('POST', sets(talk), setBody('web'));
     const patch = async (spec: object): Promise<unknown> =>
@@ -80,7 +80,7 @@ export const protocolSets: Readonly<Record<string, Conversation>> = {
     await patch({ containers: [{ name: 'side', $patch: 'delete' }] });
     await patch({ containers: [{ name: 'none', $patch: 'delete' }] });
   },
-  '[T28] what apply sends, twice, and as a dry run': async (talk) => {
+  '[cluster 28] what apply sends, twice, and as a dry run': async (talk) => {
     const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
     const field = 'fieldManager=kubectl-client-side-apply&fieldValidation=Strict';
     const body = setBody('web');

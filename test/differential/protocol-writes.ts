@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the conversation */
-/** Conversations about writes to any object, and about namespaces and definitions, by their numbers in embedded-cluster §24. */
+/** Conversations about writes to any object, and about namespaces and definitions, by the numbers of the embedded cluster's scenarios. */
 import { configMap, configMaps, each, json, sets } from './protocol-words.ts';
 import { resources } from './resources.ts';
 import type { Conversation } from './talk.ts';
@@ -19,24 +19,24 @@ const jsonPatches: Readonly<Record<string, unknown>> = {
 
 /** Keyed by a sentence. */
 export const protocolWrites: Readonly<Record<string, Conversation>> = {
-  '[T03] a namespace that does not exist': async (talk) => {
+  '[cluster 3] a namespace that does not exist': async (talk) => {
     await talk.send('POST', '/api/v1/namespaces/nowhere/configmaps', configMap('a'));
     await talk.send('GET', '/api/v1/namespaces/nowhere/configmaps');
     await talk.send('GET', '/api/v1/namespaces/nowhere');
   },
-  '[T03] a namespace that ends': async (talk) => {
+  '[cluster 3] a namespace that ends': async (talk) => {
     await talk.send('DELETE', `/api/v1/namespaces/${talk.namespace}`);
     await talk.send('POST', configMaps(talk), configMap('a'));
     await talk.send('GET', `/api/v1/namespaces/${talk.namespace}`);
     await talk.send('DELETE', `/api/v1/namespaces/${talk.namespace}`);
   },
-  '[T03] a body in another namespace, or with a version': async (talk) => {
+  '[cluster 3] a body in another namespace, or with a version': async (talk) => {
     const path = configMaps(talk);
     await talk.send('POST', path, { metadata: { name: 'a', namespace: 'other' } });
     await talk.send('POST', path, { metadata: { name: 'a', resourceVersion: '7' } });
     await talk.send('POST', path, { metadata: { name: 'a', uid: 'mine', generation: 9 } });
   },
-  '[T03] a body that is too large, and content that is not known': async (talk) => {
+  '[cluster 3] a body that is too large, and content that is not known': async (talk) => {
     const path = configMaps(talk);
     await talk.send('POST', path, configMap('a', { data: { a: 'x'.repeat(3_200_000) } }));
     await talk.send('POST', path, configMap('a'), { 'content-type': 'text/plain' });
@@ -44,11 +44,11 @@ export const protocolWrites: Readonly<Record<string, Conversation>> = {
     await talk.send('POST', path, configMap('b'), { 'content-type': 'application/yaml' });
     await talk.send('PATCH', `${path}/b`, {}, { 'content-type': 'application/json' });
   },
-  '[T03] a patch of what is not there, of a type that is not known': async (talk) => {
+  '[cluster 3] a patch of what is not there, of a type that is not known': async (talk) => {
     await talk.send('PATCH', `${configMaps(talk)}/none`, {}, { 'content-type': 'text/plain' });
     await talk.send('PATCH', `${sets(talk)}/none/scale`, {}, { 'content-type': 'text/plain' });
   },
-  '[T04] times are whole seconds, and micros where the type says so': async (talk) => {
+  '[cluster 4] times are whole seconds, and micros where the type says so': async (talk) => {
     await talk.send('POST', configMaps(talk), configMap('a'));
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${talk.namespace}/leases`;
     const spec = { holderIdentity: 'x', renewTime: '2026-01-01T00:00:00.500000Z' };
@@ -59,20 +59,20 @@ export const protocolWrites: Readonly<Record<string, Conversation>> = {
     }
     await talk.send('PATCH', `${leases}/a`, { spec: { acquireTime: 'soon' } });
   },
-  '[T07] a stale PUT and a plain PATCH': async (talk) => {
+  '[cluster 7] a stale PUT and a plain PATCH': async (talk) => {
     const { body } = await talk.send('POST', configMaps(talk), configMap('a'));
     await talk.send('PATCH', `${configMaps(talk)}/a`, { data: { x: '1' } });
     await talk.send('PUT', `${configMaps(talk)}/a`, body);
     await talk.send('PATCH', `${configMaps(talk)}/a`, { data: { y: '2' } });
   },
-  '[T14] a create while the old one is going': async (talk) => {
+  '[cluster 14] a create while the old one is going': async (talk) => {
     const path = configMaps(talk);
     await talk.send('POST', path, { metadata: { name: 'a', finalizers: ['test.example/x'] } });
     await talk.send('DELETE', `${path}/a`);
     await talk.send('POST', path, configMap('a'));
     await talk.send('POST', path, { metadata: { generateName: 'web-' } });
   },
-  '[T24] a JSON patch is all or nothing': async (talk) => {
+  '[cluster 24] a JSON patch is all or nothing': async (talk) => {
     await talk.send('POST', configMaps(talk), configMap('a', { data: { a: '1' } }));
     const operations = [
       { op: 'replace', path: '/data/a', value: '2' },
@@ -124,7 +124,7 @@ export const protocolWrites: Readonly<Record<string, Conversation>> = {
   },
   ...each(
     jsonPatches,
-    (patch) => `[T24] a JSON patch with ${patch}`,
+    (patch) => `[cluster 24] a JSON patch with ${patch}`,
     async (talk, patch) => {
       const { path, body } = resources['configmaps'] ?? { path: () => '', body: () => ({}) };
       await talk.send('POST', path(talk.namespace), body('a', talk.namespace));

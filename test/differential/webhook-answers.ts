@@ -12,7 +12,7 @@ import {
 
 /** Keyed by a sentence. */
 export const webhookAnswers: Readonly<Record<string, Script>> = {
-  '[T46] denials': async (talk, server) => {
+  '[cluster 46] denials': async (talk, server) => {
     await configure(talk, server, { validating: [{ rules: [rule(everything, 'configmaps')] }] });
     const path = `/api/v1/namespaces/${talk.namespace}/configmaps`;
     const statuses: readonly (JsonObject | undefined)[] = [
@@ -40,7 +40,7 @@ export const webhookAnswers: Readonly<Record<string, Script>> = {
     await talk.send('DELETE', `${path}/a`);
     await talk.send('DELETE', path);
   },
-  '[T46] answers that are none': async (talk, server) => {
+  '[cluster 46] answers that are none': async (talk, server) => {
     await configure(talk, server, { validating: [{ rules: [rule(['CREATE'], 'configmaps')] }] });
     const path = `/api/v1/namespaces/${talk.namespace}/configmaps`;
     const http = (status: number, type: string, text: string): RawAnswer =>
@@ -68,7 +68,7 @@ export const webhookAnswers: Readonly<Record<string, Script>> = {
       await talk.send('POST', path, { metadata: { name: 'a' } });
     }
   },
-  '[T46] patches that are none': async (talk, server) => {
+  '[cluster 46] patches that are none': async (talk, server) => {
     await configure(talk, server, { mutating: [{ rules: [rule(everything, 'configmaps')] }] });
     const path = `/api/v1/namespaces/${talk.namespace}/configmaps`;
     const answers: readonly JsonObject[] = [
@@ -90,7 +90,7 @@ export const webhookAnswers: Readonly<Record<string, Script>> = {
     await talk.send('PATCH', `${path}/a`, { data: { k: 'other' } });
     await talk.send('DELETE', `${path}/a`);
   },
-  '[T46] a webhook that cannot be reached, and failure policies': async (talk, server) => {
+  '[cluster 46] a webhook that cannot be reached, and failure policies': async (talk, server) => {
     const rules = [rule(['CREATE'], 'configmaps')];
     const select = (name: string): JsonObject => ({
       name: `${name}.test.example`,
@@ -115,7 +115,7 @@ export const webhookAnswers: Readonly<Record<string, Script>> = {
       await talk.send('POST', path, { metadata: { name: app, labels: { app } } });
     }
   },
-  '[T46] the service form, through a name outside': async (talk, server) => {
+  '[cluster 46] the service form, through a name outside': async (talk, server) => {
     const service = {
       namespace: talk.namespace,
       name: 'outside',
@@ -134,7 +134,7 @@ export const webhookAnswers: Readonly<Record<string, Script>> = {
     const path = `/api/v1/namespaces/${talk.namespace}/configmaps`;
     await talk.send('POST', path, { metadata: { name: 'a' } });
   },
-  '[T46] the order of mutations, and a second round': async (talk, server) => {
+  '[cluster 46] the order of mutations, and a second round': async (talk, server) => {
     const rules = [rule(everything, 'configmaps')];
     const append = (letter: string) => (request: { object: { data: { order: string } } }) =>
       jsonPatch([

@@ -64,7 +64,10 @@ export const webhookReviews: Readonly<Record<string, Script>> = {
     await talk.send('DELETE', `${path}/web`, { propagationPolicy: 'Background' });
     noteReviews(talk, server);
   },
-  '[T44] a scale is shown as one, and only to those who ask for it': async (talk, server) => {
+  '[cluster 44] a scale is shown as one, and only to those who ask for it': async (
+    talk,
+    server,
+  ) => {
     await configure(talk, server, {
       validating: [
         { rules: [scaleRule()], path: '/scale' },
@@ -95,7 +98,7 @@ export const webhookReviews: Readonly<Record<string, Script>> = {
     await talk.send('PUT', `${path}/web/scale`, scale);
     noteReviews(talk, server);
   },
-  '[T45] selectors of objects and namespaces': async (talk, server) => {
+  '[cluster 45] selectors of objects and namespaces': async (talk, server) => {
     const rules = [rule(everything, 'configmaps')];
     await configure(talk, server, {
       validating: [
@@ -117,7 +120,7 @@ export const webhookReviews: Readonly<Record<string, Script>> = {
     await talk.send('DELETE', `${path}/a`);
     noteReviews(talk, server);
   },
-  '[T46] a dry run is told of, and a generated name': async (talk, server) => {
+  '[cluster 46] a dry run is told of, and a generated name': async (talk, server) => {
     const rules = [rule(everything, 'configmaps')];
     const sideEffects = 'NoneOnDryRun';
     await configure(talk, server, {
@@ -141,7 +144,7 @@ export const webhookReviews: Readonly<Record<string, Script>> = {
     const shown = server.take().map(({ request }) => [request.operation, request.name ?? null]);
     talk.note('REVIEWS', { reviews: shown.map((each) => JSON.stringify(each)).sort() });
   },
-  '[T47] what goes, and how often webhooks hear of it': async (talk, server) => {
+  '[cluster 47] what goes, and how often webhooks hear of it': async (talk, server) => {
     const rules = [rule(['DELETE', 'UPDATE'], 'pods')];
     server.at('/mutate', () => ({ allowed: true }));
     const mutating = [{ rules, path: '/mutate' }];
@@ -172,7 +175,7 @@ export const webhookReviews: Readonly<Record<string, Script>> = {
     await talk.send('PATCH', `${path}/held`, { metadata: { finalizers: null } });
     noteReviews(talk, server);
   },
-  '[T47] an eviction and a binding': async (talk, server) => {
+  '[cluster 47] an eviction and a binding': async (talk, server) => {
     const rules = [rule(['*'], 'pods/*')];
     await configure(talk, server, { validating: [{ rules }], mutating: [{ rules }] });
     const path = `/api/v1/namespaces/${talk.namespace}/pods`;
@@ -192,7 +195,7 @@ export const webhookReviews: Readonly<Record<string, Script>> = {
     await talk.send('POST', `${path}/none/eviction`, { ...eviction, metadata: { name: 'none' } });
     noteReviews(talk, server);
   },
-  '[T47] an eviction that a budget allows writes its status': async (talk, server) => {
+  '[cluster 47] an eviction that a budget allows writes its status': async (talk, server) => {
     const { namespace } = talk;
     const pods = `/api/v1/namespaces/${namespace}/pods`;
     const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;

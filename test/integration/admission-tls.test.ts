@@ -75,12 +75,12 @@ describe('a webhook over TLS', () => {
 
   const service = (name: string): JsonObject => ({ namespace: 'demo', name, port, path: '/x' });
 
-  test('[T46] is reached by URL where its certificate is trusted', async () => {
+  test('[cluster 46] is reached by URL where its certificate is trusted', async () => {
     const { status } = await asked({ url: `https://127.0.0.1:${port}/x`, caBundle });
     assert.deepEqual([status, hosts.splice(0)], [201, [`127.0.0.1:${port}`]]);
   });
 
-  test('[T46] is reached through a Service that is an external name, and must name the Service', async () => {
+  test('[cluster 46] is reached through a Service that is an external name, and must name the Service', async () => {
     const { status } = await asked({ service: service('hooks'), caBundle });
     assert.deepEqual([status, hosts.splice(0)], [201, [`hooks.demo.svc:${port}`]]);
   });
@@ -100,7 +100,7 @@ describe('a webhook over TLS', () => {
     },
   };
   for (const [fact, { config, want }] of Object.entries(refusals)) {
-    test(`[T46] refuses for ${fact}`, async () => {
+    test(`[cluster 46] refuses for ${fact}`, async () => {
       const { status, body } = await asked(config());
       assert.equal(status, 500);
       assert.match(
@@ -111,7 +111,7 @@ describe('a webhook over TLS', () => {
     });
   }
 
-  test('[T46] refuses for a certificate of another Service', async () => {
+  test('[cluster 46] refuses for a certificate of another Service', async () => {
     await send('POST', '/api/v1/namespaces/demo/services', {
       metadata: { name: 'other' },
       spec: { type: 'ExternalName', externalName: 'localhost' },

@@ -91,7 +91,7 @@ function calls(asked: readonly Asked[]): readonly string[] {
   });
 }
 
-test('[T44] a scale is shown as a Scale to the webhooks of statefulsets/scale, and to no others', async () => {
+test('[cluster 44] a scale is shown as a Scale to the webhooks of statefulsets/scale, and to no others', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
   await env.send('POST', SETS, {
@@ -131,7 +131,7 @@ test('[T44] a scale is shown as a Scale to the webhooks of statefulsets/scale, a
   assert.deepEqual(asked[0]?.request.object.metadata.labels, { a: 'b' });
 });
 
-test('[T44] a patch to a Scale changes the set', async () => {
+test('[cluster 44] a patch to a Scale changes the set', async () => {
   const env = await newEnv();
   await env.send('POST', SETS, statefulSet('web', 3));
   answer(env, [], { scale: () => patch({ op: 'replace', path: '/spec/replicas', value: 2 }) });
@@ -141,7 +141,7 @@ test('[T44] a patch to a Scale changes the set', async () => {
   assert.equal((await env.send('GET', `${SETS}/web`)).body.spec.replicas, 2);
 });
 
-test('[T45] an objectSelector skips /scale and evictions, which have no labels', async () => {
+test('[cluster 45] an objectSelector skips /scale and evictions, which have no labels', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
   const metadata = { name: 'web', labels: { app: 'web' } };
@@ -163,7 +163,7 @@ test('[T45] an objectSelector skips /scale and evictions, which have no labels',
   assert.deepEqual(calls(asked), ['labelled: UPDATE statefulsets']);
 });
 
-test('[T45] an objectSelector looks at the old object and the new one', async () => {
+test('[cluster 45] an objectSelector looks at the old object and the new one', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
   answer(env, asked, { labelled: allow });
@@ -181,7 +181,7 @@ test('[T45] an objectSelector looks at the old object and the new one', async ()
   assert.deepEqual(calls(asked), ['labelled: UPDATE configmaps', 'labelled: UPDATE configmaps']);
 });
 
-test('[T45] a namespaceSelector looks at the namespace, and never exempts what is in none', async () => {
+test('[cluster 45] a namespaceSelector looks at the namespace, and never exempts what is in none', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
   answer(env, asked, { elsewhere: allow });
@@ -227,7 +227,7 @@ const denials: Record<string, { readonly status?: JsonObject; readonly want: rea
     },
   };
 for (const [fact, { status, want }] of Object.entries(denials)) {
-  test(`[T46] a denial ${fact}`, async () => {
+  test(`[cluster 46] a denial ${fact}`, async () => {
     const env = await newEnv();
     answer(env, [], {
       deny: () => ({
@@ -244,7 +244,7 @@ for (const [fact, { status, want }] of Object.entries(denials)) {
   });
 }
 
-test('[T46] warnings of a webhook become headers, whether it allows or not', async () => {
+test('[cluster 46] warnings of a webhook become headers, whether it allows or not', async () => {
   const env = await newEnv();
   answer(env, [], {
     warn: ({ request }) => ({
@@ -272,7 +272,7 @@ async function sendThrough(env: Env, body: JsonValue): Promise<{ said: Answer; t
   return { said: said ?? assert.fail('there is no answer'), took: env.clock.now() - start };
 }
 
-test('[T46] a webhook that does not answer in time refuses under Fail and is passed over under Ignore', async () => {
+test('[cluster 46] a webhook that does not answer in time refuses under Fail and is passed over under Ignore', async () => {
   const env = await newEnv();
   const { cluster } = env;
   cluster.webhooks.register('slow.test.example', () => new Promise<WebhookReply>(() => undefined));
@@ -294,7 +294,7 @@ test('[T46] a webhook that does not answer in time refuses under Fail and is pas
   assert.deepEqual([passed.said.status, passed.took], [201, seconds(3)]);
 });
 
-test('[T46] a webhook that thinks in virtual time may do so', async () => {
+test('[cluster 46] a webhook that thinks in virtual time may do so', async () => {
   const env = await newEnv();
   const { clock, cluster } = env;
   cluster.webhooks.register('slow.test.example', async ({ body }) => {
@@ -308,7 +308,7 @@ test('[T46] a webhook that thinks in virtual time may do so', async () => {
   assert.deepEqual([said.status, took], [201, seconds(2)]);
 });
 
-test('[T46] a whole request has 34 s, however long its webhooks may take', async () => {
+test('[cluster 46] a whole request has 34 s, however long its webhooks may take', async () => {
   const env = await newEnv();
   env.cluster.webhooks.register('slow.test.example', () => new Promise(() => undefined));
   const slow = { rules: [rule('configmaps')], timeoutSeconds: 30, failurePolicy: 'Ignore' };
@@ -318,7 +318,7 @@ test('[T46] a whole request has 34 s, however long its webhooks may take', async
   assert.deepEqual([said.status, said.body.reason, took], [504, 'Timeout', seconds(34)]);
 });
 
-test('[T46] an unknown host refuses under Fail', async () => {
+test('[cluster 46] an unknown host refuses under Fail', async () => {
   const env = await newEnv();
   await configure(env, 'validating', hook('nobody', { rules: [rule('configmaps')] }));
   const { status, body } = await env.send('POST', CONFIG_MAPS, configMap('a'));
@@ -329,7 +329,7 @@ test('[T46] an unknown host refuses under Fail', async () => {
   );
 });
 
-test('[T46] the service form leads to its registered host, and says when there is no Service', async () => {
+test('[cluster 46] the service form leads to its registered host, and says when there is no Service', async () => {
   const env = await newEnv();
   const service = { namespace: 'demo', name: 'hooks', path: '/mutate' };
   const rules = [rule('configmaps', ['CREATE'])];
@@ -350,7 +350,7 @@ test('[T46] the service form leads to its registered host, and says when there i
   assert.deepEqual(paths, ['/mutate?timeout=10s']);
 });
 
-test('[T46] mutations follow each other by configuration and position, and IfNeeded is asked once more', async () => {
+test('[cluster 46] mutations follow each other by configuration and position, and IfNeeded is asked once more', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
   const append =
@@ -370,7 +370,7 @@ test('[T46] mutations follow each other by configuration and position, and IfNee
   assert.deepEqual(asked.map(({ host }) => host).join(' '), 'c b still a c b still');
 });
 
-test('[T46] mutating webhooks see defaults and no system fields, validating ones the whole object', async () => {
+test('[cluster 46] mutating webhooks see defaults and no system fields, validating ones the whole object', async () => {
   const env = await newEnv();
   const seen: any[] = [];
   const look: Say = ({ request }) => {
@@ -404,7 +404,7 @@ test('[T46] mutating webhooks see defaults and no system fields, validating ones
   });
 });
 
-test('[T46] what a mutation adds is decoded, defaulted and validated', async () => {
+test('[cluster 46] what a mutation adds is decoded, defaulted and validated', async () => {
   const env = await newEnv();
   const operations = [
     { op: 'add', path: '/spec/foo', value: 1 },
@@ -422,7 +422,7 @@ test('[T46] what a mutation adds is decoded, defaulted and validated', async () 
   assert.equal((await env.send('POST', SETS, statefulSet('other', 1))).status, 422);
 });
 
-test('[T46] a dry run asks harmless webhooks, tells them, and refuses the others with 400', async () => {
+test('[cluster 46] a dry run asks harmless webhooks, tells them, and refuses the others with 400', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
   answer(env, asked, { dry: allow });
@@ -453,7 +453,7 @@ test('[T46] a dry run asks harmless webhooks, tells them, and refuses the others
   );
 });
 
-test('[T46] what cannot be kept is refused loudly: conditions and reviews of an old version', async () => {
+test('[cluster 46] what cannot be kept is refused loudly: conditions and reviews of an old version', async () => {
   const env = await newEnv();
   const path = `${GROUP}/validatingwebhookconfigurations`;
   const rules = [rule('configmaps')];
@@ -487,7 +487,7 @@ async function deletions(
   };
 }
 
-test('[T47] a graceful deletion asks once, its repetition never, its end twice', async () => {
+test('[cluster 47] a graceful deletion asks once, its repetition never, its end twice', async () => {
   const { counts, act } = await deletions({ spec: { nodeName: 'n1' } });
   await act();
   await act();
@@ -496,13 +496,13 @@ test('[T47] a graceful deletion asks once, its repetition never, its end twice',
   assert.deepEqual(counts, [1, 0, 0, 2]);
 });
 
-test('[T47] a forced deletion asks twice within one request', async () => {
+test('[cluster 47] a forced deletion asks twice within one request', async () => {
   const { counts, act } = await deletions({ spec: { nodeName: 'n1' } });
   await act({ gracePeriodSeconds: 0 });
   assert.deepEqual(counts, [2]);
 });
 
-test('[T47] the second question of a forced deletion may be denied, and the pod stays marked', async () => {
+test('[cluster 47] the second question of a forced deletion may be denied, and the pod stays marked', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
   answer(env, asked, { second: () => ({ allowed: asked.length < 2 }) });
@@ -514,7 +514,7 @@ test('[T47] the second question of a forced deletion may be denied, and the pod 
   assert.equal(asked[1]?.request.oldObject.metadata.deletionGracePeriodSeconds, 0);
 });
 
-test('[T47] an eviction asks the webhooks of pods/eviction once and those of DELETE not at all; the kubelet asks twice', async () => {
+test('[cluster 47] an eviction asks the webhooks of pods/eviction once and those of DELETE not at all; the kubelet asks twice', async () => {
   const env = await startEnvironment();
   const transport = env.cluster.transport();
   const asked: Asked[] = [];
@@ -538,7 +538,7 @@ test('[T47] an eviction asks the webhooks of pods/eviction once and those of DEL
   await env.close();
 });
 
-test('[T47] an eviction tries again when its budget changes while webhooks are asked', async () => {
+test('[cluster 47] an eviction tries again when its budget changes while webhooks are asked', async () => {
   const env = await startEnvironment();
   const transport = env.cluster.transport();
   const send: Env['send'] = (method, path, body) => sendOver(transport, { method, path, body });
@@ -570,7 +570,7 @@ test('[T47] an eviction tries again when its budget changes while webhooks are a
   await env.close();
 });
 
-test('[T47] each object of a deleted collection is asked for, without a name', async () => {
+test('[cluster 47] each object of a deleted collection is asked for, without a name', async () => {
   const env = await newEnv();
   const asked: Asked[] = [];
   for (const name of ['a', 'b']) await env.send('POST', CONFIG_MAPS, configMap(name));

@@ -1,4 +1,4 @@
-/** What happened to others while a group was rolled, and must not happen here under a budget (reliability.md §10). */
+/** What happened to others while a group was rolled, and must not happen here under a budget (docs/rules/incidents.md). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
@@ -45,7 +45,7 @@ async function addGroupUnderBudget(world: World): Promise<void> {
 }
 
 describe('incidents', () => {
-  test('R1 a zone all of whose pods are missing is down: nothing of another zone is evicted or rolled', async () => {
+  test('INCIDENT-1 a zone all of whose pods are missing is down: nothing of another zone is evicted or rolled', async () => {
     const world = await reviewedWorld();
     const allow = world.cluster.faults.add({
       match: { verb: 'create', resource: 'pods', subresource: '' },
@@ -66,7 +66,7 @@ describe('incidents', () => {
     await world.close();
   });
 
-  test('R2 a burst of 1,000 evictions under a limit of our client is answered in time, and leaves nothing that waits', async () => {
+  test('INCIDENT-2 a burst of 1,000 evictions under a limit of our client is answered in time, and leaves nothing that waits', async () => {
     const { world, one } = await replicasUnderBudget();
     const flags = ['-kubernetes.client-qps=5', '-kubernetes.client-burst=10'];
     const limited = await EvictionReplica.start(world, 'limited', { flags });
@@ -86,7 +86,7 @@ describe('incidents', () => {
     await endAll(world, one, limited);
   });
 
-  test('R7 an operator that does not see its own deletion takes no second pod', async () => {
+  test('INCIDENT-7 an operator that does not see its own deletion takes no second pod', async () => {
     const world = await reviewedWorld();
     const most = zonesDown(world);
     await world.setImage(images.new);
@@ -104,7 +104,7 @@ describe('incidents', () => {
     await world.close();
   });
 
-  test('R8 a deletion that comes late does not hit the successor of its pod', async () => {
+  test('INCIDENT-8 a deletion that comes late does not hit the successor of its pod', async () => {
     const world = await reviewedWorld();
     world.cluster.faults.add({
       match: { verb: 'delete', resource: 'pods', client: world.operators[0]?.client ?? '' },
@@ -129,7 +129,7 @@ describe('incidents', () => {
     await world.close();
   });
 
-  test('R12 a leader that is halted beyond its Lease takes nothing when it goes on, nor lets it be evicted', async () => {
+  test('INCIDENT-12 a leader that is halted beyond its Lease takes nothing when it goes on, nor lets it be evicted', async () => {
     const world = await reviewedWorld(2);
     const most = zonesDown(world);
     const [leader] = world.operators;
@@ -147,7 +147,7 @@ describe('incidents', () => {
     await world.close();
   });
 
-  test('R14 two groups under one budget that are rolled at once take one zone at a time', async () => {
+  test('INCIDENT-14 two groups under one budget that are rolled at once take one zone at a time', async () => {
     const world = await reviewedWorld();
     await addGroupUnderBudget(world);
     const most = zonesDown(world);

@@ -1,4 +1,4 @@
-/** What happened to others with disruption budgets, and must not happen here (reliability.md §10). */
+/** What happened to others with disruption budgets, and must not happen here (docs/rules/incidents.md). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
@@ -56,7 +56,7 @@ async function drain(world: World, pods: readonly string[]): Promise<readonly st
 }
 
 describe('incidents', () => {
-  test('R3 what is given away stays so when the readiness of the pod changes, and after 5 s', async () => {
+  test('INCIDENT-3 what is given away stays so when the readiness of the pod changes, and after 5 s', async () => {
     const world = await reviewedWorld();
     await allowInVain(world);
     await setReady(world, a0, { status: 'False' });
@@ -67,7 +67,7 @@ describe('incidents', () => {
     await world.close();
   });
 
-  test('R4 a pod whose peer of the same partition is not found is kept', async () => {
+  test('INCIDENT-4 a pod whose peer of the same partition is not found is kept', async () => {
     const world = await budgetedWorld({ replicas: 3, maxUnavailable: '1' });
     await world.readyOperator();
     await world.clock.advance(minutes(3));
@@ -86,7 +86,7 @@ describe('incidents', () => {
     await world.close();
   });
 
-  test('R5 a rollout waits for an eviction that was just allowed, though its pod still serves', async () => {
+  test('INCIDENT-5 a rollout waits for an eviction that was just allowed, though its pod still serves', async () => {
     const world = await reviewedWorld();
     await keepZone(world);
     assert.match(await evict(world, 'ingester-zone-a-2'), deniedByNative);
@@ -105,7 +105,7 @@ describe('incidents', () => {
   });
 
   for (const offset of [0, 250, 500, 750, 1_000].map(millis)) {
-    test(`R5 a rollout and an eviction ${offset} ms later never take pods of two zones`, async () => {
+    test(`INCIDENT-5 a rollout and an eviction ${offset} ms later never take pods of two zones`, async () => {
       const world = await reviewedWorld();
       const most = zonesDown(world);
       await world.setImage(images.new);
@@ -128,7 +128,7 @@ describe('incidents', () => {
       await world.readyOperator();
     },
   })) {
-    test(`R6 what an operator gave away is known to its successor when it ${how}`, async () => {
+    test(`INCIDENT-6 what an operator gave away is known to its successor when it ${how}`, async () => {
       const world = await reviewedWorld();
       await allowInVain(world);
       await end(world);
@@ -138,7 +138,7 @@ describe('incidents', () => {
     });
   }
 
-  test('R15 a drain that retries after 429 alone ends, also when a replica of the operator ends', async () => {
+  test('INCIDENT-15 a drain that retries after 429 alone ends, also when a replica of the operator ends', async () => {
     const world = await reviewedWorld(2);
     const most = zonesDown(world);
     const first = await drain(world, [a0, b0]);
@@ -149,7 +149,7 @@ describe('incidents', () => {
     await world.close();
   });
 
-  test('R15 a review that dies with its replica is answered by the other when it is asked again', async () => {
+  test('INCIDENT-15 a review that dies with its replica is answered by the other when it is asked again', async () => {
     const world = await reviewedWorld(2);
     const [leader] = world.operators;
     world.cluster.faults.add({
@@ -164,7 +164,7 @@ describe('incidents', () => {
     await world.close();
   });
 
-  test('R16 what we allowed and a native budget refused is given back after 120 s, and never counted twice', async () => {
+  test('INCIDENT-16 what we allowed and a native budget refused is given back after 120 s, and never counted twice', async () => {
     const world = await reviewedWorld();
     await allowInVain(world);
     const from = world.clock.now();
@@ -180,7 +180,7 @@ describe('incidents', () => {
     await world.close();
   });
 
-  test('R17 pods of the operator are evicted while a budget governs the group, also that of the last replica', async () => {
+  test('INCIDENT-17 pods of the operator are evicted while a budget governs the group, also that of the last replica', async () => {
     const world = await reviewedWorld(2);
     for (const name of ['rollout-operator-1', 'rollout-operator-2']) {
       const metadata = { name, labels: { name: 'rollout-operator' } };

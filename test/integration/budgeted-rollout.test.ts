@@ -75,7 +75,7 @@ for (const resource of ['pods', 'statefulsets']) {
   });
 }
 
-test('a budget of none lets a rollout go by its own limit (G3)', async () => {
+test('a budget of none lets a rollout go by its own limit', async () => {
   const { world } = await underBudget({ maxUnavailable: 0 });
   await roll(world);
   assert.equal(mostGivenAway(world), 2);

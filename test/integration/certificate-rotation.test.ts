@@ -351,7 +351,7 @@ test('a Secret deleted just before another replica starts leads both to one cert
   await world.close();
 });
 
-test('W13 a replica that is called by another name rotates at once, and both names are served', async () => {
+test('a replica that is called by another name rotates at once, and both names are served', async () => {
   const world = await CertificateWorld.create();
   await world.createConfiguration('no-downscale-test');
   const first = await world.ready();
@@ -428,7 +428,7 @@ test('a Secret that is missing and may not be created ends the start with a sent
   await world.close();
 });
 
-/** The Roles of an existing installation (R4, R5). */
+/** The Roles of an existing installation. */
 const peerRoles: readonly { readonly namespace?: string; readonly rules: readonly PolicyRule[] }[] =
   [
     {

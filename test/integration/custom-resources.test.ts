@@ -91,7 +91,7 @@ function causesOf({ body }: Answer): readonly string[] {
   return causes.map(({ field }) => field);
 }
 
-test('[T50] a definition is established a step later; until then its resource is not served', async () => {
+test('[cluster 50] a definition is established a step later; until then its resource is not served', async () => {
   const env = await newEnv();
   await env.send('POST', DEFINITIONS, definition());
   assert.equal((await env.send('GET', RINGS)).status, 404);
@@ -111,7 +111,7 @@ test('[T50] a definition is established a step later; until then its resource is
   );
 });
 
-test('[T50] unknown fields are pruned with a warning, refused under Strict, kept where that is allowed', async () => {
+test('[cluster 50] unknown fields are pruned with a warning, refused under Strict, kept where that is allowed', async () => {
   const env = await established();
   const spec = { replicas: 1, repliccas: 2, free: { any: { thing: 1 } } };
   const made = await env.send('POST', RINGS, ring('a', spec));
@@ -127,7 +127,7 @@ test('[T50] unknown fields are pruned with a warning, refused under Strict, kept
   assert.equal(strict.status, 400);
 });
 
-test('[T50] defaults fill what is absent, null of a field that is not nullable, and list elements', async () => {
+test('[cluster 50] defaults fill what is absent, null of a field that is not nullable, and list elements', async () => {
   const env = await established();
   const spec = { replicas: 1, title: null, note: null, zones: [{ name: 'a' }] };
   const { body } = await env.send('POST', RINGS, ring('a', spec));
@@ -140,7 +140,7 @@ test('[T50] defaults fill what is absent, null of a field that is not nullable, 
   });
 });
 
-test('[T50] values that break the schema are 422 with a cause for each', async () => {
+test('[cluster 50] values that break the schema are 422 with a cause for each', async () => {
   const env = await established();
   const refused = async (spec: JsonObject): Promise<readonly string[]> => {
     const answer = await env.send('POST', RINGS, ring('a', spec));
@@ -155,7 +155,7 @@ test('[T50] values that break the schema are 422 with a cause for each', async (
   assert.deepEqual(await refused({ replicas: 1, zones }), ['spec.zones[1]']);
 });
 
-test('[T09] spec and status of a custom resource are written apart, metadata not through its status', async () => {
+test('[cluster 9] spec and status of a custom resource are written apart, metadata not through its status', async () => {
   const env = await established();
   const created = await env.send('POST', RINGS, {
     ...ring('a', { replicas: 1 }),
@@ -179,7 +179,7 @@ test('[T09] spec and status of a custom resource are written apart, metadata not
   assert.deepEqual([main.body.status, main.body.metadata.generation], [status, 2]);
 });
 
-test('[T23] a PUT of a custom resource without resourceVersion is 422', async () => {
+test('[cluster 23] a PUT of a custom resource without resourceVersion is 422', async () => {
   const env = await established();
   await env.send('POST', RINGS, ring('a', { replicas: 1 }));
   assert.equal((await env.send('PUT', `${RINGS}/a`, ring('a', { replicas: 2 }))).status, 422);
@@ -206,7 +206,7 @@ test('the scale of a custom resource follows the paths of its definition', async
   assert.equal((await env.send('GET', `${RINGS}/a`)).body.spec.replicas, 4);
 });
 
-test('[T50] the Table of a custom resource has the columns of its definition', async () => {
+test('[cluster 50] the Table of a custom resource has the columns of its definition', async () => {
   const env = await established();
   const zones = [{ name: 'b', weight: 5 }];
   await env.send('POST', RINGS, ring('a', { replicas: 1, zones }));

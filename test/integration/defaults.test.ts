@@ -13,7 +13,7 @@ const golden: Readonly<
 /** What two servers choose freely. */
 const free = ['uid', 'resourceVersion', 'creationTimestamp'];
 
-test('[T27] the defaults of sets and pods are those of the real server', async (t) => {
+test('[cluster 27] the defaults of sets and pods are those of the real server', async (t) => {
   for (const [fact, { path, given, stored }] of Object.entries(golden)) {
     await t.test(fact, async () => {
       const env = await newEnv();

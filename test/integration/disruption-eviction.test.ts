@@ -49,7 +49,7 @@ async function guarded(
   return env;
 }
 
-test('[T38] a budget lets one pod go, refuses the next with a cause, and recovers', async () => {
+test('[cluster 38] a budget lets one pod go, refuses the next with a cause, and recovers', async () => {
   const env = await guarded({ maxUnavailable: 1 });
   assert.equal(allowed(env), 1);
   const first = await evict(env, 'db-0');
@@ -69,7 +69,7 @@ test('[T38] a budget lets one pod go, refuses the next with a cause, and recover
   await env.close();
 });
 
-test('[T38] an eviction marks the pod, takes a disruption, and a dry run does neither', async () => {
+test('[cluster 38] an eviction marks the pod, takes a disruption, and a dry run does neither', async () => {
   const env = await guarded({ maxUnavailable: 1 });
   const { revision } = env.cluster.context.store;
   const dry = await evict(env, 'db-0', '?dryRun=All');
@@ -83,7 +83,7 @@ test('[T38] an eviction marks the pod, takes a disruption, and a dry run does ne
   await env.close();
 });
 
-test('[T38] a percentage of a budget is rounded up', async () => {
+test('[cluster 38] a percentage of a budget is rounded up', async () => {
   const env = await guarded({ maxUnavailable: '50%' });
   assert.equal(allowed(env), 2);
   await env.close();
@@ -95,7 +95,7 @@ async function makeUnready(env: Environment, name: string): Promise<void> {
   await env.clock.runUntilIdle();
 }
 
-test('[T39] an unready pod goes while enough others are healthy, though nothing is allowed', async () => {
+test('[cluster 39] an unready pod goes while enough others are healthy, though nothing is allowed', async () => {
   const env = await guarded({ maxUnavailable: 1 });
   await makeUnready(env, 'db-0');
   assert.equal(allowed(env), 0);
@@ -104,7 +104,7 @@ test('[T39] an unready pod goes while enough others are healthy, though nothing 
   await env.close();
 });
 
-test('[T39] an unready pod stays while too few are healthy, and goes under AlwaysAllow', async () => {
+test('[cluster 39] an unready pod stays while too few are healthy, and goes under AlwaysAllow', async () => {
   const env = await guarded({ maxUnavailable: 1 });
   await makeUnready(env, '*');
   assert.equal((await evict(env, 'db-0')).status, 429);
@@ -116,7 +116,7 @@ test('[T39] an unready pod stays while too few are healthy, and goes under Alway
   await env.close();
 });
 
-test('[T39] a pending pod always goes', async () => {
+test('[cluster 39] a pending pod always goes', async () => {
   const env = await guarded({ maxUnavailable: 0 });
   env.kubelet.behaviours.add({ behave: 'imagePullBackOff', match: { name: 'db-0' } });
   await env.deletePod('db-0');
@@ -126,7 +126,7 @@ test('[T39] a pending pod always goes', async () => {
   await env.close();
 });
 
-test('[T40] a budget that was just changed refuses for ten seconds', async () => {
+test('[cluster 40] a budget that was just changed refuses for ten seconds', async () => {
   const delay = { minimum: millis(1_000), maximum: millis(1_000) };
   const env = await guarded({ maxUnavailable: 1 }, { controllers: { disruptionDelay: delay } });
   const body = { kind: 'merge', document: { spec: { maxUnavailable: 2 } } } as const;
@@ -141,7 +141,7 @@ test('[T40] a budget that was just changed refuses for ten seconds', async () =>
   await env.close();
 });
 
-test('[T41] two budgets of one pod: the answer is 500, the pod stays', async () => {
+test('[cluster 41] two budgets of one pod: the answer is 500, the pod stays', async () => {
   const env = await guarded({ maxUnavailable: 1 });
   await createBudget(env, { minAvailable: 1 }, 'second');
   await env.clock.runUntilIdle();
@@ -151,7 +151,7 @@ test('[T41] two budgets of one pod: the answer is 500, the pod stays', async () 
   await env.close();
 });
 
-test('[T42] twenty evictions at once never exceed the budget although the controller lags', async () => {
+test('[cluster 42] twenty evictions at once never exceed the budget although the controller lags', async () => {
   const delay = { minimum: millis(5_000), maximum: millis(5_000) };
   const env = await guarded({ maxUnavailable: 3 }, { controllers: { disruptionDelay: delay } }, 20);
   const names = [...env.stored('pods').keys()];
@@ -161,7 +161,7 @@ test('[T42] twenty evictions at once never exceed the budget although the contro
   await env.close();
 });
 
-test('[T42] a disruption whose pod stays is given back after two minutes', async () => {
+test('[cluster 42] a disruption whose pod stays is given back after two minutes', async () => {
   const env = await guarded({ maxUnavailable: 1 });
   const uid = env.uidOf('pods', 'db-0');
   const key = { namespace: 'demo', name: 'db' };
@@ -180,7 +180,7 @@ test('[T42] a disruption whose pod stays is given back after two minutes', async
   await env.close();
 });
 
-test('[T42] a budget over pods of unknown owners fails safe', async () => {
+test('[cluster 42] a budget over pods of unknown owners fails safe', async () => {
   const env = await startEnvironment({ controllers: { only: ['disruption'] } });
   const reference = { apiVersion: 'demo/v1', kind: 'Ring', name: 'ring', uid: 'ring' };
   const metadata = {
@@ -219,7 +219,7 @@ async function drainPod(env: Environment, name: string, uid: string): Promise<vo
   }
 }
 
-test('[T43] a drain of a zone under a budget evicts one pod after the other and completes', async () => {
+test('[cluster 43] a drain of a zone under a budget evicts one pod after the other and completes', async () => {
   const env = await startEnvironment();
   for (const node of ['node-1', 'node-2']) {
     const body = { kind: 'merge', document: { spec: { unschedulable: true } } } as const;

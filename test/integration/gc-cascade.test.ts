@@ -38,7 +38,7 @@ async function deleteConfigMap(env: Environment, name: string): Promise<void> {
   await env.client.delete(resourceTypes.configMaps, key, { preconditions: {} });
 }
 
-test('[T48] a background deletion takes the pods and revisions of a set, later, in no fixed order', async () => {
+test('[cluster 48] a background deletion takes the pods and revisions of a set, later, in no fixed order', async () => {
   const env = await withSet();
   await deleteSet(env, 'Background');
   assert.equal(env.stored('statefulsets.apps').size, 0);
@@ -50,7 +50,7 @@ test('[T48] a background deletion takes the pods and revisions of a set, later, 
   await env.close();
 });
 
-test('[T48] a foreground deletion keeps the set until its pods are gone', async () => {
+test('[cluster 48] a foreground deletion keeps the set until its pods are gone', async () => {
   const env = await withSet();
   await deleteSet(env, 'Foreground');
   await env.clock.runUntil(() => env.stored('pods').size < 3);
@@ -61,7 +61,7 @@ test('[T48] a foreground deletion keeps the set until its pods are gone', async 
   await env.close();
 });
 
-test('[T48] an orphaning deletion leaves the pods, without owner', async () => {
+test('[cluster 48] an orphaning deletion leaves the pods, without owner', async () => {
   const env = await withSet();
   await deleteSet(env, 'Orphan');
   await env.clock.runUntilIdle();
@@ -71,7 +71,7 @@ test('[T48] an orphaning deletion leaves the pods, without owner', async () => {
   await env.close();
 });
 
-test('[T48] an object with two owners goes with the last one', async () => {
+test('[cluster 48] an object with two owners goes with the last one', async () => {
   const env = await startEnvironment();
   const first = await configMap(env, 'first', []);
   const second = await configMap(env, 'second', []);
@@ -88,7 +88,7 @@ test('[T48] an object with two owners goes with the last one', async () => {
   await env.close();
 });
 
-test('[T48] an owner of another uid counts as gone', async () => {
+test('[cluster 48] an owner of another uid counts as gone', async () => {
   const env = await startEnvironment();
   await configMap(env, 'owner', []);
   await configMap(env, 'child', [{ name: 'owner', uid: '00000000-0000-4000-8000-000000000000' }]);
@@ -97,7 +97,7 @@ test('[T48] an owner of another uid counts as gone', async () => {
   await env.close();
 });
 
-test('[T49] a deleted namespace is drained, pods gracefully, and then gone', async () => {
+test('[cluster 49] a deleted namespace is drained, pods gracefully, and then gone', async () => {
   const env = await withSet();
   await env.client.delete(resourceTypes.namespaces, { name: 'demo' }, { preconditions: {} });
   await env.clock.runUntilIdle();

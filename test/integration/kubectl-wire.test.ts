@@ -41,7 +41,7 @@ async function groupsOf(env: Env, path: string): Promise<readonly any[]> {
   return document.items;
 }
 
-test('[T01] aggregated discovery lists every row of the table with its verbs', async () => {
+test('[cluster 1] aggregated discovery lists every row of the table with its verbs', async () => {
   const env = await newEnv();
   const items = [...(await groupsOf(env, '/api')), ...(await groupsOf(env, '/apis'))];
   const seen: readonly string[] = items.flatMap((item) =>
@@ -67,7 +67,7 @@ test('[T01] aggregated discovery lists every row of the table with its verbs', a
   );
 });
 
-test('[T01] both discovery forms carry the kinds of eviction and scale', async () => {
+test('[cluster 1] both discovery forms carry the kinds of eviction and scale', async () => {
   const env = await newEnv();
   const [core] = await groupsOf(env, '/api');
   const pods = core.versions[0].resources.find((entry: any) => entry.resource === 'pods');
@@ -84,7 +84,7 @@ test('[T01] both discovery forms carry the kinds of eviction and scale', async (
   assert.deepEqual([scale.group, scale.version, scale.kind], ['autoscaling', 'v1', 'Scale']);
 });
 
-test('[T01] discovery answers the older aggregated form and plain JSON to whom asks for them', async () => {
+test('[cluster 1] discovery answers the older aggregated form and plain JSON to whom asks for them', async () => {
   const env = await newEnv();
   const accept =
     'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json';
@@ -94,7 +94,7 @@ test('[T01] discovery answers the older aggregated form and plain JSON to whom a
   assert.equal(plain.body.kind, 'APIGroupList');
 });
 
-test('[T02] get pods is a Table with kubectl columns and partial metadata', async () => {
+test('[cluster 2] get pods is a Table with kubectl columns and partial metadata', async () => {
   const env = await newEnv();
   await env.send('POST', PODS, pod('a'));
   await env.clock.advance(millis(90_000));
@@ -134,7 +134,7 @@ test('[T02] get pods is a Table with kubectl columns and partial metadata', asyn
   );
 });
 
-test('[T02] a Table carries no object or the whole one where includeObject says so', async () => {
+test('[cluster 2] a Table carries no object or the whole one where includeObject says so', async () => {
   const env = await newEnv();
   await env.send('POST', PODS, pod('a'));
   const none = await env.send('GET', `${PODS}?includeObject=None`, undefined, { accept: TABLE });
@@ -147,7 +147,7 @@ test('[T02] a Table carries no object or the whole one where includeObject says 
   assert.equal(wrong.status, 400);
 });
 
-test('[T02] a watch of Tables describes its columns once', async () => {
+test('[cluster 2] a watch of Tables describes its columns once', async () => {
   const env = await newEnv();
   const listed = await env.send('GET', `${PODS}?limit=500`, undefined, { accept: TABLE });
   const { resourceVersion } = listed.body.metadata;
@@ -248,7 +248,7 @@ test('apply is answered for a kind without a schema, so that it goes on to look 
   assert.deepEqual([...Buffer.from(body).subarray(0, 6)], [10, 3, ...Buffer.from('2.0'), 18]);
 });
 
-test('[T28] the second apply is a strategic merge that changes one container and stores nothing twice', async () => {
+test('[cluster 28] the second apply is a strategic merge that changes one container and stores nothing twice', async () => {
   const env = await newEnv();
   const query = '?fieldManager=kubectl-client-side-apply&fieldValidation=Strict';
   const created = await env.send('POST', `${SETS}${query}`, statefulSet('db', 1));
@@ -363,7 +363,7 @@ async function sendProtobuf(env: Env, path: string, hex: string): Promise<Answer
   return { status, headers, body: JSON.parse(Buffer.from(response.body).toString()) };
 }
 
-test('[T29] create namespace sends protobuf and is answered with JSON', async () => {
+test('[cluster 29] create namespace sends protobuf and is answered with JSON', async () => {
   const env = await newEnv();
   const { status, body } = await sendProtobuf(
     env,
@@ -374,7 +374,7 @@ test('[T29] create namespace sends protobuf and is answered with JSON', async ()
   assert.equal(body.status.phase, 'Active');
 });
 
-test('[T29] a protobuf body of a kind without a table is 415 with the hint to send JSON', async () => {
+test('[cluster 29] a protobuf body of a kind without a table is 415 with the hint to send JSON', async () => {
   const env = await newEnv();
   const { status, body } = await sendProtobuf(env, PODS, '6b3873000a090a0276311203506f641200');
   assert.deepEqual([status, body.reason], [415, 'UnsupportedMediaType']);
@@ -384,7 +384,7 @@ test('[T29] a protobuf body of a kind without a table is 415 with the hint to se
 const BUDGETS = '/apis/policy/v1/namespaces/demo/poddisruptionbudgets';
 const budget = { metadata: { name: 'b' }, spec: { maxUnavailable: 1 } };
 
-test('[T09] spec and status of sets, pods and budgets are written apart', async () => {
+test('[cluster 9] spec and status of sets, pods and budgets are written apart', async () => {
   const env = await newEnv();
   await env.send('POST', BUDGETS, budget);
   await env.send('POST', SETS, statefulSet('s', 1));
@@ -406,7 +406,7 @@ test('[T09] spec and status of sets, pods and budgets are written apart', async 
   }
 });
 
-test('[T09] labels and annotations pass through the status of built-in kinds', async () => {
+test('[cluster 9] labels and annotations pass through the status of built-in kinds', async () => {
   const env = await newEnv();
   await env.send('POST', BUDGETS, budget);
   const { body } = await env.send('PATCH', `${BUDGETS}/b/status`, {
@@ -415,7 +415,7 @@ test('[T09] labels and annotations pass through the status of built-in kinds', a
   assert.equal(body.metadata.annotations.a, 'b');
 });
 
-test('[T23] a PUT without resourceVersion passes for a set and is 422 for a budget', async () => {
+test('[cluster 23] a PUT without resourceVersion passes for a set and is 422 for a budget', async () => {
   const env = await newEnv();
   await env.send('POST', SETS, statefulSet('s', 1));
   await env.send('POST', BUDGETS, budget);

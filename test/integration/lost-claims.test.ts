@@ -1,4 +1,4 @@
-/** Claims of prepare-downscale that somebody deletes or overwrites (Z8, W2). */
+/** Claims of prepare-downscale that somebody deletes or overwrites. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';

@@ -263,7 +263,7 @@ test('standardRollingUpdate lets all go, and back there is nothing to gate any m
   await stage.close();
 });
 
-test('without a look of the webhook what is missing has its default [phased 3, C4]', async () => {
+test('without a look of the webhook what is missing has its default [phased 3]', async () => {
   const stage = await PhasedStage.open();
   const run = stage.start();
   await stage.create({ check: { query: usualCheck['query'] ?? {} } });

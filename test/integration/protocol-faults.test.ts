@@ -193,7 +193,7 @@ test('a delivery profile delays events in order, and revoking a transport silenc
   assert.deepEqual([watched.events.length, watched.isOver()], [4, false]);
 });
 
-test('[T22] two watches of one client hear of writes in another order than they came', async () => {
+test('[cluster 22] two watches of one client hear of writes in another order than they came', async () => {
   const { cluster, clock, send } = await newEnv();
   const delivery = { minimum: millis(0), maximum: seconds(5), random: new SeededRandom(3) };
   const slow = cluster.transport({ client: 'slow', delivery });
@@ -291,7 +291,7 @@ test('aborted and late requests reject with what is known of them', async () => 
   await clock.runUntilIdle();
 });
 
-test('[T59] one seed gives one event log', async () => {
+test('[cluster 59] one seed gives one event log', async () => {
   const run = async (): Promise<string> => {
     const { send, cluster } = await newEnv();
     for (let i = 0; i < 20; i += 1) {

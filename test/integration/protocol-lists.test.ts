@@ -22,7 +22,7 @@ function namesOf(answer: Answer): readonly string[] {
   return answer.body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
 }
 
-test('[T15] pages show the state of the first one, deleted objects included', async () => {
+test('[cluster 15] pages show the state of the first one, deleted objects included', async () => {
   const env = await newEnv();
   await fill(env, 1_200);
   const first = await env.send('GET', `${CONFIG_MAPS}?limit=500`);
@@ -41,7 +41,7 @@ test('[T15] pages show the state of the first one, deleted objects included', as
   assert.ok(names.includes('c-0700'));
 });
 
-test('[T15] a token that outlived the log answers 410 with one that goes on from the present', async () => {
+test('[cluster 15] a token that outlived the log answers 410 with one that goes on from the present', async () => {
   const env = await newEnv();
   await fill(env, 5);
   const first = await env.send('GET', `${CONFIG_MAPS}?limit=2`);
@@ -56,7 +56,7 @@ test('[T15] a token that outlived the log answers 410 with one that goes on from
   assert.deepEqual(namesOf(fresh), ['c-0002', 'c-0004']);
 });
 
-test('[T15] resourceVersion=0 with a limit answers everything', async () => {
+test('[cluster 15] resourceVersion=0 with a limit answers everything', async () => {
   const env = await newEnv();
   await fill(env, 5);
   const { body } = await env.send('GET', `${CONFIG_MAPS}?limit=2&resourceVersion=0`);
@@ -84,7 +84,7 @@ const refused: Record<string, readonly [query: string, status: number]> = {
   'an unknown field label': ['fieldSelector=spec.foo%3D1', 400],
 };
 for (const [fact, [query, status]] of Object.entries(refused)) {
-  test(`[T03] a list refuses ${fact}`, async () => {
+  test(`[cluster 3] a list refuses ${fact}`, async () => {
     const { send } = await newEnv();
     assert.equal((await send('GET', `${CONFIG_MAPS}?${query}`)).status, status);
   });
@@ -105,7 +105,7 @@ test('an exact revision shows the state of then', async () => {
   );
 });
 
-test('[T03] a revision from the future answers 504 after three seconds', async () => {
+test('[cluster 3] a revision from the future answers 504 after three seconds', async () => {
   const { send, clock } = await newEnv();
   const asked = send('GET', `${CONFIG_MAPS}?resourceVersion=99999999`);
   await clock.advance(seconds(3));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import { CONFIG_MAPS, configMap, newEnv, PODS, pod, SETS, statefulSet } from './protocol-env.ts';
 
-test('[T03] a missing object answers 404 with a Status that names it', async () => {
+test('[cluster 3] a missing object answers 404 with a Status that names it', async () => {
   const { send } = await newEnv();
   const { status, body } = await send('GET', `${SETS}/web`);
   assert.equal(status, 404);
@@ -20,13 +20,13 @@ test('[T03] a missing object answers 404 with a Status that names it', async () 
   });
 });
 
-test('[T03] a create in a missing namespace answers 404', async () => {
+test('[cluster 3] a create in a missing namespace answers 404', async () => {
   const { send } = await newEnv();
   const { status, body } = await send('POST', '/api/v1/namespaces/x/configmaps', configMap('a'));
   assert.deepEqual([status, body.message], [404, 'namespaces "x" not found']);
 });
 
-test('[T03] a create in a terminating namespace answers 403 with the cause', async () => {
+test('[cluster 3] a create in a terminating namespace answers 403 with the cause', async () => {
   const { send } = await newEnv();
   const deleted = await send('DELETE', '/api/v1/namespaces/demo');
   assert.equal(deleted.body.status.phase, 'Terminating');
@@ -35,7 +35,7 @@ test('[T03] a create in a terminating namespace answers 403 with the cause', asy
   assert.equal(body.details.causes[0].reason, 'NamespaceTerminating');
 });
 
-test('[T03] an unknown path answers 404 as text, a wrong verb 405 as Status', async () => {
+test('[cluster 3] an unknown path answers 404 as text, a wrong verb 405 as Status', async () => {
   const { send } = await newEnv();
   const unknown = await send('GET', '/apis/none/v1/things');
   assert.deepEqual([unknown.status, unknown.body], [404, '404 page not found\n']);
@@ -43,21 +43,21 @@ test('[T03] an unknown path answers 404 as text, a wrong verb 405 as Status', as
   assert.deepEqual([wrong.status, wrong.body.reason], [405, 'MethodNotAllowed']);
 });
 
-test('[T03] the namespace of the body must be that of the path', async () => {
+test('[cluster 3] the namespace of the body must be that of the path', async () => {
   const { send } = await newEnv();
   const body = { metadata: { name: 'a', namespace: 'other' } };
   const answer = await send('POST', CONFIG_MAPS, body);
   assert.deepEqual([answer.status, answer.body.reason], [400, 'BadRequest']);
 });
 
-test('[T03] a create over an existing object answers 409 AlreadyExists', async () => {
+test('[cluster 3] a create over an existing object answers 409 AlreadyExists', async () => {
   const { send } = await newEnv();
   await send('POST', CONFIG_MAPS, configMap('a'));
   const { status, body } = await send('POST', CONFIG_MAPS, configMap('a'));
   assert.deepEqual([status, body.message], [409, 'configmaps "a" already exists']);
 });
 
-test('[T03] resourceVersion on create answers 500 without a reason', async () => {
+test('[cluster 3] resourceVersion on create answers 500 without a reason', async () => {
   const { send } = await newEnv();
   const body = { metadata: { name: 'a', resourceVersion: '7' } };
   const answer = await send('POST', CONFIG_MAPS, body);
@@ -66,7 +66,7 @@ test('[T03] resourceVersion on create answers 500 without a reason', async () =>
   assert.equal(answer.body.reason, undefined);
 });
 
-test('[T03] a body that is not JSON answers 400, one that is too large 413', async () => {
+test('[cluster 3] a body that is not JSON answers 400, one that is too large 413', async () => {
   const { transport, send } = await newEnv();
   const bad = await transport.request({ method: 'POST', path: CONFIG_MAPS, body: '{' });
   assert.equal(bad.status, 400);
@@ -78,7 +78,7 @@ test('[T03] a body that is not JSON answers 400, one that is too large 413', asy
   assert.deepEqual([large.status, large.body.reason], [413, 'RequestEntityTooLarge']);
 });
 
-test('[T03] a protobuf body of a kind that is not decoded answers 415 and says what to do', async () => {
+test('[cluster 3] a protobuf body of a kind that is not decoded answers 415 and says what to do', async () => {
   const { transport } = await newEnv();
   const answer = await transport.request({
     method: 'POST',
@@ -93,20 +93,20 @@ test('[T03] a protobuf body of a kind that is not decoded answers 415 and says w
   assert.match(body.message, /set the ContentType of the client to application\/json/);
 });
 
-test('[T03] an Accept header without JSON answers 406', async () => {
+test('[cluster 3] an Accept header without JSON answers 406', async () => {
   const { send } = await newEnv();
   const { status } = await send('GET', PODS, undefined, { accept: 'application/yaml' });
   assert.equal(status, 406);
 });
 
-test('[T04] timestamps are in whole seconds', async () => {
+test('[cluster 4] timestamps are in whole seconds', async () => {
   const { send, clock } = await newEnv();
   await clock.advance(seconds(1.5));
   const { body } = await send('POST', CONFIG_MAPS, configMap('a'));
   assert.equal(body.metadata.creationTimestamp, '2026-01-01T00:00:01Z');
 });
 
-test('[T05] an identical PUT keeps the resource version and sends no event', async () => {
+test('[cluster 5] an identical PUT keeps the resource version and sends no event', async () => {
   const { send, watch, clock } = await newEnv();
   const created = await send('POST', CONFIG_MAPS, configMap('a', { data: { k: 'v' } }));
   const { resourceVersion } = created.body.metadata;
@@ -119,7 +119,7 @@ test('[T05] an identical PUT keeps the resource version and sends no event', asy
   assert.deepEqual(watched.types(), []);
 });
 
-test('[T06] resource versions increase over all types, and a list moves with foreign writes', async () => {
+test('[cluster 6] resource versions increase over all types, and a list moves with foreign writes', async () => {
   const { send } = await newEnv();
   const a = await send('POST', CONFIG_MAPS, configMap('a'));
   const b = await send('POST', PODS, pod('b'));
@@ -128,7 +128,7 @@ test('[T06] resource versions increase over all types, and a list moves with for
   assert.equal(list.body.metadata.resourceVersion, b.body.metadata.resourceVersion);
 });
 
-test('[T07] a stale PUT answers 409, a plain PATCH passes', async () => {
+test('[cluster 7] a stale PUT answers 409, a plain PATCH passes', async () => {
   const { send } = await newEnv();
   const created = await send('POST', CONFIG_MAPS, configMap('a'));
   await send('PATCH', `${CONFIG_MAPS}/a`, { data: { x: '1' } });
@@ -141,7 +141,7 @@ test('[T07] a stale PUT answers 409, a plain PATCH passes', async () => {
   assert.equal((await send('PATCH', `${CONFIG_MAPS}/a`, { data: { y: '2' } })).status, 200);
 });
 
-test('[T07] a PATCH that carries an old resourceVersion answers 409', async () => {
+test('[cluster 7] a PATCH that carries an old resourceVersion answers 409', async () => {
   const { send } = await newEnv();
   const { body } = await send('POST', CONFIG_MAPS, configMap('a'));
   await send('PATCH', `${CONFIG_MAPS}/a`, { data: { x: '1' } });
@@ -153,7 +153,7 @@ test('[T07] a PATCH that carries an old resourceVersion answers 409', async () =
   assert.equal(answer.status, 409);
 });
 
-test('[T08] the generation counts changes of the spec, not of labels or status', async () => {
+test('[cluster 8] the generation counts changes of the spec, not of labels or status', async () => {
   const { send } = await newEnv();
   const generation = async (): Promise<number> =>
     (await send('GET', `${SETS}/web`)).body.metadata.generation;
@@ -170,7 +170,7 @@ test('[T08] the generation counts changes of the spec, not of labels or status',
   assert.equal(await generation(), 3);
 });
 
-test('[T09] /status writes leave the spec alone and main writes the status', async () => {
+test('[cluster 9] /status writes leave the spec alone and main writes the status', async () => {
   const { send } = await newEnv();
   await send('POST', SETS, statefulSet('web', 1));
   const change = {
@@ -190,7 +190,7 @@ test('[T09] /status writes leave the spec alone and main writes the status', asy
   assert.deepEqual([main.body.spec.replicas, main.body.status.replicas], [5, 3]);
 });
 
-test('[T10] a finalizer keeps a deleted object until it is removed', async () => {
+test('[cluster 10] a finalizer keeps a deleted object until it is removed', async () => {
   const { send, watch, clock } = await newEnv();
   await send('POST', CONFIG_MAPS, { metadata: { name: 'a', finalizers: ['x/y'] } });
   const { body } = await send('GET', CONFIG_MAPS);
@@ -213,7 +213,7 @@ test('[T10] a finalizer keeps a deleted object until it is removed', async () =>
   assert.equal((await send('GET', `${CONFIG_MAPS}/a`)).status, 404);
 });
 
-test('[T11] a bound pod is deleted gracefully; the period can be shortened, not lengthened', async () => {
+test('[cluster 11] a bound pod is deleted gracefully; the period can be shortened, not lengthened', async () => {
   const { send } = await newEnv();
   await send(
     'POST',
@@ -233,7 +233,7 @@ test('[T11] a bound pod is deleted gracefully; the period can be shortened, not 
   assert.equal((await send('GET', `${PODS}/a`)).status, 404);
 });
 
-test('[T11] an unbound pod and a failed pod go at once', async () => {
+test('[cluster 11] an unbound pod and a failed pod go at once', async () => {
   const { send } = await newEnv();
   await send('POST', PODS, pod('a'));
   await send('DELETE', `${PODS}/a`);
@@ -244,7 +244,7 @@ test('[T11] an unbound pod and a failed pod go at once', async () => {
   assert.equal((await send('GET', `${PODS}/b`)).status, 404);
 });
 
-test('[T11] a deletion at once shows the pod without grace before it is gone', async () => {
+test('[cluster 11] a deletion at once shows the pod without grace before it is gone', async () => {
   const { send, watch, clock } = await newEnv();
   const { body } = await send('POST', PODS, pod('a', { spec: { nodeName: 'n1' } }));
   const from = body.metadata.resourceVersion;
@@ -256,7 +256,7 @@ test('[T11] a deletion at once shows the pod without grace before it is gone', a
   assert.equal(watched.objectAt(1).metadata.resourceVersion, gone.body.metadata.resourceVersion);
 });
 
-test('[T12] a patch that names another uid answers 422, a PUT 409', async () => {
+test('[cluster 12] a patch that names another uid answers 422, a PUT 409', async () => {
   const { send } = await newEnv();
   const { body } = await send('POST', CONFIG_MAPS, configMap('a'));
   const uid = '00000000-0000-4000-8000-000000000000';
@@ -266,7 +266,7 @@ test('[T12] a patch that names another uid answers 422, a PUT 409', async () => 
   assert.equal((await send('PUT', `${CONFIG_MAPS}/a`, { ...body, metadata })).status, 409);
 });
 
-test('[T09] a status that contradicts itself answers 422', async () => {
+test('[cluster 9] a status that contradicts itself answers 422', async () => {
   const { send } = await newEnv();
   await send('POST', SETS, statefulSet('web', 1));
   const status = { replicas: 1, readyReplicas: 2 };
@@ -275,7 +275,7 @@ test('[T09] a status that contradicts itself answers 422', async () => {
   assert.match(refused.body.message, /readyReplicas: .*cannot be greater than status\.replicas/);
 });
 
-test('[T12] a delete with a foreign uid or an old resource version answers 409', async () => {
+test('[cluster 12] a delete with a foreign uid or an old resource version answers 409', async () => {
   const { send } = await newEnv();
   const { body } = await send('POST', SETS, statefulSet('web', 1));
   const { uid, resourceVersion } = body.metadata;
@@ -291,7 +291,7 @@ test('[T12] a delete with a foreign uid or an old resource version answers 409',
   assert.equal((await send('DELETE', `${SETS}/web`, { preconditions: { uid } })).status, 200);
 });
 
-test('[T13] a delete answers the pod, and a Status for other kinds that are gone', async () => {
+test('[cluster 13] a delete answers the pod, and a Status for other kinds that are gone', async () => {
   const { send } = await newEnv();
   await send('POST', PODS, pod('a'));
   assert.equal((await send('DELETE', `${PODS}/a`)).body.kind, 'Pod');
@@ -306,7 +306,7 @@ test('[T13] a delete answers the pod, and a Status for other kinds that are gone
   );
 });
 
-test('[T14] generateName adds five characters; a create while terminating says so', async () => {
+test('[cluster 14] generateName adds five characters; a create while terminating says so', async () => {
   const { send } = await newEnv();
   const named = await send('POST', CONFIG_MAPS, { metadata: { generateName: 'web-' } });
   assert.match(named.body.metadata.name, /^web-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
@@ -319,7 +319,7 @@ test('[T14] generateName adds five characters; a create while terminating says s
   );
 });
 
-test('[T14] a generated name that is taken eight times answers 409 and asks to come again', async () => {
+test('[cluster 14] a generated name that is taken eight times answers 409 and asks to come again', async () => {
   const [first, second] = [await newEnv(), await newEnv()];
   const taken = [];
   for (let attempt = 0; attempt < 8; attempt += 1) {

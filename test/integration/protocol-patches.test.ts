@@ -14,7 +14,7 @@ test('a patch of a type that is not known answers 415, though its object is miss
   }
 });
 
-test('[T24] a JSON patch makes no parents, and fails as a whole', async () => {
+test('[cluster 24] a JSON patch makes no parents, and fails as a whole', async () => {
   const { send } = await newEnv();
   await send('POST', CONFIG_MAPS, configMap('a'));
   const operations = [
@@ -27,7 +27,7 @@ test('[T24] a JSON patch makes no parents, and fails as a whole', async () => {
   assert.deepEqual([now.data, now.metadata.annotations], [undefined, undefined]);
 });
 
-test('[T25] a strategic merge changes one variable of one container and keeps the others', async () => {
+test('[cluster 25] a strategic merge changes one variable of one container and keeps the others', async () => {
   const { send } = await newEnv();
   const env = [
     { name: 'A', value: '1' },
@@ -64,7 +64,7 @@ test('[T25] a strategic merge changes one variable of one container and keeps th
   );
 });
 
-test('[T25] a strategic merge takes tolerations as one value', async () => {
+test('[cluster 25] a strategic merge takes tolerations as one value', async () => {
   const { send } = await newEnv();
   const tolerations = [{ key: 'a', operator: 'Exists' }];
   const before = await send('POST', PODS, pod('a', { spec: { tolerations } }));
@@ -74,7 +74,7 @@ test('[T25] a strategic merge takes tolerations as one value', async () => {
   assert.deepEqual(body.spec.tolerations, all);
 });
 
-test('[T26] an unknown field of a set is dropped with a warning, and refused under Strict', async () => {
+test('[cluster 26] an unknown field of a set is dropped with a warning, and refused under Strict', async () => {
   const { send } = await newEnv();
   const rollingUpdate = { partition: 0, partitoin: 1 };
   const set = statefulSet('web', 1) as { readonly spec: object };

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
 import { CONFIG_MAPS, configMap, newEnv, PODS } from './protocol-env.ts';
 
-test('[T16] DELETED carries a newer resource version, and a watch from it does not see it again', async () => {
+test('[cluster 16] DELETED carries a newer resource version, and a watch from it does not see it again', async () => {
   const { send, watch, clock } = await newEnv();
   const { body } = await send('POST', CONFIG_MAPS, configMap('a'));
   const watched = await watch(
@@ -25,7 +25,7 @@ test('[T16] DELETED carries a newer resource version, and a watch from it does n
   assert.deepEqual(again.types(), []);
 });
 
-test('[T17] an object that enters a selector is ADDED, one that leaves is DELETED as it was', async () => {
+test('[cluster 17] an object that enters a selector is ADDED, one that leaves is DELETED as it was', async () => {
   const { send, watch, clock } = await newEnv();
   await send('POST', CONFIG_MAPS, configMap('a'));
   const { body } = await send('GET', CONFIG_MAPS);
@@ -44,7 +44,7 @@ test('[T17] an object that enters a selector is ADDED, one that leaves is DELETE
   );
 });
 
-test('[T18] a watch from before the log gets 200, one ERROR event with 410, and its end', async () => {
+test('[cluster 18] a watch from before the log gets 200, one ERROR event with 410, and its end', async () => {
   const { send, watch, cluster } = await newEnv();
   const { body } = await send('POST', CONFIG_MAPS, configMap('a'));
   await send('PATCH', `${CONFIG_MAPS}/a`, { data: { k: 'v' } });
@@ -58,7 +58,7 @@ test('[T18] a watch from before the log gets 200, one ERROR event with 410, and 
   assert.match(message, /^too old resource version: \d+ \(\d+\)$/);
 });
 
-test('[T19] a streaming list sends the present, a marked bookmark, and goes on', async () => {
+test('[cluster 19] a streaming list sends the present, a marked bookmark, and goes on', async () => {
   const { send, watch, clock } = await newEnv();
   await send('POST', CONFIG_MAPS, configMap('a'));
   const { body } = await send('GET', CONFIG_MAPS);
@@ -74,7 +74,7 @@ test('[T19] a streaming list sends the present, a marked bookmark, and goes on',
   assert.deepEqual(watched.types(), ['ADDED', 'BOOKMARK', 'ADDED']);
 });
 
-test('[T19] initial events need the match NotOlderThan', async () => {
+test('[cluster 19] initial events need the match NotOlderThan', async () => {
   const { send } = await newEnv();
   for (const query of ['sendInitialEvents=true', 'resourceVersionMatch=NotOlderThan']) {
     const { status, body } = await send('GET', `${CONFIG_MAPS}?watch=1&${query}`);
@@ -82,7 +82,7 @@ test('[T19] initial events need the match NotOlderThan', async () => {
   }
 });
 
-test('[T20] a watch without a revision gets the end mark where bookmarks are allowed', async () => {
+test('[cluster 20] a watch without a revision gets the end mark where bookmarks are allowed', async () => {
   const { send, watch } = await newEnv();
   await send('POST', CONFIG_MAPS, configMap('a'));
   const marked = await watch(`${CONFIG_MAPS}?watch=1&allowWatchBookmarks=true`);
@@ -91,7 +91,7 @@ test('[T20] a watch without a revision gets the end mark where bookmarks are all
   assert.deepEqual(plain.types(), ['ADDED']);
 });
 
-test('[T20] a bookmark each minute lets a client resume after a compaction', async () => {
+test('[cluster 20] a bookmark each minute lets a client resume after a compaction', async () => {
   const { send, watch, clock, cluster } = await newEnv();
   const { body } = await send('GET', CONFIG_MAPS);
   const watched = await watch(

@@ -13,7 +13,7 @@ function creations(
     .map((commit) => `${commit.name} at ${commit.at - start} ms`);
 }
 
-test('[T30] an ordered set creates one pod after the other, each when the one before is ready', async () => {
+test('[cluster 30] an ordered set creates one pod after the other, each when the one before is ready', async () => {
   const env = await startEnvironment();
   await env.createSet({ replicas: 5 });
   await env.clock.runUntilIdle();
@@ -28,7 +28,7 @@ test('[T30] an ordered set creates one pod after the other, each when the one be
   await env.close();
 });
 
-test('[T30] a parallel set creates all pods at once', async () => {
+test('[cluster 30] a parallel set creates all pods at once', async () => {
   const env = await startEnvironment();
   await env.createSet({ replicas: 5, podManagementPolicy: 'Parallel' });
   await env.clock.runUntilIdle();

@@ -20,7 +20,7 @@ function deletedPods(env: Environment): readonly string[] {
     .map(({ name }) => name);
 }
 
-test('[T31] a broken revision blocks an ordered set, and so does the revert, until the pod is deleted', async () => {
+test('[cluster 31] a broken revision blocks an ordered set, and so does the revert, until the pod is deleted', async () => {
   const env = await startEnvironment();
   env.kubelet.behaviours.add({ match: { image: '*:broken' }, behave: 'imagePullBackOff' });
   await env.createSet();
@@ -39,7 +39,7 @@ test('[T31] a broken revision blocks an ordered set, and so does the revert, unt
   await env.close();
 });
 
-test('[T31] a parallel set recovers from a broken revision by the revert alone', async () => {
+test('[cluster 31] a parallel set recovers from a broken revision by the revert alone', async () => {
   const env = await startEnvironment({ controllers: { switches: { maxUnavailable: false } } });
   env.kubelet.behaviours.add({ match: { image: '*:broken' }, behave: 'imagePullBackOff' });
   await env.createSet({ podManagementPolicy: 'Parallel' });
@@ -54,7 +54,7 @@ test('[T31] a parallel set recovers from a broken revision by the revert alone',
   await env.close();
 });
 
-test('[T32] a deleted pod is seen terminating, and its replacement has another uid', async () => {
+test('[cluster 32] a deleted pod is seen terminating, and its replacement has another uid', async () => {
   const env = await startEnvironment();
   await env.createSet();
   await settled(env);
@@ -67,7 +67,7 @@ test('[T32] a deleted pod is seen terminating, and its replacement has another u
   await env.close();
 });
 
-test('[T32] a pod is Ready again after exactly stop + bind + start + ready', async () => {
+test('[cluster 32] a pod is Ready again after exactly stop + bind + start + ready', async () => {
   const delays = { stop: millis(200), bind: millis(100), start: millis(500), ready: millis(1_400) };
   const env = await startEnvironment({ kubelet: { delays } });
   await env.createSet();
@@ -80,7 +80,7 @@ test('[T32] a pod is Ready again after exactly stop + bind + start + ready', asy
   await env.close();
 });
 
-test('[T33] scaling down takes the highest pod first and waits for health; it goes before an update', async () => {
+test('[cluster 33] scaling down takes the highest pod first and waits for health; it goes before an update', async () => {
   const env = await startEnvironment();
   await env.createSet({ replicas: 5 });
   await settled(env);
@@ -91,7 +91,7 @@ test('[T33] scaling down takes the highest pod first and waits for health; it go
   await env.close();
 });
 
-test('[T34] OnDelete deletes nothing; a deleted pod returns updated; currentRevision never moves', async () => {
+test('[cluster 34] OnDelete deletes nothing; a deleted pod returns updated; currentRevision never moves', async () => {
   const env = await startEnvironment();
   await env.createSet({ updateStrategy: { type: 'OnDelete' } });
   await settled(env);
@@ -111,7 +111,7 @@ test('[T34] OnDelete deletes nothing; a deleted pod returns updated; currentRevi
   await env.close();
 });
 
-test('[T35] a partition keeps lower pods, and gives a deleted one back at the old revision', async () => {
+test('[cluster 35] a partition keeps lower pods, and gives a deleted one back at the old revision', async () => {
   const env = await startEnvironment();
   await env.createSet({ replicas: 5, ...partition(3) });
   await settled(env);
@@ -132,7 +132,7 @@ test('[T35] a partition keeps lower pods, and gives a deleted one back at the ol
   await env.close();
 });
 
-test('[T36] a pod becomes available only after minReadySeconds, strictly', async () => {
+test('[cluster 36] a pod becomes available only after minReadySeconds, strictly', async () => {
   const env = await startEnvironment({ kubelet: { delays: { ready: millis(1_900) } } });
   await env.createSet({ replicas: 1, minReadySeconds: 10 });
   await env.clock.runUntil(() => env.statusOf('db').readyReplicas === 1);
@@ -143,7 +143,7 @@ test('[T36] a pod becomes available only after minReadySeconds, strictly', async
   await env.close();
 });
 
-test('[T36] a terminating pod counts as ready until it has stopped', async () => {
+test('[cluster 36] a terminating pod counts as ready until it has stopped', async () => {
   const env = await startEnvironment({ kubelet: { delays: { stop: millis(5_000) } } });
   await env.createSet();
   await settled(env);
@@ -154,7 +154,7 @@ test('[T36] a terminating pod counts as ready until it has stopped', async () =>
   await env.close();
 });
 
-test('[T21] the status of a set follows a change of its spec later', async () => {
+test('[cluster 21] the status of a set follows a change of its spec later', async () => {
   const env = await startEnvironment();
   await env.createSet();
   await settled(env);
@@ -166,7 +166,7 @@ test('[T21] the status of a set follows a change of its spec later', async () =>
   await env.close();
 });
 
-test('[T37] a rollback reuses the name of the old revision under a higher number', async () => {
+test('[cluster 37] a rollback reuses the name of the old revision under a higher number', async () => {
   const env = await startEnvironment();
   await env.createSet({ replicas: 1 });
   await settled(env);
@@ -181,7 +181,7 @@ test('[T37] a rollback reuses the name of the old revision under a higher number
   await env.close();
 });
 
-test('[T37] the history keeps revisionHistoryLimit old revisions', async () => {
+test('[cluster 37] the history keeps revisionHistoryLimit old revisions', async () => {
   const env = await startEnvironment();
   await env.createSet({ replicas: 1, revisionHistoryLimit: 2 });
   for (const image of ['db:2', 'db:3', 'db:4', 'db:5']) {
@@ -250,7 +250,7 @@ const limitCases: Record<
 };
 
 for (const [fact, { limit, policy, isOn, want }] of Object.entries(limitCases)) {
-  test(`[T37] ${fact}`, async () => {
+  test(`[cluster 37] ${fact}`, async () => {
     const rollingUpdate = { partition: 0, maxUnavailable: limit };
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate };
     assert.equal(await mostDown({ podManagementPolicy: policy, updateStrategy }, isOn), want);

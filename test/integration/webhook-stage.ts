@@ -50,7 +50,7 @@ export class WebhookStage {
   }
 
   /**
-   * Starts the cluster, with the namespace of the operator and its Service as D-31 has it.
+   * Starts the cluster, with the namespace of the operator and a Service that leads to localhost by its name (D-31).
    *
    * @param user whom operators act as. @default one who may do everything
    */

@@ -1,4 +1,4 @@
-/** ZoneAwareUpdates, carried out: zones in order, steps that grow, alarms, and what ends them (zone-aware controllers §2). */
+/** ZoneAwareUpdates, carried out: zones in order, steps that grow, alarms, and what ends them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';

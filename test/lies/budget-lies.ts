@@ -21,7 +21,7 @@ export const budgetLies: Readonly<Record<string, Lie>> = {
   'an eviction asks no budget': {
     trap: 'FT-17',
     file: 'disruption-eviction',
-    scenario: '[T38] a budget lets one pod go',
+    scenario: '[cluster 38] a budget lets one pod go',
     tell: ({ context }) => {
       context.subresourceHandlers.set('pods/eviction', evictBy(true));
     },
@@ -29,7 +29,7 @@ export const budgetLies: Readonly<Record<string, Lie>> = {
   'an eviction asks the webhooks of deletions': {
     trap: 'FT-17',
     file: 'admission',
-    scenario: '[T47] an eviction asks the webhooks of pods/eviction once',
+    scenario: '[cluster 47] an eviction asks the webhooks of pods/eviction once',
     tell: ({ context }) => {
       context.subresourceHandlers.set('pods/eviction', evictBy(false));
     },
@@ -37,7 +37,7 @@ export const budgetLies: Readonly<Record<string, Lie>> = {
   'the status of a budget follows in the same step': {
     trap: 'FT-18',
     file: 'disruption-eviction',
-    scenario: '[T40] a budget that was just changed refuses',
+    scenario: '[cluster 40] a budget that was just changed refuses',
     tell: (cluster) =>
       lieInCommits(cluster, ({ resource, after }) => {
         if (resource !== 'poddisruptionbudgets.policy') return after;
@@ -48,7 +48,7 @@ export const budgetLies: Readonly<Record<string, Lie>> = {
   'two budgets of one pod count as success': {
     trap: 'FT-28',
     file: 'disruption-eviction',
-    scenario: '[T41] two budgets of one pod',
+    scenario: '[cluster 41] two budgets of one pod',
     tell: (cluster) =>
       lieOnTheWire(cluster, {
         answer: async (send, request) => {
@@ -62,7 +62,7 @@ export const budgetLies: Readonly<Record<string, Lie>> = {
   'a percentage of a budget is rounded down': {
     trap: 'FT-32',
     file: 'disruption-eviction',
-    scenario: '[T38] a percentage of a budget is rounded up',
+    scenario: '[cluster 38] a percentage of a budget is rounded up',
     tell: (cluster) => {
       const floored = (budget: any): any => {
         const { maxUnavailable } = budget.spec ?? {};

@@ -6,7 +6,7 @@ import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
 
 /** One lie. */
 export interface Lie {
-  /** The row of embedded-cluster.md §22. */
+  /** The trap that the lie falls into: docs/rules/embedded-cluster.md, `FT-…`. */
   readonly trap: `FT-${number}`;
   /** File in test/integration, without `.test.ts`. */
   readonly file: string;

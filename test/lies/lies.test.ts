@@ -36,7 +36,7 @@ async function runOf({ file, scenario }: Lie, name: string | undefined): Promise
   return Buffer.concat(chunks).toString();
 }
 
-/** The rows of embedded-cluster.md §22. */
+/** The traps of docs/rules/embedded-cluster.md. */
 const TRAPS = 34;
 
 test('every trap has a lie', () => {

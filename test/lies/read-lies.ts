@@ -35,7 +35,7 @@ export const readLies: Readonly<Record<string, Lie>> = {
   'pages are taken from the present': {
     trap: 'FT-26',
     file: 'protocol-lists',
-    scenario: '[T15] pages show the state of the first one',
+    scenario: '[cluster 15] pages show the state of the first one',
     tell: (cluster) =>
       lieOnTheWire(cluster, {
         answer: (send, request) => send({ ...request, path: fromThePresent(request.path) }),
@@ -44,7 +44,7 @@ export const readLies: Readonly<Record<string, Lie>> = {
   'a list of any version is paged': {
     trap: 'FT-34',
     file: 'protocol-lists',
-    scenario: '[T15] resourceVersion=0 with a limit answers everything',
+    scenario: '[cluster 15] resourceVersion=0 with a limit answers everything',
     tell: (cluster) =>
       lieOnTheWire(cluster, {
         answer: (send, request) =>
@@ -54,7 +54,7 @@ export const readLies: Readonly<Record<string, Lie>> = {
   'DELETED carries the version before': {
     trap: 'FT-7',
     file: 'protocol-watches',
-    scenario: '[T16] DELETED carries a newer resource version',
+    scenario: '[cluster 16] DELETED carries a newer resource version',
     tell: (cluster) => {
       const seen = new Map<string, string>();
       lieOnTheWire(cluster, {
@@ -70,7 +70,7 @@ export const readLies: Readonly<Record<string, Lie>> = {
   'an object that leaves a selector is MODIFIED': {
     trap: 'FT-8',
     file: 'protocol-watches',
-    scenario: '[T17] an object that enters a selector',
+    scenario: '[cluster 17] an object that enters a selector',
     tell: (cluster) =>
       lieOnTheWire(cluster, {
         event: (event) => {
@@ -86,7 +86,7 @@ export const readLies: Readonly<Record<string, Lie>> = {
   'a version that is too old is refused by HTTP alone': {
     trap: 'FT-9',
     file: 'protocol-watches',
-    scenario: '[T18] a watch from before the log gets 200',
+    scenario: '[cluster 18] a watch from before the log gets 200',
     tell: (cluster) =>
       lieOnTheWire(cluster, {
         watch: ({ path }) => {
@@ -106,7 +106,7 @@ export const readLies: Readonly<Record<string, Lie>> = {
   'events of all watches come in the order of their writes': {
     trap: 'FT-12',
     file: 'protocol-faults',
-    scenario: '[T22] two watches of one client hear of writes',
+    scenario: '[cluster 22] two watches of one client hear of writes',
     tell: (cluster) =>
       changeDelivery(cluster, ({ maximum, ...rest }) => ({ ...rest, minimum: maximum, maximum })),
   },
@@ -121,7 +121,7 @@ export const readLies: Readonly<Record<string, Lie>> = {
   'a watch has no bookmarks': {
     trap: 'FT-10',
     file: 'protocol-watches',
-    scenario: '[T20] a bookmark each minute lets a client resume',
+    scenario: '[cluster 20] a bookmark each minute lets a client resume',
     tell: ({ faults }) => {
       faults.add({ match: { verb: 'watch' }, action: { kind: 'watch', action: 'noBookmarks' } });
     },

@@ -34,7 +34,7 @@ export const setLies: Readonly<Record<string, Lie>> = {
   'a replacement has the uid of the pod before': {
     trap: 'FT-6',
     file: 'statefulset-update',
-    scenario: '[T32] a deleted pod is seen terminating',
+    scenario: '[cluster 32] a deleted pod is seen terminating',
     tell: (cluster) => {
       const uids = new Map<string, string>();
       lieInCommits(cluster, ({ resource, key, after }) => {
@@ -48,7 +48,7 @@ export const setLies: Readonly<Record<string, Lie>> = {
   'OnDelete moves currentRevision': {
     trap: 'FT-19',
     file: 'statefulset-update',
-    scenario: '[T34] OnDelete deletes nothing',
+    scenario: '[cluster 34] OnDelete deletes nothing',
     tell: (cluster) =>
       lieInCommits(cluster, ({ resource, after }) => {
         const isOnDelete = after.spec?.updateStrategy?.type === 'OnDelete';
@@ -62,7 +62,7 @@ export const setLies: Readonly<Record<string, Lie>> = {
   'a deleted pod below the partition returns at the new revision': {
     trap: 'FT-19',
     file: 'statefulset-update',
-    scenario: '[T35] a partition keeps lower pods',
+    scenario: '[cluster 35] a partition keeps lower pods',
     tell: (cluster) =>
       lieInCommits(cluster, ({ resource, before, after }) => {
         if (resource !== 'pods' || before !== undefined) return after;
@@ -74,7 +74,7 @@ export const setLies: Readonly<Record<string, Lie>> = {
   'the status of a set follows its spec in the same step': {
     trap: 'FT-31',
     file: 'statefulset-update',
-    scenario: '[T21] the status of a set follows a change',
+    scenario: '[cluster 21] the status of a set follows a change',
     tell: (cluster) =>
       lieInCommits(cluster, ({ resource, after }) => {
         if (resource !== SETS || after.status === undefined) return after;
@@ -85,7 +85,7 @@ export const setLies: Readonly<Record<string, Lie>> = {
   'a rollback makes a new revision': {
     trap: 'FT-21',
     file: 'statefulset-update',
-    scenario: '[T37] a rollback reuses the name of the old revision',
+    scenario: '[cluster 37] a rollback reuses the name of the old revision',
     tell: (cluster) =>
       lieOnTheWire(cluster, {
         answer: async (send, request) => {
@@ -108,7 +108,7 @@ export const setLies: Readonly<Record<string, Lie>> = {
   'a terminating pod is not counted as ready': {
     trap: 'FT-20',
     file: 'statefulset-update',
-    scenario: '[T36] a terminating pod counts as ready',
+    scenario: '[cluster 36] a terminating pod counts as ready',
     tell: (cluster) =>
       lieInCommits(cluster, ({ resource, after }) => {
         if (resource !== SETS || after.status?.readyReplicas === undefined) return after;
@@ -121,7 +121,7 @@ export const setLies: Readonly<Record<string, Lie>> = {
   'a broken pod does not block the revert': {
     trap: 'FT-22',
     file: 'statefulset-update',
-    scenario: '[T31] a broken revision blocks an ordered set',
+    scenario: '[cluster 31] a broken revision blocks an ordered set',
     tell: (cluster) => {
       cluster.context.store.collection(SETS).onChange(({ before, after }) => {
         const generation = (version: any): number => version?.object.metadata.generation ?? 0;
@@ -133,7 +133,7 @@ export const setLies: Readonly<Record<string, Lie>> = {
   'what a set owns goes in the same step': {
     trap: 'FT-23',
     file: 'gc-cascade',
-    scenario: '[T48] a background deletion takes the pods',
+    scenario: '[cluster 48] a background deletion takes the pods',
     tell: (cluster) => {
       cluster.context.store.collection(SETS).onChange(({ before, after }) => {
         if (before === undefined || after !== undefined) return;

@@ -18,7 +18,7 @@ export const shapeLies: Readonly<Record<string, Lie>> = {
   'a JSON patch makes the parents that it needs': {
     trap: 'FT-13',
     file: 'protocol-patches',
-    scenario: '[T24] a JSON patch makes no parents',
+    scenario: '[cluster 24] a JSON patch makes no parents',
     tell: ({ context: { rules } }) => {
       const honest = rules.applyPatch;
       const applyPatch: typeof honest = (patch) => {
@@ -35,7 +35,7 @@ export const shapeLies: Readonly<Record<string, Lie>> = {
   'a strategic merge replaces lists': {
     trap: 'FT-13',
     file: 'protocol-patches',
-    scenario: '[T25] a strategic merge changes one variable',
+    scenario: '[cluster 25] a strategic merge changes one variable',
     tell: ({ context: { rules } }) => {
       const honest = rules.applyPatch;
       const applyPatch: typeof honest = (patch) => {
@@ -52,14 +52,14 @@ export const shapeLies: Readonly<Record<string, Lie>> = {
   'unknown fields of a built-in kind are kept': {
     trap: 'FT-14',
     file: 'protocol-patches',
-    scenario: '[T26] an unknown field of a set',
+    scenario: '[cluster 26] an unknown field of a set',
     tell: (cluster) =>
       changeRow(cluster, sets, () => ({ decode: (object) => ({ object, unknown: [] }) })),
   },
   'a set has no defaults': {
     trap: 'FT-15',
     file: 'defaults',
-    scenario: '[T27] the defaults of sets and pods',
+    scenario: '[cluster 27] the defaults of sets and pods',
     tell: (cluster) => changeRow(cluster, sets, () => ({ prepareForCreate: (object) => object })),
   },
 };

@@ -35,7 +35,7 @@ export const webhookLies: Readonly<Record<string, Lie>> = {
   'a scale is shown to the webhooks of the set': {
     trap: 'FT-16',
     file: 'admission',
-    scenario: '[T44] a scale is shown as a Scale to the webhooks of statefulsets/scale',
+    scenario: '[cluster 44] a scale is shown as a Scale to the webhooks of statefulsets/scale',
     tell: (cluster) =>
       lieToWebhooks(cluster, (attributes) => {
         const { call } = attributes;
@@ -49,7 +49,7 @@ export const webhookLies: Readonly<Record<string, Lie>> = {
   'a Scale has the labels of the set': {
     trap: 'FT-16',
     file: 'admission',
-    scenario: '[T45] an objectSelector skips /scale and evictions',
+    scenario: '[cluster 45] an objectSelector skips /scale and evictions',
     tell: (cluster) =>
       lieToWebhooks(cluster, (attributes) => {
         const { call, object } = attributes;
@@ -63,7 +63,7 @@ export const webhookLies: Readonly<Record<string, Lie>> = {
   'a deletion is shown to webhooks once': {
     trap: 'FT-33',
     file: 'admission',
-    scenario: '[T47] a forced deletion asks twice within one request',
+    scenario: '[cluster 47] a forced deletion asks twice within one request',
     tell: (cluster) => {
       const seen = new Set<number>();
       lieToWebhooks(cluster, (attributes) => {

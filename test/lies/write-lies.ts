@@ -10,7 +10,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'the version of a list is that of its newest item': {
     trap: 'FT-1',
     file: 'protocol-objects',
-    scenario: '[T06] resource versions increase over all types',
+    scenario: '[cluster 6] resource versions increase over all types',
     tell: (cluster) =>
       lieOnTheWire(cluster, {
         answer: async (send, request) => {
@@ -30,7 +30,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'a write that changes nothing gets a new version': {
     trap: 'FT-2',
     file: 'protocol-objects',
-    scenario: '[T05] an identical PUT keeps the resource version',
+    scenario: '[cluster 5] an identical PUT keeps the resource version',
     tell: ({ context: { store } }) => {
       const honest = store.commit.bind(store);
       const commit: typeof store.commit = (write) => {
@@ -47,7 +47,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'the status is written through the main resource': {
     trap: 'FT-3',
     file: 'protocol-objects',
-    scenario: '[T09] /status writes leave the spec alone and main writes the status',
+    scenario: '[cluster 9] /status writes leave the spec alone and main writes the status',
     tell: (cluster) =>
       lieOnTheWire(cluster, {
         answer: async (send, request) => {
@@ -63,7 +63,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'labels bump the generation': {
     trap: 'FT-4',
     file: 'protocol-objects',
-    scenario: '[T08] the generation counts changes of the spec',
+    scenario: '[cluster 8] the generation counts changes of the spec',
     tell: (cluster) =>
       lieInCommits(cluster, ({ before, after }) => {
         if (before?.metadata.generation === undefined) return after;
@@ -74,7 +74,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'a deletion ignores finalizers': {
     trap: 'FT-5',
     file: 'protocol-objects',
-    scenario: '[T10] a finalizer keeps a deleted object',
+    scenario: '[cluster 10] a finalizer keeps a deleted object',
     tell: (cluster) =>
       lieInCommits(cluster, ({ after }) =>
         after.metadata.deletionTimestamp === undefined ? after : null,
@@ -83,7 +83,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'a deletion ignores the grace of pods': {
     trap: 'FT-5',
     file: 'protocol-objects',
-    scenario: '[T11] a bound pod is deleted gracefully',
+    scenario: '[cluster 11] a bound pod is deleted gracefully',
     tell: (cluster) =>
       lieInCommits(cluster, ({ after, resource }) => {
         const isLeaving = after.metadata.deletionTimestamp !== undefined;
@@ -93,7 +93,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'a deletion ignores preconditions': {
     trap: 'FT-5',
     file: 'protocol-objects',
-    scenario: '[T12] a delete with a foreign uid',
+    scenario: '[cluster 12] a delete with a foreign uid',
     tell: (cluster) =>
       lieOnTheWire(cluster, {
         answer: (send, request) => {
@@ -106,7 +106,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'timestamps have milliseconds': {
     trap: 'FT-25',
     file: 'protocol-objects',
-    scenario: '[T04] timestamps are in whole seconds',
+    scenario: '[cluster 4] timestamps are in whole seconds',
     tell: (cluster) =>
       lieInCommits(cluster, ({ before, after }) => {
         if (before !== undefined) return after;
@@ -117,7 +117,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'a plain patch conflicts with a write that came before': {
     trap: 'FT-27',
     file: 'protocol-objects',
-    scenario: '[T07] a stale PUT answers 409, a plain PATCH passes',
+    scenario: '[cluster 7] a stale PUT answers 409, a plain PATCH passes',
     tell: (cluster) => {
       const patched = new Set<string>();
       lieOnTheWire(cluster, {
@@ -133,7 +133,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'a budget is replaced without resourceVersion': {
     trap: 'FT-27',
     file: 'kubectl-wire',
-    scenario: '[T23] a PUT without resourceVersion passes for a set',
+    scenario: '[cluster 23] a PUT without resourceVersion passes for a set',
     tell: (cluster) =>
       changeRow(cluster, ['policy/v1', 'poddisruptionbudgets'], () => ({
         allowsUnconditionalUpdate: true,
@@ -142,7 +142,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'a namespace springs into being on its first use': {
     trap: 'FT-30',
     file: 'protocol-objects',
-    scenario: '[T03] a create in a missing namespace answers 404',
+    scenario: '[cluster 3] a create in a missing namespace answers 404',
     tell: (cluster) =>
       lieOnTheWire(cluster, {
         answer: async (send, request) => {
@@ -158,7 +158,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'a definition serves in the same step': {
     trap: 'FT-30',
     file: 'custom-resources',
-    scenario: '[T50] a definition is established a step later',
+    scenario: '[cluster 50] a definition is established a step later',
     tell: (cluster) =>
       lieInCommits(cluster, ({ resource, after }) => {
         if (!resource.startsWith('customresourcedefinitions.')) return after;
@@ -169,7 +169,7 @@ export const writeLies: Readonly<Record<string, Lie>> = {
   'only JSON is read': {
     trap: 'FT-29',
     file: 'kubectl-wire',
-    scenario: '[T29] create namespace sends protobuf',
+    scenario: '[cluster 29] create namespace sends protobuf',
     tell: (cluster) =>
       lieOnTheWire(cluster, {
         answer: (send, request) =>

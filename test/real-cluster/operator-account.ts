@@ -44,7 +44,7 @@ interface WebhookRules {
   readonly inCluster: readonly RoleRule[];
 }
 
-/** What the set-up with webhooks adds, in the namespace and in the cluster; the peer's as in its manifests (R4, R5). */
+/** What the set-up with webhooks adds, in the namespace and in the cluster; the peer's as in its manifests. */
 const webhookRulesOf: Readonly<Record<RoleName, (namespace: string) => WebhookRules>> = {
   ours: (namespace) => {
     const { webhooks, certificate, cluster } = webhookPermissions(namespace);

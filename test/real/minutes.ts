@@ -152,7 +152,7 @@ export function defineMinutes(): void {
     }
 
     onOwn(
-      'a bookmark lets a client resume where the server has forgotten what was before (T20)',
+      'a bookmark lets a client resume where the server has forgotten what was before (cluster 20)',
       async (own) => {
         const env = await lane.env({ zones: [] });
         const path = `/api/v1/namespaces/${env.namespace}/configmaps`;
@@ -188,7 +188,7 @@ export function defineMinutes(): void {
     );
 
     onOwn(
-      'a manager made with kubebuilder runs for a minute without an error (T52)',
+      'a manager made with kubebuilder runs for a minute without an error (cluster 52)',
       async (own, context) => {
         const env = await lane.env({ zones: [] });
         const { admin, namespace } = env;
@@ -199,7 +199,7 @@ export function defineMinutes(): void {
     );
 
     onOwn(
-      "a Go operator in the peer's manner rolls a group of three zones, one zone at a time (T52)",
+      "a Go operator in the peer's manner rolls a group of three zones, one zone at a time (cluster 52)",
       async (own, context) => {
         const env = await lane.env();
         const { adminKubeconfig: kubeconfig, programs } = own;
@@ -208,12 +208,14 @@ export function defineMinutes(): void {
       },
     );
 
-    test('so it does on the embedded cluster (T52)', { timeout: 240_000 }, async (context) => {
+    test('so it does on the embedded cluster (cluster 52)', {
+      timeout: 240_000,
+    }, async (context) => {
       const { admin, place } = await embeddedPlace(context);
       await assertManagerWorks(context, admin, place);
     });
 
-    test('so does the Go operator on the embedded cluster (T52)', {
+    test('so does the Go operator on the embedded cluster (cluster 52)', {
       timeout: 240_000,
     }, async (context) => {
       const { admin, place, cluster } = await embeddedPlace(context);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 
-/** The rules of the ClusterRole and the Role of the peer (O5): more than is used, and no right to delete pods. */
+/** The rules of the ClusterRole and the Role of the peer: more than is used, and no right to delete pods. */
 export const peerRules: readonly JsonObject[] = [
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   { apiGroups: [''], resources: ['pods', 'secrets'], verbs: ['get', 'list', 'watch'] },

@@ -155,7 +155,7 @@ describe('a PhasedRollout on a real control plane, with a real Prometheus', {
 
   async function createRollout(more: JsonObject = {}): Promise<void> {
     const { namespace } = env;
-    // As the peer's own client writes it: every field, the default ones too (C3).
+    // As the peer's own client writes it: every field, the default ones too.
     const query = {
       expr: 'errors < 5',
       url,

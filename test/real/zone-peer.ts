@@ -5,7 +5,7 @@ const all = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
 const resources = ['zoneawareupdates', 'zonedisruptionbudgets'];
 const group = ['zonecontrol.k8s.aws'];
 
-/** The rules of the peer's `manager-role` (§6.4). */
+/** The rules of the peer's `manager-role`. */
 const everywhere: readonly JsonObject[] = [
   { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['delete', 'get', 'list', 'watch'] },

@@ -45,7 +45,7 @@ const refused: Readonly<Record<string, readonly [spec: JsonObject, answer: strin
   ],
 };
 
-/** Specs that the definition refuses before anybody is asked (V30). */
+/** Specs that the definition refuses before anybody is asked. */
 const refusedBySchema: Readonly<Record<string, JsonObject>> = {
   'a negative limit': { selector, maxUnavailable: -1 },
   'a percentage of 101': { selector, maxUnavailablePercentage: 101 },

@@ -1,4 +1,4 @@
-/** Garbage collection and namespaces (embedded cluster §24, T48 and T49), for every cluster. */
+/** Garbage collection and namespaces, for every cluster. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -45,7 +45,7 @@ function ownersOf(object: JsonObject | undefined): readonly string[] {
 
 /** Keyed by a sentence. */
 export const collection: Readonly<Record<string, Scenario>> = {
-  '[T48] a background deletion takes the pods and revisions of a set, after the set': {
+  '[cluster 48] a background deletion takes the pods and revisions of a set, after the set': {
     act: async (env) => {
       await createReadySet(env);
       await deleteSet(env, 'Background');
@@ -56,7 +56,7 @@ export const collection: Readonly<Record<string, Scenario>> = {
       assert.equal(ends[0]?.resource, 'statefulsets.apps');
     },
   },
-  '[T48] a foreground deletion keeps the set until its pods are gone': {
+  '[cluster 48] a foreground deletion keeps the set until its pods are gone': {
     act: async (env) => {
       await createReadySet(env);
       await deleteSet(env, 'Foreground');
@@ -66,7 +66,7 @@ export const collection: Readonly<Record<string, Scenario>> = {
       assert.equal(owned.at(-1)?.resource, 'statefulsets.apps');
     },
   },
-  '[T48] an orphaning deletion leaves the pods, without owner': {
+  '[cluster 48] an orphaning deletion leaves the pods, without owner': {
     act: async (env) => {
       await createReadySet(env);
       await deleteSet(env, 'Orphan');
@@ -77,7 +77,7 @@ export const collection: Readonly<Record<string, Scenario>> = {
       );
     },
   },
-  '[T48] an object with two owners goes with the last one': {
+  '[cluster 48] an object with two owners goes with the last one': {
     act: async (env) => {
       const first = await createConfigMap(env, 'first');
       const second = await createConfigMap(env, 'second');
@@ -94,7 +94,7 @@ export const collection: Readonly<Record<string, Scenario>> = {
       await env.until('the child is gone', () => !env.names('configmaps').includes('child'));
     },
   },
-  '[T48] an owner of another uid counts as gone': {
+  '[cluster 48] an owner of another uid counts as gone': {
     act: async (env) => {
       await createConfigMap(env, 'owner');
       const uid = '00000000-0000-4000-8000-000000000000';
@@ -103,7 +103,7 @@ export const collection: Readonly<Record<string, Scenario>> = {
       assert.equal(env.names('configmaps').includes('owner'), true);
     },
   },
-  '[T49] a deleted namespace is drained, pods gracefully, and then gone': {
+  '[cluster 49] a deleted namespace is drained, pods gracefully, and then gone': {
     act: async (env) => {
       await createReadySet(env);
       const { namespace } = env;

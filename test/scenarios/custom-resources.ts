@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the assertion */
-/** Custom resources (embedded cluster §24, T50 and T51), for every cluster. */
+/** Custom resources, for every cluster. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json.ts';
 import type { Answer, Env } from './env.ts';
@@ -122,7 +122,7 @@ function causesOf({ body }: Answer): readonly string[] {
 
 /** Keyed by a sentence. */
 export const customResources: Readonly<Record<string, Scenario>> = {
-  '[T50] unknown fields are pruned, refused under Strict, and kept where that is allowed': {
+  '[cluster 50] unknown fields are pruned, refused under Strict, and kept where that is allowed': {
     act: (env) =>
       withRings(env, async (rings) => {
         const spec = { replicas: 1, typo: 2, free: { any: [1] } };
@@ -134,28 +134,29 @@ export const customResources: Readonly<Record<string, Scenario>> = {
         assert.equal((await rings.create('b', spec, '?fieldValidation=Strict')).status, 400);
       }),
   },
-  '[T50] defaults fill what is absent, null of a field that is not nullable, and list elements': {
-    act: (env) =>
-      withRings(env, async (rings) => {
-        const { body } = await rings.create('a', {
-          replicas: 1,
-          title: null,
-          note: null,
-          zones: [{ name: 'b' }],
-        });
-        const { mode, title, note, zones: stored } = body.spec;
-        assert.deepEqual(
-          { mode, title, note, zones: stored },
-          {
-            mode: 'safe',
-            title: 'none',
+  '[cluster 50] defaults fill what is absent, null of a field that is not nullable, and list elements':
+    {
+      act: (env) =>
+        withRings(env, async (rings) => {
+          const { body } = await rings.create('a', {
+            replicas: 1,
+            title: null,
             note: null,
-            zones: [{ name: 'b', weight: 1 }],
-          },
-        );
-      }),
-  },
-  '[T50] values that break the schema are 422 with a cause for each': {
+            zones: [{ name: 'b' }],
+          });
+          const { mode, title, note, zones: stored } = body.spec;
+          assert.deepEqual(
+            { mode, title, note, zones: stored },
+            {
+              mode: 'safe',
+              title: 'none',
+              note: null,
+              zones: [{ name: 'b', weight: 1 }],
+            },
+          );
+        }),
+    },
+  '[cluster 50] values that break the schema are 422 with a cause for each': {
     act: (env) =>
       withRings(env, async (rings) => {
         const zone = { name: 'b' };
@@ -168,7 +169,7 @@ export const customResources: Readonly<Record<string, Scenario>> = {
         assert.deepEqual(causesOf(refused), ['spec.mode', 'spec.replicas', 'spec.zones[1]']);
       }),
   },
-  '[T09, T23, T50] spec and status are written apart, metadata not through the status, and a PUT needs a version':
+  '[cluster 9, 23, 50] spec and status are written apart, metadata not through the status, and a PUT needs a version':
     {
       act: (env) =>
         withRings(env, async (rings) => {
@@ -185,7 +186,7 @@ export const customResources: Readonly<Record<string, Scenario>> = {
           assert.equal((await env.ask('PUT', `${rings.path}/a`, put)).status, 422);
         }),
     },
-  '[T50] the scale follows the paths of the definition': {
+  '[cluster 50] the scale follows the paths of the definition': {
     act: (env) =>
       withRings(env, async (rings) => {
         await rings.create('a', { replicas: 1 });
@@ -200,7 +201,7 @@ export const customResources: Readonly<Record<string, Scenario>> = {
         assert.equal((await env.ask('GET', `${rings.path}/a`)).body.spec.replicas, 4);
       }),
   },
-  '[T50] the Table has the columns of the definition': {
+  '[cluster 50] the Table has the columns of the definition': {
     act: (env) =>
       withRings(env, async (rings) => {
         await rings.create('a', { replicas: 1, zones: [{ name: 'b', weight: 5 }] });
@@ -213,7 +214,7 @@ export const customResources: Readonly<Record<string, Scenario>> = {
         assert.deepEqual(body.rows[0].cells, ['a', 'safe', 5]);
       }),
   },
-  '[T50] a definition that is deleted takes its instances with it': {
+  '[cluster 50] a definition that is deleted takes its instances with it': {
     act: (env) =>
       withRings(env, async (rings) => {
         await rings.create('a', { replicas: 1 });
@@ -223,7 +224,7 @@ export const customResources: Readonly<Record<string, Scenario>> = {
         await env.ask('PATCH', `${rings.path}/a`, { metadata: { finalizers: null } });
       }),
   },
-  '[T51] rules in CEL are kept, those that look at the old value not on create': {
+  '[cluster 51] rules in CEL are kept, those that look at the old value not on create': {
     needs: ['cel'],
     act: (env) =>
       withRings(

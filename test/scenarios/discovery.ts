@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the assertion */
-/** What the server says it serves (embedded cluster §24, T01), for every cluster. */
+/** What the server says it serves, for every cluster. */
 import assert from 'node:assert/strict';
 import { resourceTable } from '#embedded-cluster/resource/table.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
@@ -85,7 +85,7 @@ function describe(
 
 /** Keyed by a sentence. */
 export const discovery: Readonly<Record<string, Scenario>> = {
-  '[T01] both forms of discovery tell the same of every resource of the table, and of their parts':
+  '[cluster 1] both forms of discovery tell the same of every resource of the table, and of their parts':
     {
       act: async (env) => {
         const whole = await aggregated(env);

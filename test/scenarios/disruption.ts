@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the assertion */
-/** Budgets and evictions (embedded cluster §24, T38–T43), for every cluster. */
+/** Budgets and evictions, for every cluster. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -112,7 +112,7 @@ async function cordon(env: Env, node: string, isOn: boolean): Promise<void> {
 
 /** Keyed by a sentence. */
 export const disruption: Readonly<Record<string, Scenario>> = {
-  '[T38] a budget lets one pod go, refuses the next with a cause, and recovers': {
+  '[cluster 38] a budget lets one pod go, refuses the next with a cause, and recovers': {
     act: async (env) => {
       await guarded(env, { maxUnavailable: 1 });
       await untilAllowed(env, 1);
@@ -129,7 +129,7 @@ export const disruption: Readonly<Record<string, Scenario>> = {
       assert.equal((await evict(env, 'db-1')).status, 201);
     },
   },
-  '[T38] an eviction marks the pod and takes a disruption, and a dry run does neither': {
+  '[cluster 38] an eviction marks the pod and takes a disruption, and a dry run does neither': {
     act: async (env) => {
       await guarded(env, { maxUnavailable: 1 });
       await untilAllowed(env, 1);
@@ -159,7 +159,7 @@ export const disruption: Readonly<Record<string, Scenario>> = {
       });
     },
   },
-  '[T39] an unready pod goes while enough others are healthy, though nothing is allowed': {
+  '[cluster 39] an unready pod goes while enough others are healthy, though nothing is allowed': {
     act: async (env) => {
       await guarded(env, { maxUnavailable: 1 });
       await makeUnready(env, 'db-0', 2);
@@ -168,7 +168,7 @@ export const disruption: Readonly<Record<string, Scenario>> = {
       assert.equal((await evict(env, 'db-0')).status, 201);
     },
   },
-  '[T39] an unready pod stays while too few are healthy, and goes under AlwaysAllow': {
+  '[cluster 39] an unready pod stays while too few are healthy, and goes under AlwaysAllow': {
     act: async (env) => {
       await guarded(env, { maxUnavailable: 1 });
       await makeUnready(env, '*', 0);
@@ -178,7 +178,7 @@ export const disruption: Readonly<Record<string, Scenario>> = {
       assert.equal((await evict(env, 'db-0')).status, 201);
     },
   },
-  '[T39] a pending pod always goes': {
+  '[cluster 39] a pending pod always goes': {
     act: async (env) => {
       await guarded(env, { maxUnavailable: 0 });
       const { namespace } = env;
@@ -196,7 +196,7 @@ export const disruption: Readonly<Record<string, Scenario>> = {
       assert.equal((await evict(env, 'db-0')).status, 201);
     },
   },
-  '[T41] two budgets of one pod: the answer is 500, the pod stays': {
+  '[cluster 41] two budgets of one pod: the answer is 500, the pod stays': {
     act: async (env) => {
       await guarded(env, { maxUnavailable: 1 });
       await createBudget(env, { minAvailable: 1 }, 'second');
@@ -205,7 +205,7 @@ export const disruption: Readonly<Record<string, Scenario>> = {
       assert.equal(isReady(env, 'db-0'), true);
     },
   },
-  '[T42] twenty evictions at once never exceed the budget': {
+  '[cluster 42] twenty evictions at once never exceed the budget': {
     act: async (env) => {
       await guarded(env, { maxUnavailable: 3 }, 20);
       await untilAllowed(env, 3);
@@ -217,7 +217,7 @@ export const disruption: Readonly<Record<string, Scenario>> = {
       assert.equal(answers.filter(({ status }) => status === 429).length, 17);
     },
   },
-  '[T42] a disruption whose pod stays is given back after two minutes': {
+  '[cluster 42] a disruption whose pod stays is given back after two minutes': {
     act: async (env) => {
       await guarded(env, { maxUnavailable: 1 });
       const now = await timeOf(env, 'before');
@@ -232,7 +232,7 @@ export const disruption: Readonly<Record<string, Scenario>> = {
       assert.ok((await timeOf(env, 'after')) - now >= 15_000);
     },
   },
-  '[T43] a drain of a node under a budget evicts one pod after the other and completes': {
+  '[cluster 43] a drain of a node under a budget evicts one pod after the other and completes': {
     act: async (env) => {
       for (const node of ['node-1', 'node-2']) await cordon(env, node, true);
       await guarded(env, { maxUnavailable: 1 });

@@ -37,7 +37,7 @@ export const customResources: KubectlSuite = {
     await kubectl(['wait', '--for=condition=Established', crd, '--timeout=20s']);
   },
   tests: {
-    'apply creates, does nothing, and then merges (T28)': async ({ kubectl }) => {
+    'apply creates, does nothing, and then merges (cluster 28)': async ({ kubectl }) => {
       const apply = (replicas: number): Promise<string> =>
         kubectl(['apply', '-f', '-'], ring(replicas));
       assert.equal(await apply(2), 'ring.demo.example.com/a created\n');
@@ -45,11 +45,14 @@ export const customResources: KubectlSuite = {
       assert.equal(await apply(3), 'ring.demo.example.com/a configured\n');
       assert.match(await kubectl(['get', 'rg']), /^NAME +WANTED\na +3$/m);
     },
-    'a value beyond the schema is refused with its field (T50)': async ({ run }) => {
+    'a value beyond the schema is refused with its field (cluster 50)': async ({ run }) => {
       const refused = await run(['apply', '-f', '-'], ring(10));
       assert.match(refused.stderr, /spec\.replicas in body should be less than or equal to 9/);
     },
-    'scale, a patch of the status, and no strategic merge (T50)': async ({ kubectl, run }) => {
+    'scale, a patch of the status, and no strategic merge (cluster 50)': async ({
+      kubectl,
+      run,
+    }) => {
       assert.match(await kubectl(['scale', 'ring/a', '--replicas=5']), /scaled/);
       const merge = ['--subresource=status', '--type=merge', '-p', '{"status":{"replicas":1}}'];
       await kubectl(['patch', 'ring', 'a', ...merge]);
@@ -58,7 +61,7 @@ export const customResources: KubectlSuite = {
       const refused = await run(['patch', 'ring', 'a', '-p', '{"spec":{"replicas":2}}']);
       assert.match(refused.stderr, /strategic-merge-patch\+json is not supported/);
     },
-    'delete of the definition takes the resource away (T50)': async ({ kubectl, run }) => {
+    'delete of the definition takes the resource away (cluster 50)': async ({ kubectl, run }) => {
       await kubectl(['delete', 'crd', 'rings.demo.example.com', '--timeout=20s']);
       assert.equal((await run(['get', 'rings'])).code, 1);
     },

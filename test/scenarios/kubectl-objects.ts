@@ -54,7 +54,7 @@ const kinds = [
 
 const readings = Object.fromEntries(
   kinds.map((kind): [string, KubectlSuite['tests'][string]] => [
-    `get, get -o yaml and describe work for ${kind} (T02)`,
+    `get, get -o yaml and describe work for ${kind} (cluster 2)`,
     async ({ kubectl }) => {
       await kubectl(['get', kind, '-A']);
       const yaml = await kubectl(['get', kind, '-A', '-o', 'yaml']);
@@ -72,7 +72,7 @@ export const objects: KubectlSuite = {
     await kubectl(['rollout', 'status', 'sts/web', '--timeout=20s']);
   },
   tests: {
-    'api-resources shows what is served, with short names (T02)': async ({ kubectl }) => {
+    'api-resources shows what is served, with short names (cluster 2)': async ({ kubectl }) => {
       const resources = await kubectl(['api-resources']);
       assert.match(resources, /^statefulsets +sts +apps\/v1 +true +StatefulSet$/m);
       assert.match(resources, /^nodes +no +v1 +false +Node$/m);
@@ -81,7 +81,9 @@ export const objects: KubectlSuite = {
       assert.match(extending, /^mutatingwebhookconfigurations\.admissionregistration\.k8s\.io$/m);
     },
     ...readings,
-    'get shows the columns of a set, of its pods and of its scale (T02)': async ({ kubectl }) => {
+    'get shows the columns of a set, of its pods and of its scale (cluster 2)': async ({
+      kubectl,
+    }) => {
       const sets = await kubectl(['get', 'sts', '-o', 'wide']);
       assert.match(sets, /^NAME +READY +AGE +CONTAINERS +IMAGES$/m);
       assert.match(sets, /^web +3\/3 +\S+ +app +app:1$/m);
@@ -91,12 +93,12 @@ export const objects: KubectlSuite = {
       const scale = await kubectl(['get', 'sts', 'web', '--subresource=scale']);
       assert.match(scale, /^NAME +DESIRED +AVAILABLE +AGE\nweb +3 +3 +\S+$/m);
     },
-    'get all shows pods before services before sets (T02)': async ({ kubectl }) => {
+    'get all shows pods before services before sets (cluster 2)': async ({ kubectl }) => {
       const all = await kubectl(['get', 'all', '-o=name']);
       const seen = all.split('\n').map((name) => name.split('/')[0] ?? '');
       assert.deepEqual([...new Set(seen)], ['pod', 'service', 'statefulset.apps', '']);
     },
-    'get -w shows changes as they come (T02)': async ({ kubectl, start }) => {
+    'get -w shows changes as they come (cluster 2)': async ({ kubectl, start }) => {
       const watch = start(['get', 'sts', 'web', '-w', '--no-headers']);
       await watch.line(/^web +3\/3/);
       await kubectl(['scale', 'sts/web', '--replicas=4']);
@@ -106,7 +108,7 @@ export const objects: KubectlSuite = {
       assert.match(await kubectl(['scale', 'sts/web', ...last]), /scaled/);
       await kubectl(['wait', '--for=delete', 'pod/web-3', '--timeout=20s']);
     },
-    'get selects by label and field, and sorts (T02)': async ({ kubectl, run }) => {
+    'get selects by label and field, and sorts (cluster 2)': async ({ kubectl, run }) => {
       const names = async (...options: readonly string[]): Promise<string> =>
         kubectl(['get', 'pods', '-o=name', ...options]);
       const running = '--field-selector=status.phase=Running,metadata.name!=web-1';
@@ -116,7 +118,7 @@ export const objects: KubectlSuite = {
       assert.match(unknown.stderr, /field label not supported: spec\.unknown/);
       assert.equal(unknown.code, 1);
     },
-    'describe tells what a set did, and what a pod is made of (T02)': async ({ kubectl }) => {
+    'describe tells what a set did, and what a pod is made of (cluster 2)': async ({ kubectl }) => {
       const set = await kubectl(['describe', 'sts', 'web']);
       assert.match(set, /Pods Status: +3 Running \/ 0 Waiting \/ 0 Succeeded \/ 0 Failed/);
       // Versions before 1.35 begin with a small letter.
@@ -124,7 +126,10 @@ export const objects: KubectlSuite = {
       const pod = await kubectl(['describe', 'pod', 'web-0']);
       assert.match(pod, /^Controlled By: +StatefulSet\/web$/m);
     },
-    'a second apply changes nothing, and diff finds nothing (T28)': async ({ kubectl, run }) => {
+    'a second apply changes nothing, and diff finds nothing (cluster 28)': async ({
+      kubectl,
+      run,
+    }) => {
       await kubectl(['apply', '-f', '-'], setYaml('twice'));
       const second = await kubectl(['apply', '-f', '-'], setYaml('twice'));
       assert.equal(second, 'service/twice unchanged\nstatefulset.apps/twice unchanged\n');
@@ -134,27 +139,26 @@ export const objects: KubectlSuite = {
       assert.equal(changed.code, 1);
       assert.match(changed.stdout, /^\+ +image: app:2$/m);
     },
-    'a server dry run answers and stores nothing (T28)': async ({ kubectl, run }) => {
+    'a server dry run answers and stores nothing (cluster 28)': async ({ kubectl, run }) => {
       const yaml = setYaml('dry');
       const text = await kubectl(['apply', '--dry-run=server', '-f', '-'], yaml);
       assert.match(text, /statefulset\.apps\/dry created \(server dry run\)/);
       assert.equal((await run(['get', 'sts', 'dry'])).code, 1);
     },
-    'apply refuses an unknown field, and warns of it where validation is warn (T26)': async ({
-      run,
-    }) => {
-      const yaml = `
+    'apply refuses an unknown field, and warns of it where validation is warn (cluster 26)':
+      async ({ run }) => {
+        const yaml = `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: typo}
 dta: {a: b}
 `;
-      const refused = await run(['apply', '-f', '-'], yaml);
-      assert.match(refused.stderr, /strict decoding error: unknown field "dta"/);
-      const warned = await run(['apply', '--validate=warn', '-f', '-'], yaml);
-      assert.match(warned.stderr, /Warning: unknown field "dta"/);
-      assert.equal(warned.code, 0);
-    },
+        const refused = await run(['apply', '-f', '-'], yaml);
+        assert.match(refused.stderr, /strict decoding error: unknown field "dta"/);
+        const warned = await run(['apply', '--validate=warn', '-f', '-'], yaml);
+        assert.match(warned.stderr, /Warning: unknown field "dta"/);
+        assert.equal(warned.code, 0);
+      },
     'patch works in its three forms, and on a part': async ({ kubectl, run }) => {
       await kubectl(['apply', '-f', '-'], setYaml('patched'));
       const patch = (type: string, document: unknown, ...rest: readonly string[]) =>
@@ -206,7 +210,7 @@ dta: {a: b}
       assert.equal((await run(['delete', 'pod', 'nope'])).code, 1);
       await kubectl(['delete', 'pod', 'nope', '--ignore-not-found']);
     },
-    'create with a protobuf body stores what JSON would (T29)': async ({ kubectl }) => {
+    'create with a protobuf body stores what JSON would (cluster 29)': async ({ kubectl }) => {
       await kubectl(['create', 'configmap', 'settings', '--from-literal=a=b']);
       const stored = ['get', 'configmap', 'settings', '-o', 'jsonpath={.data.a}'];
       assert.equal(await kubectl(stored), 'b');

@@ -1,4 +1,4 @@
-/** What kubectl is told where the embedded cluster alone refuses, or answers otherwise (R0). */
+/** What kubectl is told where the embedded cluster alone refuses, or answers otherwise. */
 import assert from 'node:assert/strict';
 import { refusals } from '#embedded-cluster/refusals.ts';
 import type { KubectlSuite } from './kubectl.ts';
@@ -95,7 +95,7 @@ export const ownAnswers: KubectlSuite = {
       const { stderr } = await run(['get', '--raw', '/api/v1/namespaces/default/pods/none/log']);
       assert.equal(stderr, 'Error from server (NotFound): pods "none" not found\n');
     },
-    'a protobuf body of a kind that is not decoded is refused with a hint (T29)': async ({
+    'a protobuf body of a kind that is not decoded is refused with a hint (cluster 29)': async ({
       run,
     }) => {
       const copy = ['debug', 'quiet', '--image=a:1', '--copy-to=loud', '--profile=general'];

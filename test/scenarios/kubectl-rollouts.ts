@@ -60,7 +60,7 @@ export const rollouts: KubectlSuite = {
     await kubectl(status);
   },
   tests: {
-    'drain of a node under a budget evicts one pod after the other (T43)': async (env) => {
+    'drain of a node under a budget evicts one pod after the other (cluster 43)': async (env) => {
       const { kubectl, run } = env;
       const nodes = 'jsonpath={.items[*].spec.nodeName}';
       const nodesOf = ['get', 'pods', '-l', 'app=db', '-o', nodes];

@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the assertion */
-/** Lists in pages (embedded cluster §24, T15), for every cluster. */
+/** Lists in pages, for every cluster. */
 import assert from 'node:assert/strict';
 import type { Answer, Env } from './env.ts';
 import type { Scenario } from './rollouts.ts';
@@ -33,7 +33,7 @@ function namesOf({ body }: Answer): readonly string[] {
 
 /** Keyed by a sentence. */
 export const lists: Readonly<Record<string, Scenario>> = {
-  '[T15] 1,200 objects come in pages that show the state of the first, whatever is deleted in between':
+  '[cluster 15] 1,200 objects come in pages that show the state of the first, whatever is deleted in between':
     {
       act: async (env) => {
         await fill(env, 1_200);
@@ -57,20 +57,21 @@ export const lists: Readonly<Record<string, Scenario>> = {
         );
       },
     },
-  '[T15] a token from before a compaction is answered 410 with one that goes on from the present': {
-    needs: ['disturbance'],
-    act: async (env) => {
-      await fill(env, 6);
-      const first = await env.ask('GET', `${pathOf(env)}?limit=2`);
-      const token: string = first.body.metadata.continue;
-      await env.ask('DELETE', `${pathOf(env)}/${nameOf(4)}`);
-      await env.forgetEvents();
-      const expired = await env.ask('GET', `${pathOf(env)}?limit=2&continue=${token}`);
-      assert.deepEqual([expired.status, expired.body.reason], [410, 'Expired']);
-      const fresh: string = expired.body.metadata.continue;
-      const rest = await env.ask('GET', `${pathOf(env)}?continue=${fresh}`);
-      const seen = [...namesOf(first), ...namesOf(rest)];
-      assert.deepEqual(seen, [0, 1, 2, 3, 5].map(nameOf));
+  '[cluster 15] a token from before a compaction is answered 410 with one that goes on from the present':
+    {
+      needs: ['disturbance'],
+      act: async (env) => {
+        await fill(env, 6);
+        const first = await env.ask('GET', `${pathOf(env)}?limit=2`);
+        const token: string = first.body.metadata.continue;
+        await env.ask('DELETE', `${pathOf(env)}/${nameOf(4)}`);
+        await env.forgetEvents();
+        const expired = await env.ask('GET', `${pathOf(env)}?limit=2&continue=${token}`);
+        assert.deepEqual([expired.status, expired.body.reason], [410, 'Expired']);
+        const fresh: string = expired.body.metadata.continue;
+        const rest = await env.ask('GET', `${pathOf(env)}?continue=${fresh}`);
+        const seen = [...namesOf(first), ...namesOf(rest)];
+        assert.deepEqual(seen, [0, 1, 2, 3, 5].map(nameOf));
+      },
     },
-  },
 };

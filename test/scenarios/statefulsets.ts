@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the assertion */
-/** What the StatefulSet controller does (embedded cluster §24, T30–T37), for every cluster. */
+/** What the StatefulSet controller does, for every cluster. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json.ts';
 import type { Env } from './env.ts';
@@ -60,16 +60,17 @@ async function downUnder(env: Env, limit: number | string, policy: string): Prom
 
 /** Keyed by a sentence. */
 export const statefulSets: Readonly<Record<string, Scenario>> = {
-  '[T30] an ordered set creates one pod after the other, each when the one before is ready': {
-    act: async (env) => {
-      await createReadySet(env, { replicas: 5 });
-      const want = [0, 1, 2, 3, 4].flatMap((ordinal) => [
-        `create db-${ordinal}`,
-        `ready db-${ordinal}`,
-      ]);
-      assert.deepEqual(starts(env), want);
+  '[cluster 30] an ordered set creates one pod after the other, each when the one before is ready':
+    {
+      act: async (env) => {
+        await createReadySet(env, { replicas: 5 });
+        const want = [0, 1, 2, 3, 4].flatMap((ordinal) => [
+          `create db-${ordinal}`,
+          `ready db-${ordinal}`,
+        ]);
+        assert.deepEqual(starts(env), want);
+      },
     },
-  },
   'a pod is labelled with the zone of its node, and says which set its name is generated from': {
     needs: ['zoneLabels'],
     act: async (env) => {
@@ -84,7 +85,7 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
       assert.equal(pod.metadata.labels['topology.kubernetes.io/region'], 'local');
     },
   },
-  '[T30] a parallel set creates all pods at once': {
+  '[cluster 30] a parallel set creates all pods at once': {
     act: async (env) => {
       // A pod that is never ready stops an ordered set after itself.
       env.kubelet.behaviours.add({ behave: 'neverReady', match: { namespace: env.namespace } });
@@ -92,7 +93,7 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
       await env.until('there are five pods', () => names(env).length === 5);
     },
   },
-  '[T31] a broken revision blocks an ordered set, and so does the revert, until the pod is deleted':
+  '[cluster 31] a broken revision blocks an ordered set, and so does the revert, until the pod is deleted':
     {
       act: async (env) => {
         await revertedWhileBroken(env);
@@ -103,14 +104,14 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
         assert.equal(imageOf(env, 'db-2'), 'db:1');
       },
     },
-  '[T31] a parallel set recovers from a broken revision by the revert alone': {
+  '[cluster 31] a parallel set recovers from a broken revision by the revert alone': {
     act: async (env) => {
       await revertedWhileBroken(env, { podManagementPolicy: 'Parallel' });
       await untilReady(env);
       assert.equal(imageOf(env, 'db-2'), 'db:1');
     },
   },
-  '[T32] a deleted pod is seen terminating, and its replacement has another uid': {
+  '[cluster 32] a deleted pod is seen terminating, and its replacement has another uid': {
     act: async (env) => {
       await createReadySet(env);
       const uid = uidOf(env, 'db-1');
@@ -123,37 +124,39 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
       assert.notEqual(uidOf(env, 'db-1'), uid);
     },
   },
-  '[T33] scaling down takes the highest pod first and waits for health; it goes before an update': {
-    act: async (env) => {
-      await createReadySet(env, { replicas: 5 });
-      await patchSet(env, {
-        replicas: 3,
-        template: { spec: { containers: [{ name: 'main', image: 'db:2' }] } },
-      });
-      await untilOn(env, 'db:2', 3);
-      assert.deepEqual(deletions(env), ['db-4', 'db-3', 'db-2', 'db-1', 'db-0']);
-      assert.deepEqual(names(env), ['db-0', 'db-1', 'db-2']);
+  '[cluster 33] scaling down takes the highest pod first and waits for health; it goes before an update':
+    {
+      act: async (env) => {
+        await createReadySet(env, { replicas: 5 });
+        await patchSet(env, {
+          replicas: 3,
+          template: { spec: { containers: [{ name: 'main', image: 'db:2' }] } },
+        });
+        await untilOn(env, 'db:2', 3);
+        assert.deepEqual(deletions(env), ['db-4', 'db-3', 'db-2', 'db-1', 'db-0']);
+        assert.deepEqual(names(env), ['db-0', 'db-1', 'db-2']);
+      },
     },
-  },
-  '[T34] OnDelete deletes nothing; a deleted pod returns updated; currentRevision never moves': {
-    act: async (env) => {
-      await createReadySet(env, { updateStrategy: { type: 'OnDelete' } });
-      const first = statusOf(env).currentRevision;
-      await setDbImage(env, 'db:2');
-      await env.until(
-        'the update is seen',
-        () => isObserved(env) && statusOf(env).updateRevision !== first,
-      );
-      assert.deepEqual(deletions(env), []);
-      for (const name of ['db-0', 'db-1', 'db-2']) {
-        await replacePod(env, name);
-        assert.equal(imageOf(env, name), 'db:2');
-      }
-      await untilOn(env, 'db:2');
-      assert.equal(statusOf(env).currentRevision, first);
+  '[cluster 34] OnDelete deletes nothing; a deleted pod returns updated; currentRevision never moves':
+    {
+      act: async (env) => {
+        await createReadySet(env, { updateStrategy: { type: 'OnDelete' } });
+        const first = statusOf(env).currentRevision;
+        await setDbImage(env, 'db:2');
+        await env.until(
+          'the update is seen',
+          () => isObserved(env) && statusOf(env).updateRevision !== first,
+        );
+        assert.deepEqual(deletions(env), []);
+        for (const name of ['db-0', 'db-1', 'db-2']) {
+          await replacePod(env, name);
+          assert.equal(imageOf(env, name), 'db:2');
+        }
+        await untilOn(env, 'db:2');
+        assert.equal(statusOf(env).currentRevision, first);
+      },
     },
-  },
-  '[T35] a partition keeps lower pods, and gives a deleted one back at the old revision': {
+  '[cluster 35] a partition keeps lower pods, and gives a deleted one back at the old revision': {
     act: async (env) => {
       await createReadySet(env, { replicas: 5, ...partition(3) });
       const first = statusOf(env).currentRevision;
@@ -174,7 +177,7 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
       });
     },
   },
-  '[T36] a pod becomes available only after minReadySeconds': {
+  '[cluster 36] a pod becomes available only after minReadySeconds': {
     act: async (env) => {
       await createSet(env, { replicas: 1, minReadySeconds: 3 });
       await env.until('the pod is counted as ready', () => statusOf(env).readyReplicas === 1);
@@ -182,7 +185,7 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
       await env.until('the pod is available', () => statusOf(env).availableReplicas === 1);
     },
   },
-  '[T36] a ready pod that is terminating counts as ready, not as updated': {
+  '[cluster 36] a ready pod that is terminating counts as ready, not as updated': {
     act: async (env) => {
       await createReadySet(env);
       env.kubelet.behaviours.add({
@@ -194,7 +197,7 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
       assert.deepEqual([statusOf(env).replicas, isReady(env, 'db-1')], [3, false]);
     },
   },
-  '[T37] a rollback reuses the name of the old revision under a higher number': {
+  '[cluster 37] a rollback reuses the name of the old revision under a higher number': {
     act: async (env) => {
       await createReadySet(env, { replicas: 1 });
       const { currentRevision = '' } = statusOf(env);
@@ -210,7 +213,7 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
       assert.equal(env.names('controllerrevisions.apps').length, 2);
     },
   },
-  '[T37] the history keeps revisionHistoryLimit old revisions': {
+  '[cluster 37] the history keeps revisionHistoryLimit old revisions': {
     act: async (env) => {
       await createReadySet(env, { replicas: 1, revisionHistoryLimit: 2 });
       for (const image of ['db:2', 'db:3', 'db:4', 'db:5']) {
@@ -226,7 +229,7 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
       assert.deepEqual(numbers(), [3, 4, 5]);
     },
   },
-  '[T37] maxUnavailable is ignored where the feature is off: one pod goes at a time': {
+  '[cluster 37] maxUnavailable is ignored where the feature is off: one pod goes at a time': {
     act: async (env) => {
       assert.equal(await downUnder(env, 2, 'OrderedReady'), 1);
     },
@@ -235,17 +238,17 @@ export const statefulSets: Readonly<Record<string, Scenario>> = {
 
 /** As above, where the feature MaxUnavailableStatefulSet is on. */
 export const limitedUpdates: Readonly<Record<string, Scenario>> = {
-  '[T37] maxUnavailable 2 takes two pods of a parallel set down': {
+  '[cluster 37] maxUnavailable 2 takes two pods of a parallel set down': {
     act: async (env) => {
       assert.equal(await downUnder(env, 2, 'Parallel'), 2);
     },
   },
-  '[T37] maxUnavailable 2 takes two pods of an ordered set down': {
+  '[cluster 37] maxUnavailable 2 takes two pods of an ordered set down': {
     act: async (env) => {
       assert.equal(await downUnder(env, 2, 'OrderedReady'), 2);
     },
   },
-  '[T37] maxUnavailable 50 % of five is two, rounded down': {
+  '[cluster 37] maxUnavailable 50 % of five is two, rounded down': {
     act: async (env) => {
       assert.equal(await downUnder(env, '50%', 'Parallel'), 2);
     },

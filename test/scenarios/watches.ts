@@ -1,11 +1,11 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- answers are looked into by path, and a wrong path fails the assertion */
-/** Watches of a server that has forgotten (embedded cluster §24, T18), for every cluster. */
+/** Watches of a server that has forgotten, for every cluster. */
 import assert from 'node:assert/strict';
 import type { Scenario } from './rollouts.ts';
 
 /** Keyed by a sentence. */
 export const watches: Readonly<Record<string, Scenario>> = {
-  '[T18] a watch from what the server has forgotten is told 410 on an answer of 200': {
+  '[cluster 18] a watch from what the server has forgotten is told 410 on an answer of 200': {
     needs: ['disturbance'],
     act: async (env) => {
       const path = `/api/v1/namespaces/${env.namespace}/configmaps`;

@@ -28,7 +28,7 @@ suite('sweep of two zones that shrink once their pods were asked', () => {
       assert.deepEqual(run.problems, []);
     });
 
-    test(`${name}: [T55] the operator dies before and after each write and each call of a pod`, async () => {
+    test(`${name}: [cluster 55] the operator dies before and after each write and each call of a pod`, async () => {
       const found = await tell(name);
       const faults = found.faults.filter(isRoutine);
       assert.ok(faults.some(({ kind }) => kind === 'pod-kill'));

@@ -17,14 +17,14 @@ export const exemptions: readonly Exemption[] = [
     because:
       'A dropped event breaks the contract of watches: what the operator believes may then be wrong, and ' +
       'only the strict promises and convergence are claimed (D-45).',
-    test: 'T57',
+    test: 'cluster 57',
     spares: ['EXCL-2', 'MAXU-2', 'REV-2', 'SHOWN', 'D-7', 'LIVE-2', 'RC-23', 'RC-40'],
   },
   {
     because:
       'The uid in a request is that of the pod in the cache, which the dropped event would have taken out of it. ' +
       'That nothing with another uid goes is still judged.',
-    test: 'T57',
+    test: 'cluster 57',
     spares: ['REV-1'],
     text: /^We sent a removal of pod .*; our view showed /,
   },
@@ -32,7 +32,7 @@ export const exemptions: readonly Exemption[] = [
     because:
       'For 60 s even consistent reads of the successor show the past, so the reason that it gives is true of the ' +
       'past. What it does is judged in full.',
-    test: 'T56',
+    test: 'cluster 56',
     spares: ['LIVE-2'],
   },
 ];

@@ -44,7 +44,7 @@ function plainEnd(fault: PlainFault, now: number): Millis {
   if (fault.kind === 'stale') return millis(now + awayFor + Math.max(staleFor, takeoverFor));
   if (fault.kind === 'kill' || fault.kind === 'pod-kill')
     return millis(now + awayFor + takeoverFor);
-  if (fault.test === 'T57') return millis(now + lostFor);
+  if (fault.test === 'cluster 57') return millis(now + lostFor);
   if (fault.kind !== 'answer') return millis(now);
   // A group that is in motion when a process first leads waits for what another program may have sent.
   if (fault.at.resource === 'leases') return millis(now + givenUpAfter + takeoverFor);

@@ -30,27 +30,27 @@ export interface EventPoint {
   readonly nth: number;
 }
 
-/** What happens to an event of a watch (T54, T57). */
+/** What happens to an event of a watch (cluster 54, 57). */
 export type EventEffect = 'break' | 'expire' | 'garbage' | 'split' | 'skip';
 
 /** What goes wrong, once, in one run. */
 export type Fault =
   | {
       readonly kind: 'answer';
-      readonly test: 'T53';
+      readonly test: 'cluster 53';
       readonly at: CallPoint;
       readonly effect: string;
       readonly action: FaultAction;
     }
   | {
       readonly kind: 'event';
-      readonly test: 'T54' | 'T57';
+      readonly test: 'cluster 54' | 'cluster 57';
       readonly at: EventPoint;
       readonly effect: EventEffect;
     }
   | {
       readonly kind: 'kill';
-      readonly test: 'T55';
+      readonly test: 'cluster 55';
       readonly at: CallPoint;
       readonly moment: 'before' | 'after';
     }
@@ -98,17 +98,17 @@ export type Fault =
     }
   | {
       readonly kind: 'pod-kill';
-      readonly test: 'T55';
+      readonly test: 'cluster 55';
       readonly at: PodCallPoint;
       readonly moment: 'before' | 'after';
     }
   /** The operator dies after the write; its successor sees the state from before it for {@link staleFor}. */
-  | { readonly kind: 'stale'; readonly test: 'T56'; readonly at: CallPoint };
+  | { readonly kind: 'stale'; readonly test: 'cluster 56'; readonly at: CallPoint };
 
 /** How long the successor of a stale restart is held in the past (SWEEP-1). */
 export const staleFor: Millis = seconds(60);
 
-/** How long an event stays lost: then the watch expires, and its client lists anew (reliability §4 B). */
+/** How long an event stays lost: then the watch expires, and its client lists anew. */
 export const lostFor: Millis = seconds(60);
 
 /** How long a killed operator is away. */
@@ -205,14 +205,20 @@ export function callFaults(point: CallPoint): readonly Fault[] {
   const isWrite = writeVerbs.has(point.verb);
   const actions = isWrite ? onWrites : point.verb === 'watch' ? onWatches : onOneRead;
   const answers = Object.entries(actions).map(
-    ([effect, action]): Fault => ({ kind: 'answer', test: 'T53', at: point, effect, action }),
+    ([effect, action]): Fault => ({
+      kind: 'answer',
+      test: 'cluster 53',
+      at: point,
+      effect,
+      action,
+    }),
   );
   if (!isWrite) return answers;
   return [
     ...answers,
-    { kind: 'kill', test: 'T55', at: point, moment: 'before' },
-    { kind: 'kill', test: 'T55', at: point, moment: 'after' },
-    { kind: 'stale', test: 'T56', at: point },
+    { kind: 'kill', test: 'cluster 55', at: point, moment: 'before' },
+    { kind: 'kill', test: 'cluster 55', at: point, moment: 'after' },
+    { kind: 'stale', test: 'cluster 56', at: point },
   ];
 }
 
@@ -271,17 +277,18 @@ export function podCallPoints(calls: readonly OperatorPodCall[]): readonly PodCa
 /** The operator dies before the call arrives, and after the pod has acted on it. */
 export function podCallFaults(at: PodCallPoint): readonly Fault[] {
   const moments = ['before', 'after'] as const;
-  return moments.map((moment): Fault => ({ kind: 'pod-kill', test: 'T55', at, moment }));
+  return moments.map((moment): Fault => ({ kind: 'pod-kill', test: 'cluster 55', at, moment }));
 }
 
 /** All that can go wrong with the events of `resource`, of which there were `count`. */
 export function eventFaults(resource: string, count: number): readonly Fault[] {
   return Array.from({ length: count }, (_, index) => index + 1).flatMap((nth) =>
     eventEffects.flatMap((effect): readonly Fault[] => {
-      if (effect !== 'skip') return [{ kind: 'event', test: 'T54', at: { resource, nth }, effect }];
+      if (effect !== 'skip')
+        return [{ kind: 'event', test: 'cluster 54', at: { resource, nth }, effect }];
       // Only an event that a later one follows may be dropped (D-45).
       if (nth === count) return [];
-      return [{ kind: 'event', test: 'T57', at: { resource, nth }, effect }];
+      return [{ kind: 'event', test: 'cluster 57', at: { resource, nth }, effect }];
     }),
   );
 }
@@ -294,6 +301,6 @@ const effectsByTurns: readonly EventEffect[] = eventEffects.filter((effect) => e
  * has two, by turns; all else is there in full.
  */
 export function isRoutine(fault: Fault): boolean {
-  if (fault.test !== 'T54') return true;
+  if (fault.test !== 'cluster 54') return true;
   return (effectsByTurns.indexOf(fault.effect) + fault.at.nth) % 2 === 0;
 }

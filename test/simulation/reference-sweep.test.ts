@@ -29,12 +29,14 @@ suite('sweep of a rollout of two zones with two pods', () => {
     assert.equal(new Set(faults.map(faultName)).size, faults.length, 'names of faults are unique');
   });
 
-  test('[T53] every request fails once in each way', async () => assertSweep('T53'));
-  test('[T54] every event breaks its watch, in two of four ways by turns', async () =>
-    assertSweep('T54'));
-  test('[T55] the operator dies before and after each write', async () => assertSweep('T55'));
-  test('[T56] a successor sees the past of each write', async () => assertSweep('T56'));
-  test('[T57] every event is dropped once', async () => assertSweep('T57'));
+  test('[cluster 53] every request fails once in each way', async () => assertSweep('cluster 53'));
+  test('[cluster 54] every event breaks its watch, in two of four ways by turns', async () =>
+    assertSweep('cluster 54'));
+  test('[cluster 55] the operator dies before and after each write', async () =>
+    assertSweep('cluster 55'));
+  test('[cluster 56] a successor sees the past of each write', async () =>
+    assertSweep('cluster 56'));
+  test('[cluster 57] every event is dropped once', async () => assertSweep('cluster 57'));
 
   async function assertSweep(name: string): Promise<void> {
     const found = await told();

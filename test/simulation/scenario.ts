@@ -25,7 +25,7 @@ export interface Scenario {
   readonly groups?: readonly string[];
   /** What every pod runs in the end. */
   readonly image: string;
-  /** B of LIVE-1, counted from the last deed or fault. */
+  /** The time in which all must end (LIVE-1), counted from the last deed or fault. */
   readonly bound: Millis;
   /**
    * How often we may take each pod away. `reference`: exactly as often as without faults. A number: at most so often,

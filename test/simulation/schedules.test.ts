@@ -9,13 +9,13 @@ import { fuzzed } from './fuzz.ts';
 import { reference } from './scenario.ts';
 import { tellReference } from './sweep-engine.ts';
 
-test('[T59] the same seed gives byte-identical logs', async () => {
+test('[cluster 59] the same seed gives byte-identical logs', async () => {
   const [one, other] = [await historyOf(7), await historyOf(7)];
   assert.equal(one, other);
   assert.notEqual(one, await historyOf(8), 'another seed gives other uids');
 });
 
-test('[T59] 50 orders of events all end in the same state with the same deletions', async () => {
+test('[cluster 59] 50 orders of events all end in the same state with the same deletions', async () => {
   const { run } = await tellReference(reference);
   const failures: string[] = [];
   for (let seed = 1; seed <= 50; seed += 1) {
@@ -26,7 +26,7 @@ test('[T59] 50 orders of events all end in the same state with the same deletion
   assert.deepEqual(failures, []);
 });
 
-test('[T59] time runs idle after a finished rollout', async () => {
+test('[cluster 59] time runs idle after a finished rollout', async () => {
   const world = await World.create(reference.world);
   await world.readyOperator();
   await world.setImage(images.new);
@@ -35,13 +35,13 @@ test('[T59] time runs idle after a finished rollout', async () => {
   await world.close();
 });
 
-test('[T21] a rollout ends although events reach the operator up to 5 s late', async () => {
+test('[cluster 21] a rollout ends although events reach the operator up to 5 s late', async () => {
   const { run } = await tellReference(fuzzed(reference, 1, seconds(5)));
   assert.deepEqual(run.problems, []);
   assert.equal(run.removals.size, 4);
 });
 
-test('[T22] a rollout ends whichever of pods and sets the operator hears of first', async () => {
+test('[cluster 22] a rollout ends whichever of pods and sets the operator hears of first', async () => {
   for (const late of ['pods', 'statefulsets.apps']) {
     const { run } = await tellReference({
       ...reference,
@@ -57,7 +57,7 @@ test('[T22] a rollout ends whichever of pods and sets the operator hears of firs
   }
 });
 
-test('[T58] a rollout goes on while another client writes to every pod each 10 ms', async () => {
+test('[cluster 58] a rollout goes on while another client writes to every pod each 10 ms', async () => {
   const { run } = await tellReference({
     ...fuzzed(reference, 3, millis(25)),
     name: 'conflict storm',

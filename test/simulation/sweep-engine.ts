@@ -119,7 +119,7 @@ export async function tellWith(fault: Fault, reference: Reference): Promise<Run>
 
 /** How the runs of one class went. */
 export interface Tally {
-  /** Such as `T53`. */
+  /** Such as `cluster 53`. */
   readonly test: string;
   runs: number;
   /** Texts for people, each with the command that tells the story again. */

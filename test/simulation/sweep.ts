@@ -133,7 +133,7 @@ function merge(tallies: readonly Tally[]): readonly Tally[] {
 }
 
 async function tellOrders(scenario: Scenario, seeds: number): Promise<Tally> {
-  const tally: Tally = { test: 'T59', runs: 0, failures: [] };
+  const tally: Tally = { test: 'cluster 59', runs: 0, failures: [] };
   for (let seed = 1; seed <= seeds; seed += 1) {
     const { run } = await tellReference(fuzzed(scenario, seed, seconds(0.2)));
     tally.runs += 1;

@@ -61,7 +61,7 @@ export class WebhookCaller {
     return this.#dialer.post({ address, serverName: host, port, path, body, ca, signal });
   }
 
-  /** A Service leads somewhere only as an ExternalName: there is no cluster network here (R0, D-31). */
+  /** A Service leads somewhere only as an ExternalName: there is no cluster network here (D-31). */
   #addressOf({ host, port, service }: WebhookTarget): { host: string; port: number } {
     if (service === undefined) return { host, port };
     const { namespace, name } = service;

@@ -30,7 +30,7 @@ export interface DelayOverride {
   readonly delays: Partial<Delays>;
 }
 
-/** The delays of KU-3. */
+/** How long a pod takes from one step of its life to the next (KU-3). */
 const defaultDelays: Delays = Object.freeze({
   stop: millis(100),
   bind: millis(100),

@@ -153,7 +153,7 @@ const refused: Record<string, { document: JsonValue; patch: JsonValue; code: num
   },
 };
 for (const [fact, { document, patch, code }] of Object.entries(refused)) {
-  test(`[T24] applyJsonPatch() ${fact} with ${code}`, () => {
+  test(`[cluster 24] applyJsonPatch() ${fact} with ${code}`, () => {
     assert.throws(
       () => applyJsonPatch(document, patch),
       (error) => error instanceof StatusError && error.code === code,

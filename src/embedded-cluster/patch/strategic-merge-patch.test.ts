@@ -156,7 +156,7 @@ const cases: Record<string, { object: JsonObject; patch: JsonObject; want: JsonO
   },
 };
 for (const [fact, { object, patch, want }] of Object.entries(cases)) {
-  test(`[T25] applyStrategicMergePatch() ${fact}`, () => {
+  test(`[cluster 25] applyStrategicMergePatch() ${fact}`, () => {
     assert.deepEqual(merged(object, patch), want);
   });
 }
@@ -188,7 +188,7 @@ test('applyStrategicMergePatch() takes __proto__ for a plain member', () => {
   assert.equal('y' in result, false);
 });
 
-test('[T25] a pod merges env of a container by name and owner references by uid', () => {
+test('[cluster 25] a pod merges env of a container by name and owner references by uid', () => {
   const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'u1' };
   const pod = {
     metadata: { name: 'web-0', ownerReferences: [owner] },
@@ -227,7 +227,7 @@ test('[T25] a pod merges env of a container by name and owner references by uid'
   });
 });
 
-test('[T25] a StatefulSet changes the image of one container of its template', () => {
+test('[cluster 25] a StatefulSet changes the image of one container of its template', () => {
   const containers = [
     { name: 'main', image: 'a:1', ports: [{ containerPort: 80 }] },
     { name: 'side', image: 'b:1' },

@@ -82,7 +82,7 @@ function scopeCauses(spec: JsonObject, old: JsonObject | undefined): readonly Ca
 function conversionCauses(spec: JsonObject): readonly Cause[] {
   const strategy = textAt(objectAt(spec, 'conversion'), 'strategy');
   if (strategy === 'None') return [];
-  // Refused rather than stored without effect: objects would be served wrongly (R0, CR-5).
+  // Refused rather than stored without effect: objects would be served wrongly (CR-5).
   const field = 'spec.conversion.strategy';
   return [
     forbiddenField(field, `the embedded cluster converts with "None" only: got "${strategy}"`),

@@ -35,7 +35,7 @@ const defaultedContainer = {
   terminationMessagePolicy: 'File',
 };
 
-test('[T27] a minimal pod is stored as a real API server stores it', () => {
+test('[cluster 27] a minimal pod is stored as a real API server stores it', () => {
   assert.deepEqual(created(podRow, minimalPod), {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -88,7 +88,7 @@ const minimalSet = {
   },
 };
 
-test('[T27] a minimal StatefulSet is stored as a real API server stores it', () => {
+test('[cluster 27] a minimal StatefulSet is stored as a real API server stores it', () => {
   assert.deepEqual(created(statefulSetRow, minimalSet), {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
@@ -146,14 +146,14 @@ const strategies: Record<string, { given: JsonObject | undefined; want: JsonObje
   'leaves OnDelete alone': { given: { type: 'OnDelete' }, want: { type: 'OnDelete' } },
 };
 for (const [fact, { given, want }] of Object.entries(strategies)) {
-  test(`[T27] updateStrategy ${fact}`, () => {
+  test(`[cluster 27] updateStrategy ${fact}`, () => {
     const spec = given === undefined ? {} : { updateStrategy: given };
     const set = created(statefulSetRow, { ...minimalSet, spec: { ...minimalSet.spec, ...spec } });
     assert.deepEqual(objectAt(set, 'spec')?.['updateStrategy'], want);
   });
 }
 
-test('[T27] containers, probes, ports, env and volumes get their defaults in a template too', () => {
+test('[cluster 27] containers, probes, ports, env and volumes get their defaults in a template too', () => {
   const spec = {
     containers: [
       {

@@ -143,7 +143,7 @@ function pathCauses(urlPath: string, path: string): readonly Cause[] {
 
 function conditionCauses(webhook: JsonObject, path: string): readonly Cause[] {
   if (listAt(webhook, 'matchConditions').length === 0) return [];
-  // Refused rather than stored without effect: the webhook would be called too often (R0, AD-3).
+  // Refused rather than stored without effect: the webhook would be called too often (AD-3).
   const detail = 'the embedded cluster evaluates no CEL expressions';
   return [forbiddenField(`${path}.matchConditions`, detail)];
 }
@@ -168,7 +168,7 @@ function reviewVersionCauses(webhook: JsonObject, path: string): readonly Cause[
     : [...each, invalidValue(path, given, `must include at least one of ${list}`)];
 }
 
-/** Only v1 is spoken here: a webhook that would be sent v1beta1 is refused (R0, AD-5). */
+/** Only v1 is spoken here: a webhook that would be sent v1beta1 is refused (AD-5). */
 function onlyBeta(versions: readonly string[], path: string): readonly Cause[] {
   const first = versions.find((version) => reviewVersions.includes(version));
   if (first === 'v1') return [];

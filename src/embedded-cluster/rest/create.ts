@@ -161,7 +161,7 @@ function withoutSystemFields({ row, namespace }: ApiCall['route'], object: JsonO
   return status === undefined ? complete : { ...complete, status };
 }
 
-/** Warnings for fields that are stored but do nothing here (R0). */
+/** Warnings for fields that are stored but do nothing here. */
 export function ineffectiveWarnings(fields: readonly string[]): readonly string[] {
   return fields.map((field) => `embedded cluster: ${field} is stored but has no effect`);
 }

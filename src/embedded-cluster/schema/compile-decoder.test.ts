@@ -27,7 +27,7 @@ test('decode() gives the very object back when all its fields are known', () => 
   assert.deepEqual(decoded.unknown, []);
 });
 
-test('[T26] decode() drops unknown fields and lists their paths', () => {
+test('[cluster 26] decode() drops unknown fields and lists their paths', () => {
   const typo: JsonObject = {
     ...set,
     spec: {

@@ -90,7 +90,7 @@ const intents: Record<string, BudgetCase> = {
     options: reviewed,
     want: [],
   },
-  'BUDG-1 passes an eviction of a pod that does not run (E5)': {
+  'BUDG-1 passes an eviction of a pod that does not run': {
     story: underBudget().turn(a0, { phase: 'Pending' }).remove(a0, drained),
     options: reviewed,
     want: [],
@@ -159,7 +159,7 @@ const releases: Record<string, BudgetCase> = {
     story: underBudget().gives([a0]).remove(a0).gone(a0).takesBack([a0]),
     want: ['BUDG-4'],
   },
-  'BUDG-4 flags a successor that is not ready (R3)': {
+  'BUDG-4 flags a successor that is not ready': {
     story: underBudget()
       .gives([a0])
       .remove(a0)

@@ -181,7 +181,7 @@ const limits: Record<string, BudgetCase> = {
 };
 
 const inPartitions: Record<string, BudgetCase> = {
-  'BUDG-2 passes several partitions of a zone (W11)': {
+  'BUDG-2 passes several partitions of a zone': {
     story: underBudget(partitions).gives([a0, a1, a2]),
     want: [],
   },

@@ -10,7 +10,7 @@ import type { DisruptionStatement } from '../statement.ts';
 import { Findings, type Invariant, type Violation } from './invariant.ts';
 import { type Knowledge, knownSince } from './knowledge.ts';
 
-/** What BUDG-2 needs. */
+/** What shows whether more was given away than a budget has (BUDG-2). */
 export interface ConservationOptions extends Knowledge {
   readonly budgets: BudgetHistory;
   readonly ours: (user: string) => boolean;

@@ -16,7 +16,7 @@ export interface DelayOptions {
 
 const NAME = 'rollout-mirror-replicas-from-resource-name';
 const KIND = 'rollout-mirror-replicas-from-resource-kind';
-/** For so long nobody can be expected to know that a pod was made anew (A of reliability §2). */
+/** For so long nobody can be expected to know that a pod was made anew (`A` of docs/rules/words.md). */
 const mostViewAge = seconds(10);
 
 /**

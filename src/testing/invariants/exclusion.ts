@@ -64,11 +64,11 @@ export class GroupExclusion implements Invariant {
   }
 }
 
-/** What EXCL-2 needs. */
+/** What shows whether the other zones were whole on a young view (EXCL-2). */
 export interface FreshExclusionOptions {
   readonly history: History;
   readonly disruptions: OwnDisruptions;
-  /** How old the state that a decision rests on may be when it is sent: A in reliability §2. */
+  /** How old the state that a decision rests on may be when it is sent: `A` of docs/rules/words.md. */
   readonly maxDecisionAge: Millis;
 }
 

@@ -7,8 +7,8 @@ import type { Call, Commit } from '#embedded-cluster/event-log.ts';
 import type { Removal, ScaleDown } from '../removal.ts';
 
 /**
- * The predicates of reliability §3 that are judged here; `D-7` is the statement of proof itself, `WRITES` is D-16, `RC-…` are rules of
- * spec rollout-groups, `SHOWN` is the second half of D-57, `D-36` is about pods whose budgets are unclear.
+ * The predicates of docs/rules/promises.md that are judged here; `D-7` is the statement of proof itself, `WRITES` is D-16, `RC-…` are rules of
+ * rollout groups, `SHOWN` is the second half of D-57, `D-36` is about pods whose budgets are unclear.
  */
 export type InvariantId =
   | 'EXCL-1'

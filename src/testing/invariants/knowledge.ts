@@ -8,7 +8,7 @@ export interface Knowledge {
   readonly history: History;
   /** As in `ShownOptions`; undefined: nobody can tell. */
   readonly by: Receipts | Millis | undefined;
-  /** How old what a decision rests on may be, whatever was shown: A in reliability §2. */
+  /** How old what a decision rests on may be, whatever was shown: `A` of docs/rules/words.md. */
   readonly maxDecisionAge: Millis;
 }
 

@@ -35,7 +35,7 @@ export class MaxUnavailable implements Invariant {
   }
 }
 
-/** What MAXU-2 rests on. */
+/** What shows how many were unavailable when it was decided (MAXU-2). */
 export interface FreshMaxUnavailableOptions extends Pick<Seen, 'stuckAfter'> {
   readonly history: History;
   readonly disruptions: OwnDisruptions;

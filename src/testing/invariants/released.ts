@@ -10,7 +10,7 @@ import type { Removal } from '../removal.ts';
 import { Findings, type Invariant, type Violation } from './invariant.ts';
 import { type Knowledge, knownSince } from './knowledge.ts';
 
-/** What BUDG-4 and BUDG-5 need. */
+/** What shows when something was given back, and what a retry was answered (BUDG-4, BUDG-5). */
 export interface ReleasedOptions extends Knowledge {
   readonly budgets: BudgetHistory;
   readonly ours: (user: string) => boolean;

@@ -7,12 +7,12 @@ import { type StatementBook, viewOf } from '../statement.ts';
 import { decisionAge } from './exclusion.ts';
 import { Findings, type Invariant, type Point, type Violation } from './invariant.ts';
 
-/** What REV-1 and REV-2 need. */
+/** What shows which pod was meant, and what revision it ran (REV-1, REV-2). */
 export interface RevisionOptions {
   readonly history: History;
   readonly statements: StatementBook;
   readonly ours: (user: string) => boolean;
-  /** A in reliability §2. */
+  /** `A` of docs/rules/words.md. */
   readonly maxDecisionAge: Millis;
 }
 

@@ -13,10 +13,10 @@ interface Count {
   readonly replicas: number;
 }
 
-/** What SCAL-1 is judged by. */
+/** What shows whether replicas were written within the rules (SCAL-1). */
 export interface ScalingOptions {
   readonly ours: (user: string) => boolean;
-  /** How old the count that a write rests on may be: A in reliability §2. */
+  /** How old the count that a write rests on may be: `A` of docs/rules/words.md. */
   readonly maxDecisionAge: Millis;
   /**
    * When the request of a commit was sent, where that is known: nobody calls back what a slow server, or one that gets it

@@ -12,7 +12,7 @@ import { Findings, type Invariant, type Point, type Violation } from './invarian
 import { domainMovedBy } from './movement.ts';
 import type { Telling } from './retold.ts';
 
-/** What LIVE-2 is judged by. */
+/** What shows whether a standstill was explained, and truly (LIVE-2). */
 export interface StallOptions {
   /** All that the operator said, in order of time. */
   readonly said: readonly StallStatement[];

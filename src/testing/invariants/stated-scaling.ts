@@ -14,7 +14,7 @@ export interface StatedScalingOptions {
   readonly disruptions: OwnDisruptions;
   /** Undefined where nobody knows what was delivered. */
   readonly receipts: Receipts | undefined;
-  /** A in reliability §2. */
+  /** `A` of docs/rules/words.md. */
   readonly maxDecisionAge: Millis;
 }
 

@@ -6,7 +6,7 @@ import { type History, viewAt } from '../history.ts';
 import type { Removal, ScaleDown } from '../removal.ts';
 import { Findings, type Invariant, type Violation } from './invariant.ts';
 
-/** What BUDG-1 needs. */
+/** What shows whether it was written before it was given (BUDG-1). */
 export interface StoredIntentOptions {
   readonly history: History;
   readonly budgets: BudgetHistory;
@@ -114,7 +114,7 @@ export class StoredIntent implements Invariant {
     );
   }
 
-  /** Whether somebody may have relied on `pod` until it went: it was available within the last minute, and none of E5. */
+  /** Whether somebody may have relied on `pod` until it went: it was available within the last minute, and not one that no budget counts on. */
   #hasServed({ uid, name, phase, controllerUid = '' }: PodFacts, commit: Commit): boolean {
     if (phase !== 'Running' && phase !== 'Unknown') return false;
     const { history } = this.#options;

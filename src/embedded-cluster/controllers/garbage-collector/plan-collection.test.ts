@@ -29,22 +29,25 @@ function plan(
 }
 
 const cases: Record<string, { readonly got: string; readonly want: string }> = {
-  '[T48] keeps what has an owner': { got: plan(['present']), want: 'keep' },
-  '[T48] keeps what never had one': { got: plan([]), want: 'keep' },
-  '[T48] deletes what has lost its owner': { got: plan(['gone']), want: 'delete Background' },
-  '[T48] deletes only when every owner is gone': {
+  '[cluster 48] keeps what has an owner': { got: plan(['present']), want: 'keep' },
+  '[cluster 48] keeps what never had one': { got: plan([]), want: 'keep' },
+  '[cluster 48] deletes what has lost its owner': {
+    got: plan(['gone']),
+    want: 'delete Background',
+  },
+  '[cluster 48] deletes only when every owner is gone': {
     got: plan(['gone', 'gone']),
     want: 'delete Background',
   },
-  '[T48] drops the reference to a gone owner while another stays': {
+  '[cluster 48] drops the reference to a gone owner while another stays': {
     got: plan(['gone', 'present']),
     want: 'drop u0',
   },
-  '[T48] deletes what a waiting owner waits for': {
+  '[cluster 48] deletes what a waiting owner waits for': {
     got: plan(['waiting']),
     want: 'delete Background',
   },
-  '[T48] waits in turn for its own dependents': {
+  '[cluster 48] waits in turn for its own dependents': {
     got: plan(['waiting'], { hasDependents: true }),
     want: 'delete Foreground',
   },

@@ -152,23 +152,23 @@ const rolling = (rollingUpdate: JsonObject): JsonObject => ({
 const onDelete = { updateStrategy: { type: 'OnDelete' } };
 
 const writeCases: Record<string, { readonly given: Given; readonly want: string }> = {
-  '[T30] creates only the lowest missing pod when ordered': {
+  '[cluster 30] creates only the lowest missing pod when ordered': {
     given: { pods: '', spec: ordered },
     want: '+0@db-new',
   },
-  '[T30] waits for the pod before when ordered': {
+  '[cluster 30] waits for the pod before when ordered': {
     given: { pods: '0+!', spec: ordered },
     want: '',
   },
-  '[T30] creates all in batches of 1, 2, 4 when parallel': {
+  '[cluster 30] creates all in batches of 1, 2, 4 when parallel': {
     given: { pods: '', spec: { ...parallel, replicas: 5 } },
     want: '+0@db-new | +1@db-new +2@db-new | +3@db-new +4@db-new',
   },
-  '[T31] does nothing when an ordered set is blocked by a broken pod': {
+  '[cluster 31] does nothing when an ordered set is blocked by a broken pod': {
     given: { pods: '0- 1- 2+!', spec: { template: templateOf('old') }, hasMaxUnavailable: false },
     want: '',
   },
-  '[T31] replaces the broken pod when parallel': {
+  '[cluster 31] replaces the broken pod when parallel': {
     given: {
       pods: '0- 1- 2+!',
       spec: { ...parallel, template: templateOf('old') },
@@ -178,41 +178,44 @@ const writeCases: Record<string, { readonly given: Given; readonly want: string 
   },
   'waits for a terminating pod when ordered': { given: { pods: '0+ 1+x 2-' }, want: '' },
   'deletes a failed pod and ends the ordered pass': { given: { pods: '0+ 1+F! 2-' }, want: '-1' },
-  '[T33] takes the highest condemned pod when ordered': {
+  '[cluster 33] takes the highest condemned pod when ordered': {
     given: { pods: '0+ 1+ 2+ 3+ 4+' },
     want: '-4',
   },
-  '[T33] waits for a condemned pod that terminates': {
+  '[cluster 33] waits for a condemned pod that terminates': {
     given: { pods: '0+ 1+ 2+ 3+ 4+x' },
     want: '',
   },
-  '[T33] waits while a lower condemned pod is unavailable': {
+  '[cluster 33] waits while a lower condemned pod is unavailable': {
     given: { pods: '0+ 1+ 2+ 3+! 4+!' },
     want: '',
   },
-  '[T33] takes the highest condemned pod when it is the only unavailable one': {
+  '[cluster 33] takes the highest condemned pod when it is the only unavailable one': {
     given: { pods: '0+ 1+ 2+ 3+ 4+!' },
     want: '-4',
   },
-  '[T33] scales down before it updates': { given: { pods: '0- 1- 2- 3-' }, want: '-3' },
-  '[T33] takes all condemned pods when parallel': {
+  '[cluster 33] scales down before it updates': { given: { pods: '0- 1- 2- 3-' }, want: '-3' },
+  '[cluster 33] takes all condemned pods when parallel': {
     given: { pods: '0+ 1+ 2+ 3+ 4+', spec: parallel },
     want: '-4 -3',
   },
-  '[T34] deletes nothing for OnDelete': { given: { pods: '0- 1- 2-', spec: onDelete }, want: '' },
-  '[T34] creates at the update revision for OnDelete': {
+  '[cluster 34] deletes nothing for OnDelete': {
+    given: { pods: '0- 1- 2-', spec: onDelete },
+    want: '',
+  },
+  '[cluster 34] creates at the update revision for OnDelete': {
     given: { pods: '0- 2-', spec: onDelete },
     want: '+1@db-new',
   },
-  '[T35] updates only at and above the partition': {
+  '[cluster 35] updates only at and above the partition': {
     given: { pods: '0- 1- 2-', spec: rolling({ partition: 2 }) },
     want: '-2',
   },
-  '[T35] returns a pod below the partition at the old revision': {
+  '[cluster 35] returns a pod below the partition at the old revision': {
     given: { pods: '0- 2+', spec: rolling({ partition: 2 }) },
     want: '+1@db-old',
   },
-  '[T35] compares the partition with the index, not the ordinal': {
+  '[cluster 35] compares the partition with the index, not the ordinal': {
     given: { pods: '5- 6- 7-', spec: { ...rolling({ partition: 2 }), ordinals: { start: 5 } } },
     want: '-7',
   },
@@ -224,31 +227,31 @@ const writeCases: Record<string, { readonly given: Given; readonly want: string 
     },
     want: '+1@db-old',
   },
-  '[T37] updates one, the highest, without maxUnavailable': {
+  '[cluster 37] updates one, the highest, without maxUnavailable': {
     given: { pods: '0- 1- 2-', hasMaxUnavailable: false },
     want: '-2',
   },
-  '[T37] ignores maxUnavailable where the version lacks it': {
+  '[cluster 37] ignores maxUnavailable where the version lacks it': {
     given: { pods: '0- 1- 2-', spec: rolling({ maxUnavailable: 2 }), hasMaxUnavailable: false },
     want: '-2',
   },
-  '[T37] updates two with maxUnavailable 2': {
+  '[cluster 37] updates two with maxUnavailable 2': {
     given: { pods: '0- 1- 2-', spec: rolling({ maxUnavailable: 2 }) },
     want: '-2 | -1',
   },
-  '[T37] rounds 50 % of three pods down to one': {
+  '[cluster 37] rounds 50 % of three pods down to one': {
     given: { pods: '0- 1- 2-', spec: rolling({ maxUnavailable: '50%' }) },
     want: '-2',
   },
-  '[T37] counts at least one for a small percentage': {
+  '[cluster 37] counts at least one for a small percentage': {
     given: { pods: '0- 1- 2-', spec: rolling({ maxUnavailable: '10%' }) },
     want: '-2',
   },
-  '[T37] counts unavailable pods of all places': {
+  '[cluster 37] counts unavailable pods of all places': {
     given: { pods: '0-! 1- 2-', spec: { ...parallel, ...rolling({ maxUnavailable: 2 }) } },
     want: '-2',
   },
-  '[T37] leaves an unavailable old pod alone when the budget is spent': {
+  '[cluster 37] leaves an unavailable old pod alone when the budget is spent': {
     given: { pods: '0- 1-! 2-', spec: parallel },
     want: '',
   },
@@ -275,7 +278,7 @@ for (const [fact, { given, want }] of Object.entries(writeCases)) {
   });
 }
 
-test('planStatefulSet() [T36] counts a terminating ready pod as ready, not as updated', () => {
+test('planStatefulSet() [cluster 36] counts a terminating ready pod as ready, not as updated', () => {
   const { status } = plan({ pods: '0+ 1+ 2+x' });
   assert.deepEqual(
     [status.replicas, status.readyReplicas, status.availableReplicas, status.updatedReplicas],
@@ -288,7 +291,7 @@ const boundaryCases: Record<string, { readonly now: Instant; readonly available:
   'available right after minReadySeconds': { now: instant(T0 + 10_001), available: 3 },
 };
 for (const [fact, { now, available }] of Object.entries(boundaryCases)) {
-  test(`planStatefulSet() [T36] counts pods ${fact}`, () => {
+  test(`planStatefulSet() [cluster 36] counts pods ${fact}`, () => {
     const result = plan({ pods: '0+ 1+ 2+', spec: { minReadySeconds: 10 }, now });
     assert.equal(result.status.availableReplicas, available);
   });
@@ -299,16 +302,16 @@ test('planStatefulSet() looks again after minReadySeconds while pods are not ava
   assert.equal(result.requeueAfter, 10_000);
 });
 
-test('planStatefulSet() [T35] promotes when all pods are updated and ready', () => {
+test('planStatefulSet() [cluster 35] promotes when all pods are updated and ready', () => {
   assert.equal(plan({ pods: '0+ 1+ 2+' }).status.currentRevision, 'db-new');
 });
 
-test('planStatefulSet() [T35] does not promote while a partition keeps old pods', () => {
+test('planStatefulSet() [cluster 35] does not promote while a partition keeps old pods', () => {
   const { status } = plan({ pods: '0- 1- 2+', spec: rolling({ partition: 2 }) });
   assert.equal(status.currentRevision, 'db-old');
 });
 
-test('planStatefulSet() [T34] never promotes for OnDelete', () => {
+test('planStatefulSet() [cluster 34] never promotes for OnDelete', () => {
   assert.equal(plan({ pods: '0+ 1+ 2+', spec: onDelete }).status.currentRevision, 'db-old');
 });
 
@@ -320,7 +323,7 @@ test('planStatefulSet() reuses the newest revision with the same data', () => {
   assert.equal(plan({ pods: '0+ 1+ 2+' }).revision, undefined);
 });
 
-test('planStatefulSet() [T37] raises an older revision with the same data, under its name', () => {
+test('planStatefulSet() [cluster 37] raises an older revision with the same data, under its name', () => {
   const result = plan({ pods: '0+ 1+ 2+', spec: { template: templateOf('old') } });
   assert.deepEqual(result.revision, { kind: 'raise-revision', name: 'db-old', revision: 3 });
   assert.equal(result.status.updateRevision, 'db-old');
@@ -341,7 +344,7 @@ test('planStatefulSet() names a revision otherwise after a collision', () => {
   assert.notEqual(first, second);
 });
 
-test('planStatefulSet() [T37] drops the oldest revisions beyond the limit, never one in use', () => {
+test('planStatefulSet() [cluster 37] drops the oldest revisions beyond the limit, never one in use', () => {
   const revisions = [
     revisionObject('db-a', 'a', 1),
     revisionObject('db-old', 'old', 2),
