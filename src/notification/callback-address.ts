@@ -57,6 +57,8 @@ const wrapping: readonly Network[] = [
   { bytes: groups(0, 0, 0, 0, 0xffff, 0), bits: 96 },
   // Translated on the way (NAT64), 64:ff9b::/96 (RFC 6052).
   { bytes: groups(0x0064, 0xff9b, 0, 0, 0, 0), bits: 96 },
+  // The same within one network, 64:ff9b:1::/96 (RFC 8215).
+  { bytes: groups(0x0064, 0xff9b, 1, 0, 0, 0), bits: 96 },
   // 6to4, 2002::/16 (RFC 3056).
   { bytes: groups(0x2002), bits: 16 },
   // Compatible, ::/96 (RFC 4291); :: and ::1 are met before.

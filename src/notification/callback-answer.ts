@@ -68,8 +68,8 @@ export interface TemporaryFailure {
   readonly retryAfter?: Millis;
 }
 
-/** Longer waits that a receiver asks for are cut to this (E-9). */
-const longestRetryAfter = minutes(10);
+/** Longer waits that a receiver asks for are cut to this (E-9); no next attempt lies further ahead. */
+export const longestRetryAfter = minutes(10);
 /** It has the callback already: that of an attempt whose answer got lost. */
 const alreadyKnown = 409;
 /** Below 500, and to be tried again (E-9). */

@@ -91,6 +91,19 @@ test('parseStatefulsetRollout() calls a webhook as it stands, and signs with its
   });
 });
 
+test('parseStatefulsetRollout() puts the path of a stage in front of what stands behind a "?" (E-2)', () => {
+  const urls: Readonly<Record<string, string>> = {
+    'https://a': 'https://a/v1/stages/b/callback',
+    'https://a/x/': 'https://a/x/v1/stages/b/callback',
+    'https://a?y=1': 'https://a/v1/stages/b/callback?y=1',
+    'https://a/x/?y=?/': 'https://a/x/v1/stages/b/callback?y=?/',
+  };
+  for (const [bapiUrl, url] of Object.entries(urls)) {
+    const read = parsed({ ...bare, bapi: { bapiUrl, stageId: 'b' } });
+    assert.equal(read.kind === 'valid' && read.value.callback?.url, url);
+  }
+});
+
 describe('parseStatefulsetRollout() refuses', () => {
   const strategy = (type: string): JsonObject => ({
     ...carried,

@@ -72,8 +72,10 @@ export function callbackOf(
 function stageOf(bapi: JsonObject, fields: RolloutFields): CallbackTarget {
   const base = fields.required(bapi, 'spec.bapi.bapiUrl', urlRule);
   const stageId = fields.required(bapi, 'spec.bapi.stageId', stageRule);
-  const url = `${base.replace(/\/$/, '')}/v1/stages/${encodeURIComponent(stageId)}/callback`;
-  return { url, stageId };
+  // What stands behind a "?" stays there: appended to it, the path would be none.
+  const [place = '', ...query] = base.split(/(?=\?)/);
+  const path = `/v1/stages/${encodeURIComponent(stageId)}/callback`;
+  return { url: `${place.replace(/\/$/, '')}${path}${query.join('')}`, stageId };
 }
 
 /** Returns what service discovery must say of pods, if anything. */

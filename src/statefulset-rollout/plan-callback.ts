@@ -1,9 +1,17 @@
+import { type Instant, seconds } from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
-import type { CallbackVerdict, NextAttempt } from '#notification/callback-answer.ts';
+import {
+  type CallbackVerdict,
+  longestRetryAfter,
+  type NextAttempt,
+} from '#notification/callback-answer.ts';
 import type { CallbackTarget } from './api.ts';
 import { type CallbackProgress, noCallback } from './callback-progress.ts';
 import { because, type RolloutPass, type Step } from './plan-outcome.ts';
 import type { RolloutProgress } from './progress.ts';
+
+/** Times are stored to the second. */
+const storedTo = seconds(1);
 
 /** The outcome is known: whoever asked for it is told, and then nothing is left to do. */
 export function planEnd(pass: RolloutPass): Step {
@@ -12,7 +20,7 @@ export function planEnd(pass: RolloutPass): Step {
   const callback = openCallback(progress, spec.callback);
   if (callback === undefined) return ended(pass);
   const { nextAttempt, message } = callback;
-  if (nextAttempt !== undefined && nextAttempt > now) {
+  if (nextAttempt !== undefined && isAhead(nextAttempt, now)) {
     const text = `the receiver of the callback was not told: ${message}; it is called again at ${formatUtcSeconds(nextAttempt)}`;
     return {
       phase: 'CallingBack',
@@ -27,6 +35,11 @@ export function planEnd(pass: RolloutPass): Step {
     action: { kind: 'call-back' },
     changes: { ...changes, callback },
   };
+}
+
+/** A time that no wait of ours leads to was written under a clock that has gone back since: it counts as now. */
+function isAhead(nextAttempt: Instant, now: Instant): boolean {
+  return nextAttempt > now && nextAttempt - now <= longestRetryAfter + storedTo;
 }
 
 /** Whether somebody asks how a rollout ended that has ended: another stage than the one that was told. */

@@ -6,10 +6,12 @@ import { minutes, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { CallbackOutcome } from '#notification/callback-answer.ts';
 import { answered } from '#testing/fake-receiver.ts';
+import { SkewedClock } from '#testing/skewed-clock.ts';
 import { PercentStage } from './percent-stage.ts';
 
 const namespace = 'demo';
 const bapi = { bapiUrl: 'https://deploys.example', stageId: 'stage-1' };
+const day = minutes(24 * 60);
 const late: CallbackOutcome = { kind: 'timed-out', why: 'no whole answer within 10000 ms' };
 
 /** Has a receiver answer the next calls after `wait` seconds each. */
@@ -122,5 +124,20 @@ test('a rollout that is begun again as it was before is told again', async () =>
     receiver.calls.map(({ told }) => told['percentRequested']),
     [50, 50],
   );
+  await opened.close();
+});
+
+test('a clock that goes back by a day keeps no callback for a day', async () => {
+  const opened = await PercentStage.open();
+  const { env, receiver } = opened;
+  const clock = new SkewedClock(env.clock);
+  clock.step(day);
+  opened.start(clock);
+  receiver.answers.push(answered(503));
+  await opened.create('db:1', { bapi });
+  await opened.until('it waits', () => opened.reason().startsWith('AwaitingCallback'));
+  clock.step(minutes(-24 * 60));
+  await opened.ended();
+  assert.equal(receiver.calls.length, 2);
   await opened.close();
 });
