@@ -1,5 +1,6 @@
 import { setRef } from '#control/refs.ts';
 import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
+import { largestSet } from '#statefulset/parse-ordinal.ts';
 import type { BecauseRollout } from './plan-decision.ts';
 import { because, failing, type RolloutPass, type Step } from './plan-outcome.ts';
 import { planRolling } from './plan-rolling.ts';
@@ -15,6 +16,8 @@ export function planSet(pass: RolloutPass): Step {
     const message = `spec.statefulset.metadata.namespace must be ${resource.namespace}, where the resource is: got ${namespace}`;
     return failing('NamespaceMismatch', message);
   }
+  const tooLarge = tooLargeOf(pass);
+  if (tooLarge !== undefined) return failing('SetTooLarge', tooLarge.message);
   if (owner !== undefined) return failing('StatefulSetOwnedByOther', `${name} belongs to ${owner}`);
   const contest = contestOf(snapshot);
   if (contest !== undefined) return { phase: phaseOf(pass), because: contest };
@@ -44,6 +47,14 @@ export function contestOf({
     return because('ConflictingOwners', message);
   }
   return unknownOwners === undefined ? undefined : because('ViewNotFresh', unknownOwners);
+}
+
+/** Returns why the set does not get as many pods as are wanted: a list of their names would take all the memory there is. */
+export function tooLargeOf({ spec }: Pick<RolloutPass, 'spec'>): BecauseRollout | undefined {
+  const { name, replicas = 1 } = spec.set;
+  if (replicas <= largestSet) return undefined;
+  const message = `${name} is to have ${replicas} replicas, and no set of more than ${largestSet} is rolled out`;
+  return because('SetTooLarge', message);
 }
 
 /** Where it stands already. */

@@ -8,7 +8,7 @@ import { withDiscovered } from './plan-discovery.ts';
 import { because, planOf, type RolloutPass, type Step } from './plan-outcome.ts';
 import { planPinAtRest } from './plan-pin-switch.ts';
 import { unpinnedIn } from './plan-rolling.ts';
-import { contestOf, planScale, planSet } from './plan-set.ts';
+import { contestOf, planScale, planSet, tooLargeOf } from './plan-set.ts';
 import { isTerminal, noProgress, type RolloutProgress } from './progress.ts';
 import type { RolledSet, RolloutSnapshot, WantedRollout } from './snapshot.ts';
 
@@ -171,6 +171,8 @@ function planEnded(pass: RolloutPass): Step {
 function planEdited(pass: RolloutPass, target: RolledSet, rest: Step): Step {
   const { resource, comparison } = pass.snapshot;
   if (resource.generation <= resource.observedGeneration) return rest;
+  const tooLarge = tooLargeOf(pass);
+  if (tooLarge !== undefined) return { ...rest, because: tooLarge };
   if (comparison.kind === 'unread') {
     const text = `reading ${target.set.name} as it is now`;
     return { ...rest, because: because('AwaitingComparison', text), action: { kind: 'compare' } };
