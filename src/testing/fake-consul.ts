@@ -4,10 +4,13 @@ import { seconds } from '#base/units.ts';
 import type { Consul, ConsulAnswer, ConsulAsking, ConsulQuestion } from '#check/consul.ts';
 import type { OwnToken } from '#check/consul-tokens.ts';
 import type { ServiceInstance } from '#check/parse-consul.ts';
+import { type CallFate, never } from './call-fate.ts';
 
 /** Consul in virtual time: what a test says, and blocking questions. */
 export class FakeConsul {
   readonly questions: ConsulQuestion[] = [];
+  /** Asked of each call before it leaves what becomes of it. */
+  intercept: () => CallFate = () => undefined;
   readonly #clock: Clock;
   readonly #services = new Map<string, Map<string, ServiceInstance>>();
   readonly #waiting = new Set<() => void>();
@@ -66,7 +69,10 @@ export class FakeConsul {
   }
 
   async #ask(question: ConsulQuestion, { index, signal }: ConsulAsking): Promise<ConsulAnswer> {
+    const fate = this.intercept();
+    if (fate === 'not-sent') return never();
     this.questions.push(question);
+    if (fate === 'not-answered') return never();
     if (this.#trouble === undefined && index >= this.#index) await this.#change(signal);
     if (this.#trouble !== undefined) return this.#trouble;
     const instances = [...(this.#services.get(question.service)?.values() ?? [])];

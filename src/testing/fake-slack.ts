@@ -1,6 +1,7 @@
 import { type Monotonic, seconds } from '#base/units.ts';
 import type { SlackCall, SlackResult } from '#notification/slack-call.ts';
 import type { SlackClient } from '#notification/slack-client.ts';
+import { type CallFate, never } from './call-fate.ts';
 import { blockProblems, lengthOf } from './slack-limits.ts';
 
 /** A call that came, and when. */
@@ -21,6 +22,8 @@ export class FakeSlack implements Pick<SlackClient, 'send' | 'close'> {
   readonly calls: SentCall[] = [];
   /** Of the next calls, in order; a promise is answered late. */
   readonly answers: (SlackResult | Promise<SlackResult>)[] = [];
+  /** Asked of each call before it leaves what becomes of it. */
+  intercept: () => CallFate = () => undefined;
   readonly #now: () => Monotonic;
   /** Messages that were posted, by their `ts`. */
   readonly #standing = new Set<string>();
@@ -30,18 +33,20 @@ export class FakeSlack implements Pick<SlackClient, 'send' | 'close'> {
   }
 
   async send(call: SlackCall): Promise<SlackResult> {
+    const fate = this.intercept();
+    if (fate === 'not-sent') return never();
     const ts = `1700000000.${String(this.calls.length).padStart(6, '0')}`;
     const told = this.answers.shift();
     const refusal = this.#refusalOf(call);
     this.calls.push({ call, at: this.#now() });
-    if (told !== undefined) return this.#noted(await told);
-    if (refusal !== undefined) return refusal;
-    return this.#noted({ kind: 'ok', channel, ts: call.kind === 'update' ? call.ts : ts });
+    const usual = { kind: 'ok', channel, ts: call.kind === 'update' ? call.ts : ts } as const;
+    const result = told === undefined ? (refusal ?? usual) : await told;
+    this.#note(result);
+    return fate === 'not-answered' ? never() : result;
   }
 
-  #noted(result: SlackResult): SlackResult {
+  #note(result: SlackResult): void {
     if (result.kind === 'ok') this.#standing.add(result.ts);
-    return result;
   }
 
   #refusalOf(call: SlackCall): SlackResult | undefined {

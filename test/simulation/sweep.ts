@@ -8,6 +8,12 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { errorOf } from '#base/error-of.ts';
 import { seconds } from '#base/units.ts';
+import {
+  deathName,
+  percentDeaths,
+  percentStories,
+  percentTold,
+} from '../integration/percent-sweep.ts';
 import { failureText } from './compare-runs.ts';
 import { faultName } from './fault-name.ts';
 import { fuzzed } from './fuzz.ts';
@@ -15,9 +21,11 @@ import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 import { sweep, type Tally, tellReference } from './sweep-engine.ts';
 
+const percentNames = Object.keys(percentStories);
+
 const usage = `usage: npm run sweep -- [--scenario NAME] [--fault NAME] [--list] [--seeds N] [--threads N]
 
-  --scenario  one of: ${scenarios.map(({ name }) => name).join(', ')}; default all
+  --scenario  one of: ${[...scenarios.map(({ name }) => name), ...percentNames].join(', ')}; default all
   --fault     only this fault, with the log of the operators
   --list      print the names of the faults of a scenario, run nothing else
   --seeds     orders of events to try besides the faults; default 50
@@ -54,13 +62,18 @@ async function main(options: Options): Promise<number> {
   const chosen = scenarios.filter(
     ({ name }) => options.scenario === undefined || options.scenario === name,
   );
-  if (chosen.length === 0) throw new Error(`There is no scenario "${options.scenario}"\n${usage}`);
+  const percents = percentNames.filter(
+    (name) => options.scenario === undefined || options.scenario === name,
+  );
+  if (chosen.length + percents.length === 0)
+    throw new Error(`There is no scenario "${options.scenario}"\n${usage}`);
   let failed = 0;
   for (const scenario of chosen) {
     if (options.list) failed += await list(scenario);
     else if (options.fault === undefined) failed += await tellAll(scenario, options);
     else failed += await replay(scenario, options.fault);
   }
+  for (const name of percents) failed += await tellPercent(name, options);
   return failed;
 }
 
@@ -68,6 +81,25 @@ async function list(scenario: Scenario): Promise<number> {
   const { faults } = await tellReference(scenario);
   for (const fault of faults) print(`${fault.test} ${faultName(fault)}`);
   return 0;
+}
+
+/** StatefulsetRollouts have a stage of their own: each write and each call of the operator is where it is killed. */
+async function tellPercent(name: string, { list: isList, fault }: Options): Promise<number> {
+  const startedAt = performance.now();
+  const all = await percentDeaths(name);
+  const deaths = all.filter((death) => fault === undefined || deathName(death) === fault);
+  let failed = 0;
+  for (const death of deaths) {
+    if (isList) print(deathName(death));
+    const faults = isList ? [] : await percentTold(name, death);
+    if (faults.length > 0) failed += 1;
+    for (const each of faults) {
+      print(`${each}\n  npm run sweep -- --scenario ${name} --fault "${deathName(death)}"`);
+    }
+  }
+  const took = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  if (!isList) print(`${name}: ${deaths.length - failed}/${deaths.length} in ${took} s`);
+  return failed;
 }
 
 async function replay(scenario: Scenario, name: string): Promise<number> {
