@@ -34,7 +34,8 @@ export function planStatefulsetRollout(snapshot: RolloutSnapshot, now: Instant):
     const message = spec.kind === 'invalid' ? problemText(spec.problem) : 'the spec cannot be read';
     return planOf(progress, invalidSpec(progress, message, now));
   }
-  const seen = withDiscovered(withEvictions(progress, snapshot), snapshot.discovery);
+  const known = withPastEviction(withEvictions(progress, snapshot), now);
+  const seen = withDiscovered(known, snapshot.discovery);
   const pass: RolloutPass = { snapshot, spec: spec.value, progress: seen, now };
   if (wanted.key !== progress.key) {
     const first = begun(pass, wanted);
@@ -49,6 +50,14 @@ function withEvictions(progress: RolloutProgress, { evictions }: RolloutSnapshot
   const at = evictions?.acceptedAt;
   if (at === undefined || (progress.lastProgress ?? 0) >= at) return progress;
   return { ...progress, lastProgress: at, pausedSinceProgress: millis(0) };
+}
+
+/** A clock that was set back leaves the last eviction ahead: for all that is known it was just now. */
+function withPastEviction(progress: RolloutProgress, now: Instant): RolloutProgress {
+  const { lastEviction } = progress;
+  return lastEviction === undefined || lastEviction <= now
+    ? progress
+    : { ...progress, lastEviction: now };
 }
 
 function progressIn({ progress }: RolloutPass, { phase }: Step): RolloutProgress {

@@ -9,7 +9,7 @@ import type { CallbackCalls } from './callback-calls.ts';
 import type { RolloutView } from './parse-resource.ts';
 import { isDisruptive } from './plan-decision.ts';
 import { isVersionNeeded } from './plan-pin-switch.ts';
-import { type RolloutActionPorts, RolloutActions } from './rollout-actions.ts';
+import { type RolloutActionPorts, RolloutActions, type WorldAction } from './rollout-actions.ts';
 import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
 import type { RolloutWitness } from './rollout-witness.ts';
@@ -82,7 +82,10 @@ export class RolloutPassRun {
   }: RolloutMoment): RolloutPassEnd | undefined {
     const { unseenSets, unseenRollouts } = this.#ports;
     const { target } = snapshot;
-    const unseen = unseenRollouts.of(rollout.uid) ?? (target && unseenSets.of(target.set.uid));
+    const unseen =
+      unseenRollouts.of(rollout.uid) ??
+      unseenSets.of(rollout.uid) ??
+      (target && unseenSets.of(target.set.uid));
     if (unseen === undefined) return undefined;
     const left = unseen.answeredAt + patience - monotonic;
     if (left > 0) {
@@ -133,15 +136,39 @@ export class RolloutPassRun {
         return this.#callBack(moment, signal);
       default:
         // Decided, stored, done: whoever comes after this process knows what may be under way.
-        await this.#storeNow(moment, signal);
-        await this.#actions.carryOut(action, moment, signal);
-        return this.#ended(moment, at(moment));
+        return this.#act(action, moment, signal);
     }
+  }
+
+  /** Decided, stored, done: whoever comes after this process knows what may be under way. */
+  async #act(
+    action: WorldAction,
+    moment: ShownMoment,
+    signal: AbortSignal,
+  ): Promise<RolloutPassEnd> {
+    const { rollout, status, now } = moment;
+    const missing = this.#ports.writes.missing(rollout, status);
+    if (missing.kind === 'contested') {
+      const requeue = { kind: 'at', at: after(now, missing.in) } as const;
+      return { kind: 'ended', rollout, holds: [contested], requeue };
+    }
+    await this.#storeNow(moment, signal);
+    await this.#actions.carryOut(action, moment, signal);
+    return this.#ended(moment, at(moment));
   }
 
   #ended(moment: ShownMoment, requeue: Requeue): RolloutPassEnd {
     this.#ports.slack.show(moment);
-    return { kind: 'ended', rollout: moment.rollout, holds: toldHolds(moment), requeue };
+    const due = sooner(requeue, this.#unansweredUntil(moment));
+    return { kind: 'ended', rollout: moment.rollout, holds: toldHolds(moment), requeue: due };
+  }
+
+  /** When a request for a pod that had no answer counts for nothing any more: nothing else tells of that. */
+  #unansweredUntil({ snapshot, now, monotonic }: RolloutMoment): Requeue {
+    const uids = new Set(snapshot.target?.pods.map(({ uid }) => uid));
+    const horizon = this.#ports.open.nextHorizon(({ uid }) => uids.has(uid));
+    if (horizon === undefined) return { kind: 'await-change' };
+    return { kind: 'at', at: after(now, millis(Math.max(0, horizon - monotonic))) };
   }
 
   /** Told, and then stored: who was told twice knows it by the key of the outcome (E-14). */
@@ -181,7 +208,7 @@ export class RolloutPassRun {
     const { rollout, plan, now, status } = moment;
     const missing = this.#ports.writes.missing(rollout, status);
     if (missing.kind === 'nothing') return plan.requeue;
-    if (missing.kind === 'later') {
+    if (missing.kind !== 'now') {
       return sooner(plan.requeue, { kind: 'at', at: after(now, missing.in) });
     }
     await this.#write(moment, signal);
@@ -224,6 +251,12 @@ export class RolloutPassRun {
     }
   }
 }
+
+const contested = {
+  reason: 'DecisionContested',
+  message:
+    'the same was decided within the last second, and somebody else changes the status or the StatefulSet back; it is decided once a second',
+} as const;
 
 /** It is looked again at once, or as soon as what was written shows. */
 function at({ now }: RolloutMoment): Requeue {

@@ -35,6 +35,7 @@ export const rolloutReasons: Readonly<
     | RolloutReason
     | NoticeReason
     | 'AwaitingOwnWrite'
+    | 'DecisionContested'
     | 'SemanticDiffIgnored'
     | 'PartialRolloutAging',
     ReasonEntry
@@ -150,6 +151,10 @@ export const rolloutReasons: Readonly<
   ViewNotFresh: hold(
     'The view of the set and its pods cannot be proven to be at most 10 s old.',
     'Look whether the API server answers lists and watches of this operator.',
+  ),
+  DecisionContested: hold(
+    'Somebody else changes the status, or the StatefulSet, back as soon as it is stored.',
+    'Look into managedFields who writes it, and let one of both write.',
   ),
   AwaitingOwnWrite: hold(
     'A write of this operator is not shown by its watch yet.',

@@ -25,9 +25,20 @@ export type MissingStatus =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'now' }
   /** No decision rests on what has changed: it is stored no more than once a second. */
-  | { readonly kind: 'later'; readonly in: Millis };
+  | { readonly kind: 'later'; readonly in: Millis }
+  /** The same was stored a moment ago, and somebody else has changed it back: what follows from it waits as well. */
+  | { readonly kind: 'contested'; readonly in: Millis };
+
+/** A decision that was stored. */
+interface StoredDecision {
+  readonly text: string;
+  readonly at: Monotonic;
+}
 
 const viewsAfter = seconds(1);
+/** So soon the same decision is stored again, of so many that are remembered. */
+const againAfter = seconds(1);
+const mostRemembered = 8;
 const type = resourceTypes.statefulsetRollouts;
 
 /** Writes StatefulsetRollouts: their finalizer and their status, each only to the version that was read. */
@@ -35,6 +46,8 @@ export class RolloutWrites {
   readonly #ports: RolloutWritePorts;
   /** When the status was stored last, by uid. */
   readonly #storedAt = new Map<string, Monotonic>();
+  /** By uid; the newest last. */
+  readonly #decisions = new Map<string, readonly StoredDecision[]>();
 
   constructor(ports: RolloutWritePorts) {
     this.#ports = ports;
@@ -44,10 +57,20 @@ export class RolloutWrites {
   missing({ uid, writtenStatus }: RolloutView, status: JsonObject): MissingStatus {
     const wanted = plain(status);
     if (isDeepStrictEqual(lasting(wanted), lasting(writtenStatus))) return { kind: 'nothing' };
-    if (!isDeepStrictEqual(deciding(wanted), deciding(writtenStatus))) return { kind: 'now' };
+    const decision = deciding(wanted);
+    if (!isDeepStrictEqual(decision, deciding(writtenStatus))) {
+      const wait = this.#contestedFor(uid, JSON.stringify(decision));
+      return wait > 0 ? { kind: 'contested', in: millis(wait) } : { kind: 'now' };
+    }
     const storedAt = this.#storedAt.get(uid);
     const left = storedAt === undefined ? 0 : storedAt + viewsAfter - this.#ports.clock.monotonic();
     return left > 0 ? { kind: 'later', in: millis(left) } : { kind: 'now' };
+  }
+
+  /** How long a decision is not stored again that was stored a moment ago, and does not stand there any more. */
+  #contestedFor(uid: string, decision: string): number {
+    const before = this.#decisions.get(uid)?.find(({ text }) => text === decision);
+    return before === undefined ? 0 : before.at + againAfter - this.#ports.clock.monotonic();
   }
 
   /** Stores `status`, if `rollout` is still what was read. @throws what the request fails with */
@@ -66,7 +89,11 @@ export class RolloutWrites {
     };
     const write = { body, subresource: 'status', ...this.#whileLeading(signal) } as const;
     const stored = await client.replace(type, { namespace, name }, write);
-    this.#storedAt.set(uid, clock.monotonic());
+    const at = clock.monotonic();
+    this.#storedAt.set(uid, at);
+    const text = JSON.stringify(deciding(plain(status)));
+    const others = this.#decisions.get(uid)?.filter((each) => each.text !== text) ?? [];
+    this.#decisions.set(uid, [...others, { text, at }].slice(-mostRemembered));
     unseenRollouts.answered(uid, stored.metadata.resourceVersion);
   }
 
@@ -98,6 +125,7 @@ export class RolloutWrites {
 
   forget(uid: string): void {
     this.#storedAt.delete(uid);
+    this.#decisions.delete(uid);
   }
 }
 

@@ -57,7 +57,8 @@ export class SetWrites {
     const options = this.#options('creating statefulset', spec.set.name, sending);
     const body = { ...set, metadata };
     const stored = await client.create(type, { namespace }, { body, ...options });
-    unseenSets.answered(stored.metadata.uid, stored.metadata.resourceVersion);
+    // By the resource: while the set does not show, nobody knows its uid.
+    unseenSets.answered(uid, stored.metadata.resourceVersion);
   }
 
   /** Makes the set as it is wanted, if it is still as it was compared. @throws what the request fails with */
