@@ -135,7 +135,6 @@ export class RolloutPassRun {
       case 'call-back':
         return this.#callBack(moment, signal);
       default:
-        // Decided, stored, done: whoever comes after this process knows what may be under way.
         return this.#act(action, moment, signal);
     }
   }
@@ -152,7 +151,7 @@ export class RolloutPassRun {
       const requeue = { kind: 'at', at: after(now, missing.in) } as const;
       return { kind: 'ended', rollout, holds: [contested], requeue };
     }
-    await this.#storeNow(moment, signal);
+    if (missing.kind !== 'nothing') await this.#write(moment, signal);
     await this.#actions.carryOut(action, moment, signal);
     return this.#ended(moment, at(moment));
   }

@@ -91,7 +91,7 @@ export class RolloutWrites {
     const stored = await client.replace(type, { namespace, name }, write);
     const at = clock.monotonic();
     this.#storedAt.set(uid, at);
-    const text = JSON.stringify(deciding(plain(status)));
+    const text = JSON.stringify(deciding(status));
     const others = this.#decisions.get(uid)?.filter((each) => each.text !== text) ?? [];
     this.#decisions.set(uid, [...others, { text, at }].slice(-mostRemembered));
     unseenRollouts.answered(uid, stored.metadata.resourceVersion);

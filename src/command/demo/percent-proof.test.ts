@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
-import { instant } from '#base/units.ts';
-import type { Commit } from '#embedded-cluster/event-log.ts';
+import { PodCommits } from '#testing/pod-commits.ts';
 import { PercentProof } from './percent-proof.ts';
 
 /** Pods `db-0`…`db-3`, of which two may be away. */
 class Play {
   readonly proof = new PercentProof({ set: 'db', replicas: 4, maxUnavailable: 2 });
-  readonly #pods = new Map<string, JsonObject>();
+  readonly #pods = new PodCommits((commit) => this.proof.see(commit));
 
   constructor() {
     this.proof.begin('db:1');
@@ -18,43 +17,22 @@ class Play {
 
   ready(image: string, ...ordinals: readonly number[]): void {
     const conditions = [{ type: 'Ready', status: 'True' }];
-    for (const ordinal of ordinals) this.#put(ordinal, podOf(image, { conditions }));
+    for (const ordinal of ordinals) this.#pods.put(ordinal, podOf(image, { conditions }));
   }
 
   crashing(image: string, ...ordinals: readonly number[]): void {
     const state = { waiting: { reason: 'CrashLoopBackOff' } };
     const status = { containerStatuses: [{ name: 'main', state }] };
-    for (const ordinal of ordinals) this.#put(ordinal, podOf(image, status));
+    for (const ordinal of ordinals) this.#pods.put(ordinal, podOf(image, status));
   }
 
   /** As an eviction does it: first it is going, then it is gone. */
   take(...ordinals: readonly number[]): void {
     for (const ordinal of ordinals) {
-      const pod = this.#pods.get(`db-${ordinal}`);
-      this.#put(ordinal, { ...pod, metadata: { deletionTimestamp: '2026-11-25T12:00:00Z' } });
-      this.#put(ordinal, undefined);
+      const pod = this.#pods.get(ordinal);
+      this.#pods.put(ordinal, { ...pod, metadata: { deletionTimestamp: '2026-11-25T12:00:00Z' } });
+      this.#pods.put(ordinal, undefined);
     }
-  }
-
-  #put(ordinal: number, after: JsonObject | undefined): void {
-    const name = `db-${ordinal}`;
-    const before = this.#pods.get(name);
-    if (after === undefined) this.#pods.delete(name);
-    else this.#pods.set(name, after);
-    const commit: Commit = {
-      at: instant(0),
-      revision: 1,
-      verb: 'update',
-      resource: 'pods',
-      namespace: 'demo',
-      name,
-      uid: name,
-      user: 'operator',
-      callId: 1,
-      ...(before !== undefined && { before }),
-      ...(after !== undefined && { after }),
-    };
-    this.proof.see(commit);
   }
 }
 

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
-import { instant } from '#base/units.ts';
-import type { Commit } from '#embedded-cluster/event-log.ts';
+import { PodCommits } from '#testing/pod-commits.ts';
 import { StepsProof } from './steps-proof.ts';
 
 const zones = new Map([
@@ -13,7 +11,7 @@ const zones = new Map([
 /** Pods `db-0`…`db-3`, the even ones in the first zone. */
 class Play {
   readonly proof = new StepsProof({ set: 'db', replicas: 4, maxUnavailable: 2, zones });
-  readonly #pods = new Map<string, JsonObject>();
+  readonly #pods = new PodCommits((commit) => this.proof.see(commit));
 
   constructor() {
     for (const ordinal of [0, 1, 2, 3]) this.ready(ordinal, 'old');
@@ -21,7 +19,7 @@ class Play {
 
   ready(ordinal: number, revision: string): void {
     const conditions = [{ type: 'Ready', status: 'True' }];
-    this.#put(ordinal, {
+    this.#pods.put(ordinal, {
       metadata: { labels: { 'controller-revision-hash': revision } },
       spec: { nodeName: ordinal % 2 === 0 ? 'node-a' : 'node-b' },
       status: { conditions },
@@ -29,28 +27,7 @@ class Play {
   }
 
   take(...ordinals: readonly number[]): void {
-    for (const ordinal of ordinals) this.#put(ordinal, undefined);
-  }
-
-  #put(ordinal: number, after: JsonObject | undefined): void {
-    const name = `db-${ordinal}`;
-    const before = this.#pods.get(name);
-    if (after === undefined) this.#pods.delete(name);
-    else this.#pods.set(name, after);
-    const commit: Commit = {
-      at: instant(0),
-      revision: 1,
-      verb: 'update',
-      resource: 'pods',
-      namespace: 'demo',
-      name,
-      uid: name,
-      user: 'operator',
-      callId: 1,
-      ...(before !== undefined && { before }),
-      ...(after !== undefined && { after }),
-    };
-    this.proof.see(commit);
+    for (const ordinal of ordinals) this.#pods.put(ordinal, undefined);
   }
 }
 
