@@ -10,13 +10,23 @@ export interface DeletionHistory {
   readonly calls: readonly Call[];
   /** Requests for a pod that came to the API server late, by its name: the revision of the store when they left. */
   readonly late: ReadonlyMap<string, number>;
+  /** When a process was killed whose requests arrive all the same, and the revision of the store then. */
+  readonly death?: Death | undefined;
   /** What the alarm was, each time that it was asked, in order. */
   readonly alarms: readonly { readonly at: Instant; readonly state: string }[];
   /** As many pods as may be away at once by our deletions. */
   readonly cap: number;
 }
 
+/** The end of a process: what arrives of it afterwards had left before. */
+export interface Death {
+  readonly user: string;
+  readonly at: Instant;
+  readonly revision: number;
+}
+
 interface Place {
+  readonly uid: string;
   readonly zone: string;
   readonly isReady: boolean;
   readonly revision: string;
@@ -31,16 +41,14 @@ interface World {
 
 /**
  * Returns what is wrong, one sentence each: a pod that was sent away while a pod of another zone was away (EXCL-1), as one more
- * than may be (MAXU-1), although it ran what it should (REV-1), or although the alarm had not been fine when it was asked last
- * (GATE-1).
+ * than may be (MAXU-1), although it ran what it should (REV-1), by a request that was meant for an
+ * earlier pod of its name, or although the alarm had not been fine when it was asked last (GATE-1).
  */
 export function deletionFaults(history: DeletionHistory): readonly string[] {
-  const { commits, calls, late, alarms, cap } = history;
-  const byId = new Map(calls.map((call) => [call.callId, call]));
+  const { commits, alarms, cap } = history;
   return commits.filter(isOurDeletion).flatMap((commit) => {
-    const { name, callId, at } = commit;
-    const sentAt = byId.get(callId)?.startedAt ?? at;
-    const left = sentAt < at ? late.get(name) : undefined;
+    const { name } = commit;
+    const { sentAt, left } = departureOf(commit, history);
     const sent = worldAt(commits, left ?? commit.revision - 1);
     const alarm = alarms.findLast((each) => each.at <= sentAt)?.state;
     const faults = [
@@ -48,10 +56,23 @@ export function deletionFaults(history: DeletionHistory): readonly string[] {
       // A late one adds to what the world took meanwhile.
       ...(left === undefined ? limitFaults(worldAt(commits, commit.revision), cap) : []),
       ...revisionFaults(name, sent),
+      ...(sent.places.get(name)?.uid === textAt(commit.before, 'metadata', 'uid')
+        ? []
+        : ['though its deletion was sent for the pod that stood there before']),
       ...(alarm === 'OK' ? [] : [`although the alarm was ${alarm ?? 'never asked'}`]),
     ];
     return faults.map((fault) => `${name} was sent away at ${sentAt} ${fault}`);
   });
+}
+
+/** When a deletion was sent; `left` is the revision of the store then, of one that arrived late. */
+function departureOf(
+  { name, user, callId, at }: Commit,
+  { calls, late, death }: DeletionHistory,
+): { readonly sentAt: Instant; readonly left?: number | undefined } {
+  if (death?.user === user && death.at < at) return { sentAt: death.at, left: death.revision };
+  const sentAt = calls.find((call) => call.callId === callId)?.startedAt ?? at;
+  return { sentAt, left: sentAt < at ? late.get(name) : undefined };
 }
 
 /** Returns how often our program took each of the pods that were ever in a slot, by name of the slot. */
@@ -132,5 +153,5 @@ function see(
       ({ type, status }) => type === 'Ready' && status === 'True',
     );
   const revision = textAt(after, 'metadata', 'labels', 'controller-revision-hash');
-  places.set(name, { zone, isReady, revision });
+  places.set(name, { uid: textAt(after, 'metadata', 'uid'), zone, isReady, revision });
 }

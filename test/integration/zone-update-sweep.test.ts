@@ -1,12 +1,12 @@
 /** Updates of a set over three zones, told again with a fault at each request of the program in turn (SWEEP-1). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { millis, minutes, seconds } from '#base/units.ts';
+import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import type { FaultAction } from '#embedded-cluster/faults.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { budgetedUpdate, ledgerOf, reservations } from './budgeted-update.ts';
-import { deletionFaults, deletionsBySlot } from './zone-update-faults.ts';
+import { type Death, deletionFaults, deletionsBySlot } from './zone-update-faults.ts';
 import { unreservedFaults } from './zone-update-judge.ts';
 import type { ZoneUpdateStage } from './zone-update-stage.ts';
 
@@ -22,7 +22,17 @@ interface Point {
   readonly nth: number;
 }
 
-type Strike = 'killed before' | 'killed after' | 'refused' | 'answer lost' | 'slow';
+/** Of a late kill, the write and all else that was on its way arrive once the successor is at work. */
+type Kill = 'killed before' | 'killed after' | 'killed late';
+
+type Strike = Kill | 'refused' | 'answer lost' | 'slow';
+
+/** What the judge has to know of a strike. */
+interface Struck {
+  /** Of each deletion that was struck, the revision of the store when it left. */
+  readonly late: Map<string, number>;
+  death?: Death;
+}
 
 /** What happens once the first pods are up again. */
 interface Story {
@@ -82,13 +92,13 @@ function readyOn({ env }: ZoneUpdateStage, image: string): number {
 
 function faultsOf(
   stage: ZoneUpdateStage,
-  late: ReadonlyMap<string, number> = new Map(),
+  { late, death }: Struck = { late: new Map() },
 ): readonly string[] {
   const { commits, calls } = stage.env.cluster.eventLog;
   const alarms = stage.source.answers;
   const mostTakes = [...deletionsBySlot(commits)].filter(([, count]) => count > 2);
   return [
-    ...deletionFaults({ commits, calls, late, alarms, cap }),
+    ...deletionFaults({ commits, calls, late, death, alarms, cap }),
     ...unreservedFaults(commits, [ledgerOf()]),
     ...mostTakes.map(([slot, count]) => `${slot} was taken ${count} times`),
   ];
@@ -125,25 +135,43 @@ async function pointsOf(story: Story): Promise<readonly Point[]> {
   return points.filter(({ resource, nth }) => nth <= (mostOf[resource] ?? nth));
 }
 
-const actions: Readonly<Record<Exclude<Strike, 'killed before' | 'killed after'>, FaultAction>> = {
+const actions: Readonly<Record<Exclude<Strike, Kill>, FaultAction>> = {
   refused: { kind: 'error', code: 500, when: 'before' },
   'answer lost': { kind: 'drop', when: 'after' },
   slow: { kind: 'delay', delay: seconds(20) },
 };
 
-function arm(stage: ZoneUpdateStage, { nth, ...point }: Point, strike: Strike): void {
-  const { faults } = stage.env.cluster;
+const kills: Readonly<
+  Record<Kill, { readonly when: 'beforeWrite' | 'afterWrite'; readonly late?: Millis }>
+> = {
+  'killed before': { when: 'beforeWrite' },
+  'killed after': { when: 'afterWrite' },
+  'killed late': { when: 'beforeWrite', late: seconds(20) },
+};
+
+function arm(
+  stage: ZoneUpdateStage,
+  { nth, ...point }: Point,
+  strike: Strike,
+  noted: Struck,
+): void {
+  const { cluster, clock } = stage.env;
   const match = { ...point, user: first };
-  if (strike !== 'killed before' && strike !== 'killed after') {
-    faults.add({ match, nth, action: actions[strike] });
+  if (!isKill(strike)) {
+    cluster.faults.add({ match, nth, action: actions[strike] });
     return;
   }
-  const kill = (): void => {
-    stage.running[0]?.die();
-    stage.env.clock.timer(seconds(1), () => void stage.start());
-  };
-  if (strike === 'killed before') faults.beforeWrite(match, nth, kill);
-  else faults.afterWrite(match, nth, kill);
+  const { when, late } = kills[strike];
+  cluster.faults[when](match, nth, () => {
+    const revision = cluster.eventLog.commits.at(-1)?.revision ?? 0;
+    noted.death = { user: first, at: clock.now(), revision };
+    stage.running[0]?.die(late);
+    clock.timer(seconds(1), () => void stage.start());
+  });
+}
+
+function isKill(strike: Strike): strike is Kill {
+  return strike in kills;
 }
 
 /** Notes of each deletion that is struck what the store was when it left. */
@@ -198,13 +226,13 @@ test('the judge of this sweep finds a pod of a second zone, one too many, a new 
 
 /** Tells the story with `strike` at `point`. @returns what was wrong then, one sentence each */
 async function struck(story: Story, point: Point, strike: Strike): Promise<readonly string[]> {
-  const late = new Map<string, number>();
+  const noted: Struck = { late: new Map() };
   try {
     const stage = await tell(story, (each) => {
-      arm(each, point, strike);
-      noteLate(each, late);
+      arm(each, point, strike, noted);
+      noteLate(each, noted.late);
     });
-    const faults = faultsOf(stage, late);
+    const faults = faultsOf(stage, noted);
     await stage.close();
     return faults;
   } catch (error) {
@@ -214,7 +242,7 @@ async function struck(story: Story, point: Point, strike: Strike): Promise<reado
 
 function strikesAt({ verb }: Point): readonly Strike[] {
   if (!writes.includes(verb)) return ['refused', 'slow'];
-  return ['killed before', 'killed after', 'refused', 'answer lost', 'slow'];
+  return ['killed before', 'killed after', 'killed late', 'refused', 'answer lost', 'slow'];
 }
 
 for (const [what, story] of Object.entries(stories)) {
