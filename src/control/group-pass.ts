@@ -4,8 +4,7 @@ import { isRequestFailure } from '#kubernetes/api-error.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import { type ApprovalPorts, approve, lookWith } from './approval.ts';
 import type { AwaitedRequests } from './awaited-requests.ts';
-import { type Basis, ViewNotReadError } from './basis.ts';
-import { LaggingReadError } from './consistent-reads.ts';
+import type { Basis } from './basis.ts';
 import {
   type Decision,
   type DeletePod,
@@ -36,6 +35,7 @@ import {
   view,
 } from './secure-plan.ts';
 import { isGivenUp } from './unless-sent.ts';
+import { isUnclearView } from './view-error.ts';
 
 /** What a pass came to. */
 export interface GroupPassEnd {
@@ -127,7 +127,7 @@ export class GroupPass {
       }
       return this.#outrun();
     } catch (error) {
-      if (error instanceof LaggingReadError || error instanceof ViewNotReadError) {
+      if (isUnclearView(error)) {
         return this.#outrun(heldPlan(this.#plan, because('ViewNotFresh', error.message)));
       }
       // What the end of this process, or of its lease, broke off has not failed: whoever follows looks anew.

@@ -8,15 +8,22 @@ export function isViewError(
   error: unknown,
 ): error is
   | StaleBasisError
+  | UnshownChangeError
   | LaggingReadError
   | ViewNotReadError
-  | UnshownChangeError
   | UnshownZoneError {
   return (
-    error instanceof StaleBasisError ||
+    error instanceof StaleBasisError || error instanceof UnshownChangeError || isUnclearView(error)
+  );
+}
+
+/** Returns whether `error` says that a read has shown another world than the caches do: nothing may go by them. */
+export function isUnclearView(
+  error: unknown,
+): error is LaggingReadError | ViewNotReadError | UnshownZoneError {
+  return (
     error instanceof LaggingReadError ||
     error instanceof ViewNotReadError ||
-    error instanceof UnshownChangeError ||
     error instanceof UnshownZoneError
   );
 }

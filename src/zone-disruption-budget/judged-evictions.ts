@@ -5,12 +5,12 @@ import type { LedgerAnswer } from '#control/ledger-questions.ts';
 import { type NodeZoneProofs, UnshownZoneError } from '#control/node-zone-proofs.ts';
 import type { BudgetRef } from '#disruption/budget.ts';
 import { denialByView } from '#disruption/governance.ts';
-import type { Standing } from '#disruption/standing.ts';
 import type { Informer } from '#kubernetes/informer.ts';
 import type { PodView } from '#statefulset/view.ts';
 import type { ZoneBudgetSpec } from './api.ts';
 import { type AskedBudget, askBudgets } from './ask-budgets.ts';
 import type { ZoneBudgetVerdict } from './eviction-verdict.ts';
+import { judgedNodes } from './judged-nodes.ts';
 import type { NamespaceViews } from './namespace-views.ts';
 import type { ZoneBudgetView } from './zone-budget-view.ts';
 import type { ZoneBudgetsInView } from './zone-budgets-in-view.ts';
@@ -112,7 +112,7 @@ export class JudgedZoneEvictions {
     const { standing } = standings.of(budget, spec, now);
     const denial = denialByView({ pod, by: 'eviction' }, standing, now);
     if (denial !== undefined) return { kind: 'denied', denial };
-    const nodes = nodeZones.unproven(nodesOf(pod, standing), clock.monotonic());
+    const nodes = nodeZones.unproven(judgedNodes(pod, standing), clock.monotonic());
     const hidden = await nodeZones.read(nodes, signal).catch(unshownZone);
     if (hidden !== undefined) return { kind: 'unclear', why: hidden.message, until: undefined };
     const prove: AskOptions['prove'] = (within, since) =>
@@ -121,13 +121,6 @@ export class JudgedZoneEvictions {
     const [answer] = await askLedger(ledger, [request], { prove, signal, isAsked });
     return answer ?? { kind: 'unproven', since: undefined };
   }
-}
-
-/** The nodes of `pod` and of the pods that are away, by whose zones is judged. */
-function nodesOf({ nodeName }: PodView, { places }: Standing): ReadonlySet<string> {
-  const away = [...places.values()].filter(({ obstacle }) => obstacle !== undefined);
-  const nodes = away.flatMap(({ pod }) => pod?.nodeName ?? []);
-  return new Set(nodeName === undefined ? nodes : [nodeName, ...nodes]);
 }
 
 /** @throws what says something else */

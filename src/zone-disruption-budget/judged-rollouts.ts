@@ -5,23 +5,28 @@ import { type AskOptions, askLedger } from '#control/ask-ledger.ts';
 import type { BudgetProof } from '#control/budget-sight.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/group-budgets.ts';
 import { strictestOf } from '#control/joint-budgets.ts';
+import type { NodeZoneProofs } from '#control/node-zone-proofs.ts';
 import type { RolloutIntents } from '#control/rollout-intents.ts';
 import { type Mode, rolloutOverride } from '#disruption/budget.ts';
 import type { DisruptionRequest } from '#disruption/decide.ts';
 import { permissionsOn, type Wanted } from '#disruption/governance.ts';
 import type { Permission } from '#disruption/permission.ts';
 import type { ZoneBudgetSpec } from './api.ts';
+import { judgedNodes } from './judged-nodes.ts';
 import type { NamespaceViews } from './namespace-views.ts';
 import type { ZoneBudgetView } from './zone-budget-view.ts';
 import type { ZoneBudgetsInView } from './zone-budgets-in-view.ts';
 import type { ZoneLedgers } from './zone-ledgers.ts';
+import type { ZoneStandings } from './zone-standings.ts';
 
 /** What {@link JudgedZoneRollouts} go through. */
 export interface ZoneRolloutPorts {
   readonly clock: Pick<Clock, 'monotonic' | 'now'>;
   readonly inView: Pick<ZoneBudgetsInView, 'over' | 'provenAt' | 'look'>;
   readonly views: Pick<NamespaceViews, 'prove'>;
+  readonly standings: Pick<ZoneStandings, 'of'>;
   readonly ledgers: Pick<ZoneLedgers, 'of'>;
+  readonly nodeZones: NodeZoneProofs;
   readonly intents: RolloutIntents;
   /** The term in which this process leads; undefined while it does not. */
   term(): string | undefined;
@@ -94,8 +99,10 @@ export class JudgedZoneRollouts {
   async #ask(wanted: readonly WantedDisruption[], signal: AbortSignal): Promise<void> {
     const term = this.#ports.term();
     if (term === undefined) return;
+    const binding = this.#binding(wanted);
+    await this.#proveNodes(binding, signal);
     await Promise.all(
-      this.#binding(wanted).map(async ({ budget, spec, pods }) => {
+      binding.map(async ({ budget, spec, pods }) => {
         const requests = pods.map(
           ({ pod, by, maxUnavailable }): DisruptionRequest => ({
             pod,
@@ -110,6 +117,16 @@ export class JudgedZoneRollouts {
         if (answers.some(({ kind }) => kind === 'allowed')) this.#ports.onGiven(budget);
       }),
     );
+  }
+
+  /** @throws UnshownZoneError where a node is in another zone than its cache shows: nothing is asked for then */
+  async #proveNodes(asked: readonly Asked[], signal: AbortSignal): Promise<void> {
+    const { clock, standings, nodeZones } = this.#ports;
+    const nodes = asked.flatMap(({ budget, spec, pods }) => {
+      const { standing } = standings.of(budget, spec, clock.now());
+      return pods.flatMap(({ pod }) => [...judgedNodes(pod, standing)]);
+    });
+    await nodeZones.read(nodeZones.unproven(new Set(nodes), clock.monotonic()), signal);
   }
 
   /** What each budget that can be read is asked for, in the order of `wanted`. */

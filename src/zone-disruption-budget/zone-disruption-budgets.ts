@@ -76,10 +76,10 @@ export class ZoneDisruptionBudgets {
   #onGiven: (budget: ZoneBudgetView) => void = () => undefined;
 
   constructor(ports: ZoneDisruptionBudgetPorts) {
-    const { client, clock, log, budgets, pods, statefulSets, nodes, zones, watched } = ports;
+    const { client, clock, log, pods, statefulSets, nodes, zones, watched } = ports;
     this.#clock = clock;
     this.#ports = ports;
-    const inView = new ZoneBudgetsInView({ client, clock, informer: budgets });
+    const inView = new ZoneBudgetsInView({ client, clock, informer: ports.budgets });
     const views = new NamespaceViews({ client, clock, pods, statefulSets });
     const standings = new ZoneStandings({ clock, views, zones, nodes, watched });
     this.#inView = inView;
@@ -99,25 +99,20 @@ export class ZoneDisruptionBudgets {
       log,
       sawCreation: (uid) => inView.sawCreation(uid, clock.monotonic()),
     });
-    const ledgers = this.#ledgers;
-    this.evictions = new JudgedZoneEvictions({
+    const shared = {
       clock,
-      pods,
       inView,
       views,
       standings,
-      ledgers,
+      ledgers: this.#ledgers,
       nodeZones: new NodeZoneProofs({ client, clock, zones }),
-      onGiven: (budget) => this.#onGiven(budget),
-    });
+      onGiven: (budget: ZoneBudgetView): void => this.#onGiven(budget),
+    };
+    this.evictions = new JudgedZoneEvictions({ ...shared, pods });
     this.rollouts = new JudgedZoneRollouts({
-      clock,
-      inView,
-      views,
-      ledgers,
+      ...shared,
       intents: this.#intents,
       term: () => this.#leading?.term,
-      onGiven: (budget) => this.#onGiven(budget),
     });
     inView.onChange((uids) => {
       if (uids === undefined) this.#budgetsChanged();

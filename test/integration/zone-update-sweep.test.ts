@@ -149,25 +149,22 @@ const kills: Readonly<
   'killed late': { when: 'beforeWrite', late: seconds(20) },
 };
 
-function arm(
-  stage: ZoneUpdateStage,
-  { nth, ...point }: Point,
-  strike: Strike,
-  noted: Struck,
-): void {
+function arm(stage: ZoneUpdateStage, { nth, ...point }: Point, strike: Strike): Struck {
   const { cluster, clock } = stage.env;
   const match = { ...point, user: first };
+  const struck: Struck = { late: new Map() };
   if (!isKill(strike)) {
     cluster.faults.add({ match, nth, action: actions[strike] });
-    return;
+    return struck;
   }
   const { when, late } = kills[strike];
   cluster.faults[when](match, nth, () => {
     const revision = cluster.eventLog.commits.at(-1)?.revision ?? 0;
-    noted.death = { user: first, at: clock.now(), revision };
+    struck.death = { user: first, at: clock.now(), revision };
     stage.running[0]?.die(late);
     clock.timer(seconds(1), () => void stage.start());
   });
+  return struck;
 }
 
 function isKill(strike: Strike): strike is Kill {
@@ -226,10 +223,10 @@ test('the judge of this sweep finds a pod of a second zone, one too many, a new 
 
 /** Tells the story with `strike` at `point`. @returns what was wrong then, one sentence each */
 async function struck(story: Story, point: Point, strike: Strike): Promise<readonly string[]> {
-  const noted: Struck = { late: new Map() };
+  let noted: Struck | undefined;
   try {
     const stage = await tell(story, (each) => {
-      arm(each, point, strike, noted);
+      noted = arm(each, point, strike);
       noteLate(each, noted.late);
     });
     const faults = faultsOf(stage, noted);
