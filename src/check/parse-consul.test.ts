@@ -180,9 +180,11 @@ describe('ServiceHealthReader', () => {
     const text = JSON.stringify(
       Array.from({ length: 1_000 }, () => ({ ...entry, Checks: checks })),
     );
-    const begun = performance.now();
+    const begun = process.cpuUsage();
     const parsed = read(text);
-    const took = performance.now() - begun;
+    const { user, system } = process.cpuUsage(begun);
+    // Of the processor: others may have it meanwhile.
+    const took = (user + system) / 1_000;
     assert.ok(parsed.kind === 'valid' && parsed.value.length === 1_000);
     assert.ok(took < 200, `${took} ms`);
   });
