@@ -12,7 +12,7 @@ import { PercentStage } from './percent-stage.ts';
 const namespace = 'demo';
 const bapi = { bapiUrl: 'https://deploys.example', stageId: 'stage-1' };
 const day = minutes(24 * 60);
-const late: CallbackOutcome = { kind: 'timed-out', why: 'no whole answer within 10000 ms' };
+const late: CallbackOutcome = { kind: 'timed-out', why: 'no answer within 10000 ms' };
 
 /** Has a receiver answer the next calls after `wait` seconds each. */
 function slowly(opened: PercentStage, wait: number, answers: readonly CallbackOutcome[]): void {
