@@ -58,6 +58,14 @@ const cases: Record<string, Case> = {
     pods: [pod('db-1'), pod('db-1-2')],
     want: ['db-1-2'],
   },
+  'matches by a long id that begins with the name': {
+    given: [{ id: `web-1-${'http-'.repeat(100)}` }],
+    want: ['web-1'],
+  },
+  'takes an id of countless dashes for no pod, at once': {
+    given: [{ id: '-'.repeat(2_000_000) }],
+    want: [],
+  },
   'matches nothing by an id in another namespace': {
     given: [{ id: 'web-1-http', namespace: 'other' }],
     want: [],

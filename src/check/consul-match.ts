@@ -80,9 +80,13 @@ function addressedBy(
   return podName === undefined ? byAddress.get(address === '' ? nodeAddress : address) : undefined;
 }
 
+/** Of a name in Kubernetes. */
+const longestName = 253;
+
 /** The pod whose name is the id, or its begin up to a `-`; the longest such name. */
 function podInId(id: string, { byName }: PodIndex): RegisteredPod | undefined {
-  for (let end = id.length; end > 0; end = id.lastIndexOf('-', end - 1)) {
+  const whole = id.length <= longestName ? id.length : id.lastIndexOf('-', longestName);
+  for (let end = whole; end > 0; end = id.lastIndexOf('-', end - 1)) {
     const found = byName.get(id.slice(0, end));
     if (found !== undefined) return found;
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { pipeline, Readable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
 import { createSecureContext } from 'node:tls';
 import { instant, millis } from '#base/units.ts';
@@ -27,6 +28,17 @@ async function stage(context: TestContext, options: Partial<ConsulOptions> = {})
     await server.close();
   });
   return { server, consul };
+}
+
+/** Writes `piece` again and again, as fast as the reader has room. */
+function endlessly(piece: string, pieces: { written: number }): ConsulObstacle {
+  function* all(): Generator<string> {
+    for (; ; pieces.written += 1) yield piece;
+  }
+  return (response) => {
+    // The reader leaves; that is what is to be seen.
+    pipeline(Readable.from(all()), response, () => undefined);
+  };
 }
 
 function kindOf(answer: ConsulAnswer): string {
@@ -85,12 +97,63 @@ describe('createConsul()', () => {
     assert.match(answer.message, /for "web": it answers 403: "the token … is unknown"/);
   });
 
+  test('tells no part of the token either, where the server repeats it late', async (context) => {
+    const { server, consul } = await stage(context);
+    server.obstacles.push(refusing(403, `${'x'.repeat(90)}${token}`));
+    const answer = await consul.ask({ service: 'web' }, asking);
+    assert.ok(answer.kind === 'trouble');
+    assert.doesNotMatch(answer.message, /a-token/);
+  });
+
   test('reads no answer that is longer than the bound (D-22)', async (context) => {
     const { server, consul } = await stage(context, { longestAnswer: 1_000 });
     server.obstacles.push(saying(`[${' '.repeat(1_000)}]`));
     const answer = await consul.ask({ service: 'web' }, asking);
     assert.ok(answer.kind === 'trouble');
-    assert.match(answer.message, /longer than 1000 bytes/);
+    assert.match(answer.message, /the answer must have at most 1000 bytes$/);
+  });
+
+  test('ends the connection at the instance that is one too many, and says so (D-22)', async (context) => {
+    const { server, consul } = await stage(context);
+    const pieces = { written: 0 };
+    server.obstacles.push((response) => {
+      response.writeHead(200, { 'x-consul-index': '11' }).write('[');
+      endlessly('{},'.repeat(20_000), pieces)(response);
+    });
+    const answer = await consul.ask({ service: 'web' }, asking);
+    assert.ok(answer.kind === 'trouble');
+    assert.equal(answer.code, 'ConsulUnavailable');
+    assert.match(
+      answer.message,
+      /its answer is none of Consul: the answer must have at most 10000/,
+    );
+    // A piece has 20,000 instances; what the sockets hold between the two is written, too.
+    assert.ok(pieces.written < 200, `${pieces.written} pieces`);
+  });
+
+  test('reads no refusal to an end that never comes', async (context) => {
+    const { server, consul } = await stage(context);
+    server.obstacles.push((response) => {
+      endlessly('no leader '.repeat(1_000), { written: 0 })(response.writeHead(503));
+    });
+    const answer = await consul.ask({ service: 'web' }, asking);
+    assert.ok(answer.kind === 'trouble');
+    assert.match(answer.message, /it answers 503: "no leader no leader/);
+  });
+
+  test('gives up an answer that stops half way after 10 s', async (context) => {
+    const clock = new FakeClock();
+    const { server, consul } = await stage(context, { clock });
+    const came = Promise.withResolvers<void>();
+    server.obstacles.push((response) => {
+      response.writeHead(200).write('[{}', () => came.resolve());
+    });
+    const answer = consul.ask({ service: 'web' }, asking);
+    await came.promise;
+    await clock.advance(10_000);
+    const ended = await answer;
+    assert.ok(ended.kind === 'trouble');
+    assert.match(ended.message, /no whole answer in time$/);
   });
 
   test('gives up a question that nobody answers after 10 s, and one that waits after 63.4 s', async (context) => {

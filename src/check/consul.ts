@@ -1,16 +1,16 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf, messageOf } from '#base/error-of.ts';
+import { invalid, type Parsed, problemText } from '#base/parsed.ts';
 import { quoted } from '#base/quoted.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { openTransport } from '#kubernetes/connection.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
-import { TransportError, type TransportResponse } from '#kubernetes/transport.ts';
+import { TransportError, type TransportStream } from '#kubernetes/transport.ts';
 import type { ByteTransport, TlsSettings } from '#kubernetes/undici-transport.ts';
-import { AnswerRoom } from './answer-room.ts';
 import { indexAfter, noIndex } from './consul-index.ts';
 import {
   type PodKeys,
-  parseServiceHealth,
+  ServiceHealthReader,
   type ServiceInstance,
   usualPodKeys,
 } from './parse-consul.ts';
@@ -76,7 +76,7 @@ export interface ConsulOptions {
 
 /** The health of services, as Consul knows it. */
 export interface Consul {
-  /** Asks, and reads the whole answer. Never rejects: what goes wrong is an answer, too; none holds a token. */
+  /** Asks, and reads the answer as it comes. Never rejects: what goes wrong is an answer, too; none holds a token. */
   ask(question: ConsulQuestion, asking: ConsulAsking): Promise<ConsulAnswer>;
   /** Gives up all questions, and ends all connections. */
   close(): Promise<void>;
@@ -86,8 +86,8 @@ type Trouble = Extract<ConsulAnswer, { kind: 'trouble' }>;
 
 /** Each question that waits for a change has a connection of its own. */
 const mostConnections = 10_000;
-/** Longest that all answers which are read at the same time are together, in bytes. */
-const answerRoom = 67_108_864;
+/** Bytes of a refusal. */
+const longestRefusal = 4_096;
 /** Of a question that waits for nothing. */
 const quickTimeout = seconds(10);
 /** So long ago a server that does not lead may have heard of the leader (D-18). */
@@ -103,7 +103,6 @@ export function createConsul(options: ConsulOptions): Consul {
 class HttpConsul implements Consul {
   readonly #options: ConsulOptions;
   readonly #wait: Millis;
-  readonly #room = new AnswerRoom(answerRoom);
   readonly #closing = new AbortController();
   #transport: Promise<ByteTransport> | undefined;
 
@@ -132,51 +131,36 @@ class HttpConsul implements Consul {
     asking: ConsulAsking,
     isStale: boolean,
   ): Promise<ConsulAnswer> {
-    const place = this.#room.enter();
-    const { signal } = place;
+    const late = new AbortController();
+    const patience = asking.index === noIndex ? quickTimeout : this.#patience();
+    const options = { owner: 'consul deadline', background: true };
+    const timer = this.#options.clock.timer(patience, () => late.abort(), options);
     try {
-      const response = await this.#send(targetOf(question, this.#parameters(asking, isStale)), {
-        asking,
-        signal,
-        onBytes: (bytes) => place.take(bytes),
-      });
-      return this.#read(response, asking.index, isStale);
+      const path = targetOf(question, this.#parameters(asking, isStale));
+      const response = await this.#send(path, asking, late.signal);
+      return await this.#read(response, asking, isStale);
     } catch (error) {
-      return signal.aborted
-        ? trouble(
-            'ConsulUnavailable',
-            'too much is answered at once, and its answer is the longest',
-          )
-        : trouble('ConsulUnavailable', whyOf(error));
+      const why = late.signal.aborted ? 'no whole answer in time' : whyOf(error);
+      return trouble('ConsulUnavailable', why);
     } finally {
-      place.leave();
+      timer.cancel();
     }
   }
 
   async #send(
     path: string,
-    how: {
-      readonly asking: ConsulAsking;
-      readonly signal: AbortSignal;
-      readonly onBytes: (bytes: number) => void;
-    },
-  ): Promise<TransportResponse> {
-    const { asking, onBytes } = how;
-    const { token } = asking;
-    const { longestAnswer = 33_554_432 } = this.#options;
-    const signal = AbortSignal.any([asking.signal, how.signal, this.#closing.signal]);
+    { token, signal }: ConsulAsking,
+    late: AbortSignal,
+  ): Promise<TransportStream> {
     const transport = await this.#open();
-    return transport.request({
+    return transport.stream({
       method: 'GET',
       path,
       headers: {
         'user-agent': 'rollout-operator',
         ...(token !== undefined && { 'x-consul-token': token }),
       },
-      timeout: asking.index === noIndex ? quickTimeout : this.#patience(),
-      signal,
-      longestAnswer,
-      onBytes,
+      signal: AbortSignal.any([signal, late, this.#closing.signal]),
     });
   }
 
@@ -209,26 +193,57 @@ class HttpConsul implements Consul {
     return opened;
   }
 
-  #read(response: TransportResponse, asked: bigint, isStale: boolean): ConsulAnswer {
-    const { status, headers } = response;
-    const body = Buffer.from(response.body).toString();
-    if (status !== 200) return refusal(status, body);
+  async #read(
+    response: TransportStream,
+    { index, token }: ConsulAsking,
+    isStale: boolean,
+  ): Promise<ConsulAnswer> {
+    const { status, headers, chunks } = response;
+    if (status !== 200) return refusal(status, withoutToken(await beginOf(chunks), token));
+    const parsed = await this.#instancesIn(chunks);
     // Whoever may not see a service would take it for one that does not exist.
     if (headers['x-consul-results-filtered-by-acls'] === 'true') {
       return trouble('ConsulPermissionDenied', 'its ACLs let the token see a part alone');
     }
     if (isStale && !isRecent(headers['x-consul-lastcontact'])) return { kind: 'stale' };
-    const parsed = parseServiceHealth(body, this.#options.keys ?? usualPodKeys);
     if (parsed.kind === 'invalid') {
-      const { path, message } = parsed.problem;
-      return trouble('ConsulUnavailable', `its answer is none of Consul: ${path} ${message}`);
+      const why = problemText(parsed.problem);
+      return trouble('ConsulUnavailable', `its answer is none of Consul: ${why}`);
     }
     return {
       kind: 'instances',
       instances: parsed.value,
-      index: indexAfter(asked, headers['x-consul-index']),
+      index: indexAfter(index, headers['x-consul-index']),
     };
   }
+
+  /** Whoever stops reading ends the connection. */
+  async #instancesIn(
+    chunks: AsyncIterable<Uint8Array>,
+  ): Promise<Parsed<readonly ServiceInstance[]>> {
+    const { longestAnswer = 33_554_432, keys = usualPodKeys } = this.#options;
+    const reader = new ServiceHealthReader(keys);
+    let length = 0;
+    for await (const chunk of chunks) {
+      length += chunk.length;
+      if (length > longestAnswer)
+        return invalid('the answer', `must have at most ${longestAnswer} bytes`);
+      const problem = reader.take(chunk);
+      if (problem !== undefined) return { kind: 'invalid', problem };
+    }
+    return reader.end();
+  }
+}
+
+async function beginOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const read: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    read.push(chunk);
+    length += chunk.length;
+    if (length >= longestRefusal) break;
+  }
+  return Buffer.concat(read).toString();
 }
 
 function targetOf(
@@ -265,8 +280,7 @@ function trouble(code: ConsulTrouble, message: string): Trouble {
 function whyOf(error: unknown): string {
   const { cause } = errorOf(error);
   const isWrapped = error instanceof TransportError && cause !== undefined;
-  const isLate = error instanceof TransportError && error.failure === 'timeout';
-  const text = isLate ? 'no whole answer in time' : messageOf(errorOf(isWrapped ? cause : error));
+  const text = messageOf(errorOf(isWrapped ? cause : error));
   return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
 }
 

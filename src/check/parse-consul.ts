@@ -1,5 +1,6 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, jsonIn } from '#base/json.ts';
-import { invalid, type Parsed, valid } from '#base/parsed.ts';
+import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '#base/json.ts';
+import { type Parsed, type Problem, valid } from '#base/parsed.ts';
+import { ListedObjects } from './listed-objects.ts';
 
 /** Keys of `Service.Meta` under which a registration says of which pod it is (D-6). */
 export interface PodKeys {
@@ -31,21 +32,43 @@ export interface ServiceInstance {
   readonly isPassing: boolean;
 }
 
+/** A set has up to 1,000 pods: so many registrations are ten of each, those of other clusters and of former pods included. */
+const mostInstances = 10_000;
+/** In bytes; Consul cuts the output of a check at 4 KiB, of which this holds thirty. */
+const longestInstance = 131_072;
+
 /**
- * Reads the answer to `GET /v1/health/service/{name}`, of which little is kept. What cannot be read of an instance counts as
- * not there, so that it passes nothing.
- *
- * @param keys where a registration says of which pod it is
+ * Reads the answer to `GET /v1/health/service/{name}` as it comes, of which little is kept. What cannot be read of an instance
+ * counts as not there, so that it passes nothing.
  */
-export function parseServiceHealth(
-  text: string,
-  keys: PodKeys,
-): Parsed<readonly ServiceInstance[]> {
-  const answer = jsonIn(text);
-  if (!isJsonArray(answer)) return invalid('the answer', 'must be a list of instances in JSON');
-  const strange = answer.findIndex((each) => !isJsonObject(each));
-  if (strange >= 0) return invalid(`instance ${strange + 1}`, 'must be an object');
-  return valid(answer.filter(isJsonObject).map((each) => instanceOf(each, keys)));
+export class ServiceHealthReader {
+  readonly #instances: ServiceInstance[] = [];
+  readonly #list: ListedObjects;
+
+  /** @param keys where a registration says of which pod it is */
+  constructor(keys: PodKeys) {
+    const bounds = { mostObjects: mostInstances, longestObject: longestInstance };
+    this.#list = new ListedObjects(bounds, (text) => this.#add(text, keys));
+  }
+
+  /** Reads on. @returns what is wrong with the answer, of which nothing more is to be read then */
+  take(piece: Uint8Array): Problem | undefined {
+    return this.#list.take(piece);
+  }
+
+  /** Returns the instances once the answer has ended. */
+  end(): Parsed<readonly ServiceInstance[]> {
+    const problem = this.#list.end();
+    return problem === undefined ? valid(this.#instances) : { kind: 'invalid', problem };
+  }
+
+  #add(text: string, keys: PodKeys): Problem | undefined {
+    const entry = jsonIn(text);
+    if (!isJsonObject(entry))
+      return { path: `instance ${this.#list.count}`, message: 'must be an object in JSON' };
+    this.#instances.push(instanceOf(entry, keys));
+    return undefined;
+  }
 }
 
 function instanceOf(entry: JsonObject, keys: PodKeys): ServiceInstance {

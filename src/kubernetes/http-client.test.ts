@@ -296,3 +296,17 @@ test('watch() throws for any answer but 200', async () => {
     retry: 'immediate',
   });
 });
+
+test('watch() reads a refusal no further than any Status is long', async () => {
+  const pieces = { read: 0 };
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (; ; pieces.read += 1) yield Buffer.alloc(65_536, 'x');
+  }
+  const stream = { status: 500, headers: {}, chunks: endless() };
+  const transport = new FakeTransport(() => ({}));
+  transport.stream = () => Promise.resolve(stream);
+  const settings = { clock: new ManualClock(), timeout: minutes(0), userAgent: 'test/1' };
+  const client = createClient({ ...settings, transport });
+  await assert.rejects(client.watch(pods, {}), { status: 500 });
+  assert.equal(pieces.read, 4);
+});

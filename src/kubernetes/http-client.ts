@@ -62,6 +62,8 @@ interface Outline {
 }
 
 const REFUSAL_DEADLINE = seconds(30);
+/** In bytes. */
+const LONGEST_REFUSAL = 262_144;
 
 class HttpClient implements Client {
   readonly #transport: Transport;
@@ -223,12 +225,17 @@ class HttpClient implements Client {
     return positive(options?.timeout ?? this.#timeout);
   }
 
-  /** Reads the body of a refused watch; one that does not end within 30 s is given up. */
+  /** Reads the body of a refused watch, which needs to be no longer than a Status; one that does not end within 30 s is given up. */
   async #refused(call: Call, stream: TransportStream, patience: AbortController): Promise<Error> {
     const timer = this.#clock.timer(REFUSAL_DEADLINE, () => patience.abort());
     const chunks: Uint8Array[] = [];
     try {
-      for await (const chunk of stream.chunks) chunks.push(chunk);
+      let length = 0;
+      for await (const chunk of stream.chunks) {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length > LONGEST_REFUSAL) break;
+      }
     } finally {
       timer.cancel();
     }

@@ -23,7 +23,7 @@ export type CallbackOutcome =
     }
   /** No name, no route, no agreement on TLS, or the connection broke. The receiver may have acted. */
   | { readonly kind: 'unreachable'; readonly why: string }
-  /** No whole answer in time. The receiver may have acted. */
+  /** No status in time. The receiver may have acted. */
   | { readonly kind: 'timed-out'; readonly why: string }
   /** The caller gave it up, or the client was closed: no attempt that counts. */
   | { readonly kind: 'given-up' };

@@ -507,7 +507,7 @@ describe('createCallbackClient() in time', () => {
     const client = bench.client({ allowed: 'bapi.test', lookup });
     const sent = send(client, { url: 'https://bapi.test' });
     bench.clock.advance(seconds(10));
-    assert.equal(said(await sent), 'temporary ReceiverTimedOut: no whole answer within 10000 ms');
+    assert.equal(said(await sent), 'temporary ReceiverTimedOut: no answer within 10000 ms');
   });
 
   test('createCallbackClient() gives a server up that says nothing for 10 s, and not before (E-10)', async (t) => {
@@ -523,7 +523,7 @@ describe('createCallbackClient() in time', () => {
     assert.match(said(await sent), /^temporary ReceiverTimedOut/);
   });
 
-  test('createCallbackClient() gives an answer up that comes byte by byte, 10 s after it asked (E-10)', async (t) => {
+  test('createCallbackClient() has delivered what is answered 200, though the text comes byte by byte for 10 s (E-7, E-10)', async (t) => {
     const bench = new Bench(t);
     const { server, client, url } = await bench.plain();
     let slow: ServerResponse | undefined;
@@ -540,7 +540,10 @@ describe('createCallbackClient() in time', () => {
       bench.clock.advance(seconds(1));
     }
     slow?.end();
-    assert.match(said(await sent), /^temporary ReceiverTimedOut/);
+    assert.match(
+      said(await sent),
+      /^delivered CallbackDelivered: the receiver answers 200: "aa+"$/,
+    );
   });
 
   test('createCallbackClient() gives a server up that agrees on no TLS (E-9)', {
@@ -615,6 +618,27 @@ describe('createCallbackClient() in time', () => {
     assert.equal(said(await send(client, { url })), 'given-up');
     assert.equal(server.received.length, 2);
   });
+
+  for (const [status, want] of [
+    [200, 'delivered CallbackDelivered: the receiver answers 200: "a"'],
+    [404, 'permanent CallbackRefused: the receiver answers 404: "a"'],
+    [503, 'temporary ReceiverUnavailable: the receiver answers 503: "a"'],
+  ] as const) {
+    test(`createCallbackClient() takes the status ${status} of an answer that it leaves as it is closed`, async (t) => {
+      const bench = new Bench(t);
+      const { server, client, url } = await bench.plain();
+      const begun = Promise.withResolvers<void>();
+      server.obstacles.push((response) => {
+        response.writeHead(status).write('a', () => begun.resolve());
+      });
+      const sent = send(client, { url });
+      await begun.promise;
+      // What was written before is read when this is answered.
+      await send(client, { url });
+      client.close();
+      assert.equal(said(await sent), want);
+    });
+  }
 
   test('createCallbackClient() leaves no timer and no connection behind', patience, async (t) => {
     const bench = new Bench(t);

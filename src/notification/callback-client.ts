@@ -38,7 +38,7 @@ export interface CallbackClientOptions extends AddressRules, Pick<ServerTrust, '
   readonly version: string;
   /** Finds all addresses of a name. @default the system's way, by lookups of its own */
   readonly lookup?: LookupFunction;
-  /** From the call to the last byte of the answer, the lookup included (E-10). @default 10 s */
+  /** From the call to its status, the lookup included; what has come of the answer by then is all that is read (E-10). @default 10 s */
   readonly timeout?: Millis;
 }
 
@@ -88,7 +88,7 @@ class HttpCallbackClient implements CallbackClient {
       if (outcome.kind === 'answered' || !ending.aborted) return outcome;
       const isLate = !signal.aborted && !this.#closing.signal.aborted;
       if (!isLate) return { kind: 'given-up' };
-      return { kind: 'timed-out', why: `no whole answer within ${this.#timeout} ms` };
+      return { kind: 'timed-out', why: `no answer within ${this.#timeout} ms` };
     } finally {
       timer.cancel();
     }
@@ -128,7 +128,7 @@ class HttpCallbackClient implements CallbackClient {
         body: call.body,
         signal,
       });
-      const excerpt = await excerptOf(chunks);
+      const excerpt = await excerptOf(chunks, signal);
       const retryAfter = parseRetryAfter(headers['retry-after'], clock.now());
       return {
         kind: 'answered',
@@ -166,13 +166,19 @@ class HttpCallbackClient implements CallbackClient {
   }
 }
 
-async function excerptOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+/** @param ending by then the status has come, and that is what counts: what is still to come of the text changes nothing */
+async function excerptOf(chunks: AsyncIterable<Uint8Array>, ending: AbortSignal): Promise<string> {
   const read: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of chunks) {
-    read.push(chunk);
-    length += chunk.length;
-    if (length >= mostRead) break;
+  try {
+    for await (const chunk of chunks) {
+      read.push(chunk);
+      length += chunk.length;
+      if (length >= mostRead) break;
+    }
+  } catch (error) {
+    // A receiver that breaks off may not have kept the callback.
+    if (!ending.aborted) throw error;
   }
   // A character has at most two units: none of those that are told is cut in two.
   const begin = Buffer.concat(read)

@@ -14,14 +14,24 @@ const codes = {
 /** A word of Slack's for what is wrong; the library puts whole pages there where the answer is none of Slack's. */
 const word = /^[a-z][a-z\d_]{0,79}$/;
 
+/** Characters of what went wrong; it is kept in the status, too. */
+const longestWhy = 400;
+
+/** An id of a conversation, and the time that names a message: some ten characters each. They are kept in the status. */
+const conversation = /^[A-Z\d]{1,64}$/;
+const timestamp = /^\d{1,32}\.\d{1,32}$/;
+
 /** Reads the answer to a call: it has succeeded where Slack says so in so many words (C-2), and where the message stands. */
 export function parseSlackAnswer(answer: unknown): SlackResult {
   const { ok, channel, ts } = isJsonObject(answer) ? answer : {};
-  const isPlace = typeof channel === 'string' && typeof ts === 'string';
-  if (ok !== true || !isPlace || channel === '' || ts === '') {
+  if (ok !== true || typeof channel !== 'string' || typeof ts !== 'string') {
     return unreachable('its answer does not say where the message stands');
   }
-  return { kind: 'ok', channel, ts };
+  if (conversation.test(channel) && timestamp.test(ts)) return { kind: 'ok', channel, ts };
+  const seen = `channel ${quoted(channel)}, ts ${quoted(ts)}`;
+  return unreachable(
+    `its answer should name an id like C0123456789 and a time like 1700000000.000100: got ${seen}`,
+  );
 }
 
 /**
@@ -61,5 +71,6 @@ function rateLimited(seconds: unknown): SlackResult {
 }
 
 function unreachable(why: string): SlackResult {
-  return { kind: 'unreachable', message: `Cannot send to Slack: ${why}` };
+  const text = why.length <= longestWhy ? why : `${why.slice(0, longestWhy)}…`;
+  return { kind: 'unreachable', message: `Cannot send to Slack: ${text}` };
 }

@@ -118,6 +118,9 @@ test('send() takes away blocks where a message becomes plain (C-16)', async (con
   assert.equal(server.messages[0]?.text, 'hello');
 });
 
+const noPlace =
+  'Cannot send to Slack: its answer should name an id like C0123456789 and a time like 1700000000.000100: got';
+
 /** How a call ends that the server answers so. */
 const answers: Record<string, { obstacle: SlackObstacle; want: SlackResult }> = {
   'a refusal, though the status is 200 (C-2)': {
@@ -154,6 +157,24 @@ const answers: Record<string, { obstacle: SlackObstacle; want: SlackResult }> = 
       kind: 'unreachable',
       message: 'Cannot send to Slack: its answer is none of Slack: "<html>Bearer …</html>"',
     },
+  },
+  'an answer that repeats the token where it is cut, without any of it': {
+    obstacle: answeringWith(200, JSON.stringify({ ok: false, error: `${'x'.repeat(90)}${token}` })),
+    want: {
+      kind: 'unreachable',
+      message: `Cannot send to Slack: its answer is none of Slack: "${'x'.repeat(90)}…"`,
+    },
+  },
+  'a place with a channel of 60000 characters, which is not kept': {
+    obstacle: answeringWith(200, `{"ok":true,"channel":"${'C'.repeat(60_000)}","ts":"1.5"}`),
+    want: {
+      kind: 'unreachable',
+      message: `${noPlace} channel "${'C'.repeat(100)}"… (60000 characters), ts "1.5"`,
+    },
+  },
+  'a place with a time that is none': {
+    obstacle: answeringWith(200, '{"ok":true,"channel":"C0000001","ts":"now"}'),
+    want: { kind: 'unreachable', message: `${noPlace} channel "C0000001", ts "now"` },
   },
   'an answer that says nothing of success': {
     obstacle: answeringWith(200, '{"channel":"C0000001","ts":"1.5"}'),

@@ -79,8 +79,7 @@ class WebSlackClient implements SlackClient {
       return { kind: 'unreachable', message };
     }
     if (token === undefined || !sendable.test(token)) return { kind: 'no-token' };
-    const result = await this.#sendAs(token, call, AbortSignal.any([signal, this.#closing.signal]));
-    return withoutToken(result, token);
+    return this.#sendAs(token, call, AbortSignal.any([signal, this.#closing.signal]));
   }
 
   async close(): Promise<void> {
@@ -97,7 +96,7 @@ class WebSlackClient implements SlackClient {
       const sdk = await import('#notification/slack-sdk.ts').catch(withMissingFile);
       const client = new sdk.WebClient(token, {
         slackApiUrl: this.#baseUrl.href,
-        fetch: this.#fetch.bound({ signal, answered }),
+        fetch: this.#fetch.bound({ signal, answered, token }),
         retryConfig: { retries: 0 },
         rejectRateLimitedCalls: true,
         allowAbsoluteUrls: false,
@@ -146,10 +145,4 @@ function argumentsOf(call: SlackCall): Record<string, unknown> {
     unfurl_links: false,
     unfurl_media: false,
   };
-}
-
-/** No answer repeats a token that is known of, and none may. */
-function withoutToken(result: SlackResult, token: string): SlackResult {
-  if (result.kind !== 'unreachable') return result;
-  return { ...result, message: result.message.replaceAll(token, '…') };
 }

@@ -25,6 +25,8 @@ interface Fetching {
   readonly signal: AbortSignal;
   /** Told the status of an answer. */
   readonly answered: (status: number) => void;
+  /** Taken out of the answer, where that repeats it: what is shown of one is cut, and a part of a token is found by nobody. */
+  readonly token: string;
 }
 
 /**
@@ -41,7 +43,7 @@ export class SlackFetch {
   }
 
   /** Returns what the library calls in place of `fetch`, for one call. It throws where there is no whole answer. */
-  bound({ signal, answered }: Fetching): FetchFunction {
+  bound({ signal, answered, token }: Fetching): FetchFunction {
     return async (url, init = {}) => {
       const { timeout, longestAnswer } = this.#options;
       const { pathname, search } = new URL(url);
@@ -55,7 +57,7 @@ export class SlackFetch {
         longestAnswer,
       });
       answered(status);
-      const content = body.length === 0 ? null : Buffer.from(body);
+      const content = Buffer.from(body).toString().replaceAll(token, '…') || null;
       return new Response(content, { status, headers: { ...headers } });
     };
   }

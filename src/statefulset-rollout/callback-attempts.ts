@@ -15,7 +15,7 @@ import {
 import { callbackBody, idempotencyKey } from '#notification/callback-body.ts';
 import type { CallbackClient } from '#notification/callback-client.ts';
 import type { SecretKey } from './api.ts';
-import { callbackReport } from './callback-report.ts';
+import { callbackReport, resultOf } from './callback-report.ts';
 import type { RolloutView } from './parse-resource.ts';
 import { calledBack } from './plan-callback.ts';
 import type { RolloutProgress } from './progress.ts';
@@ -41,9 +41,8 @@ export interface CallbackPorts {
 /** A rollout whose outcome is to be told. */
 export interface EndedRollout {
   readonly rollout: RolloutView;
+  /** With the body of the callback, which is stored. */
   readonly progress: RolloutProgress;
-  /** As it is to be stored in this moment. */
-  readonly status: JsonObject;
 }
 
 /** What a callback is signed by. */
@@ -61,6 +60,13 @@ export class CallbackAttempts {
     this.#ports = ports;
   }
 
+  /** Returns what is told of `ended`; empty where its outcome, or its spec, is not known. @param status as it is to be stored in this moment */
+  bodyOf({ rollout, progress }: EndedRollout, status: JsonObject): string {
+    const { clock, cluster } = this.#ports;
+    const report = callbackReport({ cluster, rollout, progress, status, now: clock.now() });
+    return report === undefined ? '' : callbackBody(report);
+  }
+
   /**
    * Makes one attempt.
    *
@@ -68,27 +74,27 @@ export class CallbackAttempts {
    * @throws OverruledError where the Lease is not held any more, and what ends a request that was not sent
    */
   async attempt(
-    { rollout, progress, status }: EndedRollout,
+    { rollout, progress }: EndedRollout,
     signal: AbortSignal,
   ): Promise<RolloutProgress | undefined> {
-    const { clock, sender, cluster } = this.#ports;
     const { spec, namespace, uid } = rollout;
-    const report = callbackReport({ cluster, rollout, progress, status, now: clock.now() });
+    const { key, outcome, callback } = progress;
+    const { stageId, body } = callback;
     const target = spec.kind === 'valid' ? spec.value.callback : undefined;
-    if (report === undefined || target === undefined) return undefined;
+    if (outcome === undefined || body === '' || target === undefined) return undefined;
     const signing = await this.#signingKey(namespace, target.signingKey, signal);
     if (signing.kind === 'missing') return this.#attempted(progress, signing.verdict);
     if (!this.#ports.leads()) {
       throw new OverruledError('Cannot call back as the Lease is not held any more');
     }
-    const { stageId, result } = report;
+    const result = resultOf(outcome);
     const call = {
       url: target.url,
-      body: callbackBody(report),
-      idempotencyKey: idempotencyKey({ uid, key: progress.key, stageId, result }),
+      body,
+      idempotencyKey: idempotencyKey({ uid, key, stageId, result }),
       ...(signing.key !== undefined && { signingKey: signing.key }),
     };
-    const verdict = verdictOf(await sender.send(call, signal));
+    const verdict = verdictOf(await this.#ports.sender.send(call, signal));
     return verdict.kind === 'given-up' ? undefined : this.#attempted(progress, verdict);
   }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#base/json.ts';
 import type { CallbackAttempts, EndedRollout } from './callback-attempts.ts';
 import type { RolloutProgress } from './progress.ts';
 
@@ -6,7 +7,7 @@ export type ToldCallback = Pick<RolloutProgress, 'callback' | 'deliveredStage' |
 
 /** What {@link CallbackCalls} works with. */
 export interface CallbackCallPorts {
-  readonly attempts: Pick<CallbackAttempts, 'attempt'>;
+  readonly attempts: Pick<CallbackAttempts, 'attempt' | 'bodyOf'>;
   /** Wakes a resource, as the attempt about it has ended. */
   readonly wake: (key: string) => void;
 }
@@ -42,6 +43,11 @@ export class CallbackCalls {
 
   constructor(ports: CallbackCallPorts) {
     this.#ports = ports;
+  }
+
+  /** Returns what the attempts about `ended` send, for it to be stored; see {@link CallbackAttempts.bodyOf}. */
+  bodyOf(ended: EndedRollout, status: JsonObject): string {
+    return this.#ports.attempts.bodyOf(ended, status);
   }
 
   /**

@@ -8,6 +8,12 @@ import { integerAt, stringAt } from '#statefulset/parse-fields.ts';
 export interface CallbackProgress {
   /** Of the stage that is told; empty: none is. */
   readonly stageId: string;
+  /**
+   * What is told, as it was when the outcome was known, to be sent in these very bytes by each attempt: all of them have one
+   * idempotency key (E-5). Empty before that is stored, and where there is no
+   * other attempt.
+   */
+  readonly body: string;
   /** Attempts that have ended. */
   readonly attempts: number;
   /** Undefined: at once. */
@@ -22,6 +28,7 @@ export interface CallbackProgress {
 /** Nobody is told of anything. */
 export const noCallback: CallbackProgress = Object.freeze({
   stageId: '',
+  body: '',
   attempts: 0,
   nextAttempt: undefined,
   code: '',
@@ -36,6 +43,7 @@ const longestMessage = 400;
 export function parseCallback(stored: JsonObject): CallbackProgress {
   return {
     stageId: stringAt(stored, 'stageId') ?? '',
+    body: stringAt(stored, 'body') ?? '',
     attempts: integerAt(stored, 'attempts') ?? 0,
     nextAttempt: timeOf(stored['nextAttempt']),
     code: stringAt(stored, 'code') ?? '',
@@ -51,11 +59,12 @@ function timeOf(value: JsonValue | undefined): Instant | undefined {
 
 /** Returns what stands in `status.rollout`; nothing where nobody is told of anything. */
 export function formatCallback(callback: CallbackProgress): JsonObject {
-  const { stageId, attempts, nextAttempt, code, message, isOver } = callback;
+  const { stageId, body, attempts, nextAttempt, code, message, isOver } = callback;
   if (stageId === '') return {};
   return {
     callback: {
       stageId,
+      ...(body !== '' && { body }),
       attempts,
       ...(nextAttempt !== undefined && { nextAttempt: formatUtcSeconds(nextAttempt) }),
       ...(code !== '' && { code }),

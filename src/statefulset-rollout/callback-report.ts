@@ -3,7 +3,7 @@ import type { Instant } from '#base/units.ts';
 import type { CallbackReport } from '#notification/callback-body.ts';
 import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import type { RolloutView } from './parse-resource.ts';
-import type { RolloutProgress } from './progress.ts';
+import type { Outcome, RolloutProgress } from './progress.ts';
 
 /** What a report is made of. */
 export interface ReportParts {
@@ -26,7 +26,7 @@ export function callbackReport(parts: ReportParts): CallbackReport | undefined {
   const version = stringAt(build, 'version');
   return {
     stageId: callback.stageId,
-    result: outcome.result === 'Done' ? 'success' : 'failure',
+    result: resultOf(outcome),
     reasonCode: outcome.code,
     reason: outcome.message,
     rolloutIdentity: spec.value.identity,
@@ -49,6 +49,11 @@ export function callbackReport(parts: ReportParts): CallbackReport | undefined {
     startedAt: progress.startedAt ?? now,
     finishedAt: progress.finishedAt ?? now,
   };
+}
+
+/** Returns how the receiver is told that it ended. */
+export function resultOf({ result }: Outcome): CallbackReport['result'] {
+  return result === 'Done' ? 'success' : 'failure';
 }
 
 function replicasIn(status: JsonObject): CallbackReport['replicas'] {

@@ -98,6 +98,7 @@ export function calledBack(
     message: last.message,
     nextAttempt: again,
     isOver: again === undefined,
+    body: again === undefined ? '' : callback.body,
   };
   if (verdict.kind !== 'delivered') return { ...progress, callback: attempted };
   return { ...progress, callback: attempted, deliveredStage: callback.stageId };

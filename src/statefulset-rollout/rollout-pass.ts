@@ -9,6 +9,7 @@ import type { CallbackCalls } from './callback-calls.ts';
 import type { RolloutView } from './parse-resource.ts';
 import { isDisruptive } from './plan-decision.ts';
 import { isVersionNeeded } from './plan-pin-switch.ts';
+import type { RolloutProgress } from './progress.ts';
 import { type RolloutActionPorts, RolloutActions, type WorldAction } from './rollout-actions.ts';
 import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
@@ -170,23 +171,38 @@ export class RolloutPassRun {
     return { kind: 'at', at: after(now, millis(Math.max(0, horizon - monotonic))) };
   }
 
-  /** Told, and then stored: who was told twice knows it by the key of the outcome (E-14). */
+  /** Stored, told, and stored: who was told twice knows it by the key of the outcome (E-14), and is told the same. */
   async #callBack(moment: ShownMoment, signal: AbortSignal): Promise<RolloutPassEnd> {
     const { callbacks, events } = this.#ports;
     const { rollout, plan, status } = moment;
-    const ended = { rollout, progress: plan.progress, status };
+    const ended = { rollout, progress: plan.progress };
+    if (plan.progress.callback.body === '') {
+      const body = callbacks.bodyOf(ended, status);
+      // Nobody knows what to tell; an edit begins anew.
+      if (body === '') return this.#ended(moment, { kind: 'await-change' });
+      return this.#noted(moment, { callback: { ...plan.progress.callback, body } }, signal);
+    }
     const told = callbacks.take(ended, signal);
     // Woken once it has ended.
     if (told === undefined) return this.#ended(moment, { kind: 'await-change' });
     const { callback, deliveredStage, finishedAt } = told;
-    const progress = { ...plan.progress, callback, deliveredStage, finishedAt };
-    const action = undefined;
-    await this.#storeNow(shown({ ...moment, plan: { ...plan, action, progress } }), signal);
+    const noted = await this.#noted(moment, { callback, deliveredStage, finishedAt }, signal);
     const isLost = callback.isOver && deliveredStage !== callback.stageId;
     if (isLost) {
       const message = `stage ${callback.stageId}: ${callback.message}`;
       tellRollout(rollout, { reason: 'CallbackFailed', message }, events);
     }
+    return noted;
+  }
+
+  async #noted(
+    moment: ShownMoment,
+    changes: Partial<RolloutProgress>,
+    signal: AbortSignal,
+  ): Promise<RolloutPassEnd> {
+    const progress = { ...moment.plan.progress, ...changes };
+    const plan = { ...moment.plan, action: undefined, progress };
+    await this.#storeNow(shown({ ...moment, plan }), signal);
     return this.#ended(moment, at(moment));
   }
 

@@ -37,6 +37,7 @@ const progress: RolloutProgress = {
   percentDeployed: 10,
   callback: {
     stageId: 'stage-1',
+    body: '{"schema":"…"}',
     attempts: 2,
     nextAttempt: instant(T0 + 9_000),
     code: 'ReceiverUnavailable',

@@ -12,7 +12,7 @@ import { PercentStage } from './percent-stage.ts';
 const namespace = 'demo';
 const bapi = { bapiUrl: 'https://deploys.example', stageId: 'stage-1' };
 const day = minutes(24 * 60);
-const late: CallbackOutcome = { kind: 'timed-out', why: 'no whole answer within 10000 ms' };
+const late: CallbackOutcome = { kind: 'timed-out', why: 'no answer within 10000 ms' };
 
 /** Has a receiver answer the next calls after `wait` seconds each. */
 function slowly(opened: PercentStage, wait: number, answers: readonly CallbackOutcome[]): void {
@@ -139,5 +139,44 @@ test('a clock that goes back by a day keeps no callback for a day', async () => 
   clock.step(minutes(-24 * 60));
   await opened.ended();
   assert.equal(receiver.calls.length, 2);
+  await opened.close();
+});
+
+test('every attempt to tell one outcome sends the same bytes, whatever has changed meanwhile (E-5)', async () => {
+  const opened = await PercentStage.open();
+  const { receiver } = opened;
+  opened.start();
+  receiver.answers.push(answered(503), answered(503), answered(200));
+  await opened.create('db:1', { bapi });
+  await opened.until('it was told once', () => receiver.calls.length === 1);
+  await opened.edit({
+    minPodEvictionIntervalSeconds: 1,
+    statefulset: opened.carried('db:1', { replicas: 6 }),
+  });
+  await opened.until('it was told twice', () => receiver.calls.length === 2);
+  await opened.edit({ statefulset: opened.carried('db:1', { replicas: 3 }) });
+  await opened.ended();
+  assert.equal(receiver.calls.length, 3);
+  assert.equal(new Set(receiver.calls.map(({ idempotencyKey }) => idempotencyKey)).size, 1);
+  assert.equal(new Set(receiver.calls.map(({ body }) => body)).size, 1);
+  await opened.close();
+});
+
+test('a process that comes after one that had told sends the same bytes (E-14)', async () => {
+  const opened = await PercentStage.open();
+  const { receiver, env } = opened;
+  const first = opened.start();
+  receiver.intercept = () => (receiver.calls.length === 0 ? 'not-answered' : undefined);
+  await opened.create('db:1', { bapi });
+  await opened.until('it was told once', () => receiver.calls.length === 1);
+  first.die();
+  await opened.edit({ statefulset: opened.carried('db:1', { replicas: 6 }) });
+  await env.clock.advance(minutes(3));
+  opened.start();
+  await opened.ended();
+  const [before, after] = receiver.calls;
+  assert.equal(receiver.calls.length, 2);
+  assert.equal(after?.idempotencyKey, before?.idempotencyKey);
+  assert.equal(after?.body, before?.body);
   await opened.close();
 });

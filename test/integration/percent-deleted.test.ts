@@ -84,7 +84,7 @@ test('a Slack and a receiver that never answer keep a deleted rollout for less t
   const stage = await deletedHalfWay({ bapi, channel: '#deploys' }, ({ slack, receiver, env }) => {
     slack.answers.push(...Array.from({ length: 50 }, () => never.promise));
     // As its client does: by its own deadline, which its own tests hold.
-    const timedOut = { kind: 'timed-out', why: 'no whole answer within 10000 ms' } as const;
+    const timedOut = { kind: 'timed-out', why: 'no answer within 10000 ms' } as const;
     receiver.answers.push(env.clock.sleep(seconds(10)).then(() => timedOut));
   });
   await stage.until('the set is gone', () => stage.set() === undefined);

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { isJsonObject, jsonIn } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
-import { connect, openTransport } from '#kubernetes/connection.ts';
+import { staticCredentials } from '#kubernetes/bearer-token.ts';
+import { openTransport } from '#kubernetes/connection.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { tlsOf } from '#kubernetes/server-trust.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
@@ -10,49 +11,56 @@ import { settingsOf } from '../manager-connection.ts';
 import { signalled } from '../signals.ts';
 import { FileError, randomIdentity, readInput, writeFiles } from './bedrock-io.ts';
 import type { ApiAccess, ApiAddress, ClusterAccess, DrivePorts } from './drive-ports.ts';
+import { ToldServers } from './told-servers.ts';
 
 const timeout = seconds(30);
-/** Most bytes of an answer of the deploy API. */
-const longestAnswer = 1_048_576;
 
 /** Returns the outside as it is. */
 export function realPorts(): DrivePorts {
+  const servers = new ToldServers();
   return {
     readInput,
     writeFiles,
     randomIdentity,
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: (text) => void process.stdout.write(servers.without(text)),
+    err: (text) => void process.stderr.write(servers.without(text)),
     clock: systemClock(),
-    openCluster,
-    openApi,
+    openCluster: (kubeconfig) => openCluster(kubeconfig, servers),
+    openApi: (address) => openApi(address, servers),
     confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : undefined,
     interruption: () => signalled(() => undefined),
   };
 }
 
 /** Connects to the cluster of a kubeconfig. @throws {Error} one sentence */
-async function openCluster(kubeconfig: string | undefined): Promise<ClusterAccess> {
+async function openCluster(
+  kubeconfig: string | undefined,
+  servers: ToldServers,
+): Promise<ClusterAccess> {
   const clock = systemClock();
   const named = kubeconfig ?? process.env['KUBECONFIG'];
   const settings = await settingsOf({ kubeconfig: named === '' ? undefined : named }, clock);
-  const transport = await connect(settings, { clock, env: process.env });
+  const network = await openTransport(settings, { clock, env: process.env });
+  const transport = servers.tell(network, settings.credentials);
   const client = createClient({ transport, clock, timeout, userAgent: 'rollout-operator-bedrock' });
   return { client, namespace: settings.namespace ?? 'default', close: () => transport.close() };
 }
 
-async function openApi({ url, tokenFile, authorityFile }: ApiAddress): Promise<ApiAccess> {
+async function openApi(
+  { url, tokenFile, authorityFile }: ApiAddress,
+  servers: ToldServers,
+): Promise<ApiAccess> {
   const clock = systemClock();
   const token = (await textOf(tokenFile)).trim();
   const authorities = authorityFile === undefined ? undefined : await textOf(authorityFile);
   const tls = tlsOf(authorities === undefined ? {} : { authorities });
-  const transport = await openTransport({ server: url, tls }, { clock, env: process.env });
+  const network = await openTransport({ server: url, tls }, { clock, env: process.env });
+  const transport = servers.tell(network, staticCredentials(`Bearer ${token}`));
   return {
     call: async ({ method, path, body }, signal) => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const headers = { 'content-type': 'application/json' };
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const request = { method, path, headers, ...sent, signal, timeout, longestAnswer };
-      const answer = await transport.request(request);
+      const answer = await transport.request({ method, path, headers, ...sent, signal, timeout });
       const read = jsonIn(Buffer.from(answer.body).toString());
       return { status: answer.status, body: isJsonObject(read) ? read : {} };
     },

@@ -1,0 +1,36 @@
+import { withoutSecret } from '#check/without-secret.ts';
+import { type Credentials, withCredentials } from '#kubernetes/bearer-token.ts';
+import type { Transport } from '#kubernetes/transport.ts';
+import type { ByteTransport } from '#kubernetes/undici-transport.ts';
+
+/** Most bytes of a whole answer: it is one object, of which etcd takes 1.5 MiB, or says why there is none. */
+const longestAnswer = 4_194_304;
+
+/**
+ * What servers were told of who asks. They may repeat it, in a refusal or in an object, and what is shown on a terminal is
+ * kept in logs of builds.
+ */
+export class ToldServers {
+  readonly #told = new Set<string>();
+
+  /** Returns `text` without what any server was told. */
+  without(text: string): string {
+    return [...this.#told].reduce(withoutSecret, text);
+  }
+
+  /** Returns `transport` with `credentials`, whose whole answers repeat none of them, and have a bound. */
+  tell(transport: ByteTransport, credentials: Credentials): Transport {
+    const careful: Transport = {
+      request: async (request) => {
+        const { headers: { authorization = '' } = {} } = request;
+        this.#told.add(authorization);
+        const answer = await transport.request({ ...request, longestAnswer });
+        // Before anybody cuts it: a part of a token is none that could be found.
+        return { ...answer, body: Buffer.from(this.without(Buffer.from(answer.body).toString())) };
+      },
+      stream: (request) => transport.stream(request),
+      close: () => transport.close(),
+    };
+    return withCredentials(careful, credentials);
+  }
+}
