@@ -8,6 +8,8 @@ import { unlessSent } from '#control/unless-sent.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { Client, Patch } from '#kubernetes/client.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import { standingIn } from '#notification/stored-thread.ts';
+import { objectAt } from '#statefulset/parse-fields.ts';
 import { finalizer, type RolloutView } from './parse-resource.ts';
 import { deciding, lasting } from './status-view.ts';
 
@@ -62,6 +64,7 @@ export class RolloutWrites {
       const wait = this.#contestedFor(uid, JSON.stringify(decision));
       return wait > 0 ? { kind: 'contested', in: millis(wait) } : { kind: 'now' };
     }
+    if (!isDeepStrictEqual(messageIn(wanted), messageIn(writtenStatus))) return { kind: 'now' };
     const storedAt = this.#storedAt.get(uid);
     const left = storedAt === undefined ? 0 : storedAt + viewsAfter - this.#ports.clock.monotonic();
     return left > 0 ? { kind: 'later', in: millis(left) } : { kind: 'now' };
@@ -127,6 +130,11 @@ export class RolloutWrites {
     this.#storedAt.delete(uid);
     this.#decisions.delete(uid);
   }
+}
+
+/** Where messages of Slack stand: who does not know it posts them once more. */
+function messageIn(status: JsonObject): JsonObject {
+  return standingIn(objectAt(status, 'slackMessage'));
 }
 
 /** As it is once it was stored: members that are undefined are none. */
