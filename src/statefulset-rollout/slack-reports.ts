@@ -8,6 +8,7 @@ import { SlackWorker } from '#notification/slack-worker.ts';
 import type { RolloutView } from './parse-resource.ts';
 import { tellRollout } from './rollout-reasons.ts';
 import { messageKey, type NewsParts, wantedThread } from './slack-news.ts';
+import { SlackPace } from './slack-pace.ts';
 import { type SlackRecordPorts, SlackRecords } from './slack-records.ts';
 import type { StatusParts } from './status-view.ts';
 
@@ -20,6 +21,9 @@ export interface SlackReportPorts extends SlackRecordPorts {
   /** Name of the cluster; may be empty. */
   readonly cluster: string;
 }
+
+/** A rollout, as it is to be told. */
+type RolloutLook = Omit<NewsParts, 'cluster'>;
 
 /** How the messages of a rollout fare. */
 export type SlackHealth =
@@ -36,11 +40,13 @@ export class SlackReports {
   /** Threads whose end was told. */
   readonly #told = new Set<string>();
   readonly #records: SlackRecords;
+  readonly #pace: SlackPace<RolloutLook>;
 
   constructor(ports: SlackReportPorts) {
     this.#ports = ports;
     const { clock, slack } = ports;
     this.#records = new SlackRecords(ports, (uid) => this.#worker.released(uid));
+    this.#pace = new SlackPace({ clock, tell: (look) => this.#tell(look) });
     this.#worker = new SlackWorker({
       clock,
       client: slack,
@@ -49,9 +55,16 @@ export class SlackReports {
   }
 
   /** Has Slack show how the rollout stands, if anybody is to be told. */
-  show(parts: Omit<NewsParts, 'cluster'>): void {
-    const { namespace, name, uid } = parts.rollout;
-    const wanted = wantedThread({ ...parts, cluster: this.#ports.cluster });
+  show(look: RolloutLook): void {
+    const { uid, spec } = look.rollout;
+    if (spec.kind === 'invalid' || spec.value.slack === undefined) return;
+    const { phase, key } = look.plan.progress;
+    this.#pace.show({ uid, mark: `${phase} ${key}`, view: look });
+  }
+
+  #tell(look: RolloutLook): void {
+    const { namespace, name, uid } = look.rollout;
+    const wanted = wantedThread({ ...look, cluster: this.#ports.cluster });
     if (wanted === undefined) return;
     this.#places.set(uid, { namespace, name });
     this.#worker.want(wanted);
@@ -77,6 +90,7 @@ export class SlackReports {
 
   /** The resource is gone. */
   forget(uid: string): void {
+    this.#pace.forget(uid);
     this.#worker.deleted(uid);
     this.#records.forget(uid);
     this.#places.delete(uid);
