@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#base/clock.ts';
-import { isJsonObject, type JsonObject, jsonIn } from '#base/json.ts';
+import { isSameJson, type JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
@@ -57,14 +56,13 @@ export class RolloutWrites {
 
   /** Returns whether `status` is to be stored in place of what stands there. */
   missing({ uid, writtenStatus }: RolloutView, status: JsonObject): MissingStatus {
-    const wanted = plain(status);
-    if (isDeepStrictEqual(lasting(wanted), lasting(writtenStatus))) return { kind: 'nothing' };
-    const decision = deciding(wanted);
-    if (!isDeepStrictEqual(decision, deciding(writtenStatus))) {
+    if (isSameJson(lasting(status), lasting(writtenStatus))) return { kind: 'nothing' };
+    const decision = deciding(status);
+    if (!isSameJson(decision, deciding(writtenStatus))) {
       const wait = this.#contestedFor(uid, JSON.stringify(decision));
       return wait > 0 ? { kind: 'contested', in: millis(wait) } : { kind: 'now' };
     }
-    if (!isDeepStrictEqual(messageIn(wanted), messageIn(writtenStatus))) return { kind: 'now' };
+    if (!isSameJson(messageIn(status), messageIn(writtenStatus))) return { kind: 'now' };
     const storedAt = this.#storedAt.get(uid);
     const left = storedAt === undefined ? 0 : storedAt + viewsAfter - this.#ports.clock.monotonic();
     return left > 0 ? { kind: 'later', in: millis(left) } : { kind: 'now' };
@@ -135,10 +133,4 @@ export class RolloutWrites {
 /** Where messages of Slack stand: who does not know it posts them once more. */
 function messageIn(status: JsonObject): JsonObject {
   return standingIn(objectAt(status, 'slackMessage'));
-}
-
-/** As it is once it was stored: members that are undefined are none. */
-function plain(value: JsonObject): JsonObject {
-  const stored = jsonIn(JSON.stringify(value));
-  return isJsonObject(stored) ? stored : {};
 }
