@@ -1,5 +1,7 @@
 /** The figures that benches print, what each must reach, and where that comes from. */
 
+import { memoryLimit } from '../scripts/install/deployment.ts';
+
 /** One bound; a figure above (or below) it fails the run. */
 interface Bound {
   readonly unit: string;
@@ -183,6 +185,12 @@ export const bounds = {
     unit: '',
     atMost: 0,
     from: percent,
+    isSpeed: true,
+  },
+  'RSS of a rollout of 1,000 pods': {
+    unit: 'MiB',
+    atMost: memoryLimit,
+    from: 'the memory limit of its container',
     isSpeed: true,
   },
   'requests while all rollouts have ended': { unit: '', atMost: 0, from: percent, isSpeed: false },

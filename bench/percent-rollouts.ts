@@ -4,6 +4,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
 import type { Bench } from './bench.ts';
+import { bundledEnvironment, withBundle } from './bundle.ts';
 import { Cluster } from './cluster.ts';
 import type { Requests } from './cluster-commands.ts';
 import { bounded, type Figure, type Findings, percentile, type Size, told } from './figures.ts';
@@ -42,11 +43,12 @@ const settings: Readonly<Record<Size, Setting>> = {
 };
 
 const patience = 300_000;
+const mebibyte = 2 ** 20;
 
 /** A StatefulsetRollout of a large set, beside a perfect driver of the same Eviction API. */
 export const percentRollouts: Bench = {
   about: 'a StatefulsetRollout of 1,000 pods, a hundred at a time, beside a perfect driver',
-  run: async (size) => [await measure(size)],
+  run: (size) => withBundle(async (program) => [await measure(program, size)]),
 };
 
 /** The same rollout by the driver and by the operator. */
@@ -73,7 +75,7 @@ interface Parts {
   readonly set: RolledSet;
 }
 
-async function measure(size: Size): Promise<Findings> {
+async function measure(program: string, size: Size): Promise<Findings> {
   const setting = settings[size];
   const { replicas, maxUnavailable, restart } = setting;
   const set: RolledSet = { name: 'store', replicas, podBytes: 0 };
@@ -92,6 +94,8 @@ async function measure(size: Size): Promise<Findings> {
   await setIsWhole(client, set, patience);
   await using slack = await PercentSlack.start();
   await using operator = await Operator.start(access, 'statefulset-rollout', {
+    program,
+    env: bundledEnvironment,
     // Nobody was there before.
     flags: ['--leader-elect=false', '--rollout.predecessor-horizon=1ms', ...slack.flags],
   });
@@ -102,7 +106,7 @@ async function measure(size: Size): Promise<Findings> {
   const load = loadSince(machine);
   return {
     bench: 'percent-rollouts',
-    setting: `${replicas} pods of one set, a native budget of ${maxUnavailable}, restarts of ${restart} ms, Slack on; by turns a driver and the operator; ${load}`,
+    setting: `${replicas} pods of one set, a native budget of ${maxUnavailable}, restarts of ${restart} ms, Slack on; by turns a driver and the operator, which is the bundle with the heap of its container; ${load}`,
     figures: figuresOf(turns, { setting, usage: operator.usage() }, size),
   };
 }
@@ -194,13 +198,21 @@ function figuresOf(
     ),
     ...statusFigures(turns, size),
     ...slackFigures(turns, size),
+    bounded(
+      'RSS of a rollout of 1,000 pods',
+      {
+        value: (usage.peakRss * 1e6) / mebibyte,
+        how: `the most ever (VmHWM of /proc), by the bundle with the heap of its container, in ${turns.length} rollouts after one another; ${((usage.rss * 1e6) / mebibyte).toFixed(0)} MiB in the end`,
+      },
+      size,
+    ),
     told('CPU of a rollout', {
       value: percentile(
         turns.map(({ cpu }) => cpu),
         0.5,
       ),
       unit: 's',
-      how: `/proc, until it says that it is done; the median of ${turns.map(({ cpu }) => cpu.toFixed(1)).join(', ')}; settled RSS ${usage.rss.toFixed(0)} MB, peak ${usage.peakRss.toFixed(0)} MB; requests of the last: ${describeRequests(last?.requests ?? {})}`,
+      how: `/proc, until it says that it is done; the median of ${turns.map(({ cpu }) => cpu.toFixed(1)).join(', ')}; requests of the last: ${describeRequests(last?.requests ?? {})}`,
     }),
   ];
 }

@@ -49,10 +49,14 @@ export function callbacksOf(
 export function reportsOf(
   { cluster, slack }: RolloutOutside,
   term: OutsideTerm &
-    Pick<SlackReportPorts, 'events' | 'rollouts' | 'unseenRollouts'> & { readonly log: Logger },
+    Pick<SlackReportPorts, 'events' | 'rollouts' | 'unseenRollouts'> & {
+      readonly log: Logger;
+      readonly queue: Pick<WorkQueue, 'add'>;
+    },
 ): SlackReports {
+  const wake = (key: string): void => term.queue.add(key);
   const opened = countedSlack(slack.open(tokensOf(slack.ownToken, term)), term.metrics);
-  return new SlackReports({ ...term, cluster, slack: opened });
+  return new SlackReports({ ...term, wake, cluster, slack: opened });
 }
 
 /** Tokens by the names of accounts: that of the operator has none, others are `<namespace>/<Secret>/<key>`. */

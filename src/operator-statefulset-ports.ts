@@ -79,7 +79,7 @@ export function statefulsetPorts(
   const { config, clock, log, outside, isPinAssumed, rolloutMetrics, partialAging } = settings;
   const { rollouts, statefulSets, pods } = caches;
   rolloutMetrics.watchQueue(() => queue.depth);
-  const shared = { client, clock, log };
+  const shared = { client, clock, log, events, queue };
   const unseenSets = new UnseenWrites(clock, statefulSets.freshness);
   const unseenRollouts = new UnseenWrites(clock, rollouts.freshness);
   const sights = new SetSights({ client }, (rollout, paths) => {
@@ -90,8 +90,6 @@ export function statefulsetPorts(
   return {
     ...caches,
     ...shared,
-    events,
-    queue,
     open,
     discovery,
     sights,
@@ -111,7 +109,6 @@ export function statefulsetPorts(
     callbacks: callbacksOf(outside, { client, clock, leads, queue, metrics: rolloutMetrics }),
     slack: reportsOf(outside, {
       ...shared,
-      events,
       rollouts,
       unseenRollouts,
       leads,

@@ -19,6 +19,20 @@ export function isJsonArray(value: unknown): value is JsonArray {
   return Array.isArray(value);
 }
 
+/** Whether both are the same once they are stored: members that are undefined are none. */
+export function isSameJson(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  if (one === other) return true;
+  if (isJsonArray(one)) {
+    if (!isJsonArray(other) || one.length !== other.length) return false;
+    return one.every((each, at) => isSameJson(each, other[at]));
+  }
+  if (!isJsonObject(one) || !isJsonObject(other)) return false;
+  return (
+    Object.keys(one).every((key) => isSameJson(one[key], other[key])) &&
+    Object.keys(other).every((key) => other[key] === undefined || one[key] !== undefined)
+  );
+}
+
 /** Returns the JSON value that `text` holds; undefined where it holds none, for callers who need not know why. */
 export function jsonIn(text: string): unknown {
   try {

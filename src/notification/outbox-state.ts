@@ -66,6 +66,8 @@ export interface Thread {
   readonly slots: ReadonlyMap<number, Slot>;
   /** Whether a call is under way: one at a time, so that answers come in order. */
   readonly isBusy: boolean;
+  /** Whether it is not stored yet where its newest message stands: nothing follows until then. */
+  readonly isHeld: boolean;
   /** Failures in a row. */
   readonly failures: number;
   readonly retryAt: Monotonic | undefined;

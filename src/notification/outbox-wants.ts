@@ -86,6 +86,7 @@ function newThread(wanted: WantedThread): Thread {
     isAlarm,
     slots: new Map(stored === undefined ? [] : [[0, storedSlot(stored)], ...pages]),
     isBusy: false,
+    isHeld: false,
     failures: 0,
     retryAt: undefined,
     isTokenDoubted: false,

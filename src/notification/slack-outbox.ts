@@ -73,7 +73,7 @@ function isAtEnd({ phase, ending }: Thread): boolean {
 }
 
 function candidatesOf(thread: Thread, { rates }: Outbox): readonly Candidate[] {
-  if (thread.isBusy || thread.isStopped || !isTold(thread)) return [];
+  if (thread.isBusy || thread.isHeld || thread.isStopped || !isTold(thread)) return [];
   return [...thread.slots].flatMap(([page, slot]) => {
     const { content } = slot;
     if (content === undefined || !isPending(slot) || !canSend(thread, page)) return [];

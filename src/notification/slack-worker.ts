@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '#base/clock.ts';
 import { type Millis, type Monotonic, millis } from '#base/units.ts';
 import { settle } from './outbox-results.ts';
-import { emptyOutbox, type Outbox, type Thread, threadId } from './outbox-state.ts';
+import { emptyOutbox, type Outbox, type Thread, threadId, withThread } from './outbox-state.ts';
 import { dropDeleted, type WantedThread, want } from './outbox-wants.ts';
 import type { SlackCall } from './slack-call.ts';
 import type { SlackClient } from './slack-client.ts';
@@ -11,8 +11,12 @@ import { planSending } from './slack-outbox.ts';
 export interface SlackWorkerPorts {
   readonly clock: Clock;
   readonly client: Pick<SlackClient, 'send'>;
-  /** Told the messages of a rollout after each call about them, whatever came of it. */
-  readonly onSettled: (thread: Thread, call: SlackCall) => void;
+  /**
+   * Told the messages of a rollout after each call about them, whatever came of it.
+   *
+   * @returns whether nothing follows about them until they are {@link SlackWorker.released}
+   */
+  readonly onSettled: (thread: Thread, call: SlackCall) => boolean;
 }
 
 /**
@@ -45,6 +49,18 @@ export class SlackWorker {
   /** The messages of the rollout `key` of a resource, as far as this process has been told of them. */
   threadOf(uid: string, key: string): Thread | undefined {
     return this.#outbox.threads.get(threadId(uid, key));
+  }
+
+  /** It is stored where all messages of a resource stand: what waits for that may follow. */
+  released(uid: string): void {
+    const held = [...this.#outbox.threads.values()].filter(
+      (thread) => thread.uid === uid && thread.isHeld,
+    );
+    if (held.length === 0) return;
+    for (const thread of held) {
+      this.#outbox = withThread(this.#outbox, { ...thread, isHeld: false });
+    }
+    this.#wake();
   }
 
   /** Sends until `signal` aborts; resolves once no call is under way. */
@@ -93,7 +109,9 @@ export class SlackWorker {
     const result = await client.send(call, signal);
     this.#outbox = settle(this.#outbox, { call, result }, clock.monotonic());
     const thread = this.#outbox.threads.get(call.thread);
-    if (thread !== undefined) onSettled(thread, call);
+    if (thread !== undefined && onSettled(thread, call)) {
+      this.#outbox = withThread(this.#outbox, { ...thread, isHeld: true });
+    }
     this.#wake();
   }
 }

@@ -40,6 +40,13 @@ function pageOf(page: JsonObject): readonly StoredPage[] {
   return [{ index, ts, hash: stringAt(page, 'hash') ?? '' }];
 }
 
+/** Returns what of a stored `slackMessage` must be known after a process: what its messages show can be sent once more. */
+export function standingIn(stored: JsonObject): JsonObject {
+  const { hash: _shown, lastSent: _sent, pages: _pages, ...rest } = stored;
+  const pages = objectsIn(arrayAt(stored, 'pages')).map(({ index, ts }) => ({ index, ts }));
+  return { ...rest, pages };
+}
+
 /**
  * Returns `slackMessage` as it is to be stored; undefined where nothing was sent, and nothing went wrong.
  *

@@ -81,8 +81,8 @@ function placeOf(
   { set }: RolledSet,
   { resource, discovery, watched, stuckAfter }: PlacesSnapshot,
 ): Place {
-  const name = `${set.name}-${slot.ordinal}`;
   const pod = slot.kind === 'missing' ? undefined : slot.pod;
+  const name = pod?.name ?? `${set.name}-${slot.ordinal}`;
   const isStale = pod !== undefined && pod.revision !== set.status.updateRevision;
   const isRotated = resource.progress.rotated.has(name);
   const isPassed = isDiscovered(discovery, pod);

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
 import type { ConsistentReads } from '#control/consistent-reads.ts';
 import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
@@ -38,7 +39,7 @@ export interface RolloutMomentPorts extends HoldPorts {
   readonly ages: RevisionAges;
   readonly evictions: Evictions;
   readonly held: HeldTimes;
-  readonly slack: Pick<SlackReports, 'healthOf'>;
+  readonly slack: Pick<SlackReports, 'healthOf' | 'recordOf'>;
   readonly version: ServerVersion;
   readonly discovery: DiscoveryPort;
   readonly stuckAfter: Millis | undefined;
@@ -55,6 +56,8 @@ export interface RolloutMoment extends LookedAt {
   readonly unreadRevisions: readonly string[];
   /** How Slack takes messages, as far as this process has sent some. */
   readonly slack: SlackHealth | undefined;
+  /** Where messages of Slack stand, where that is not stored yet. */
+  readonly slackMessage: JsonObject | undefined;
 }
 
 /** The resource as it was when something was decided: the record of that decision, once it shows, does not forbid it. */
@@ -108,7 +111,8 @@ export function rolloutMomentOf(
   const plan = planStatefulsetRollout(snapshot, at.now);
   const whole: WholeProof = { ...proof, budgets: { kind: 'not-permitted' } };
   const slack = ports.slack.healthOf(rollout);
-  return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions, slack };
+  const slackMessage = ports.slack.recordOf(rollout);
+  return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions, slack, slackMessage };
 }
 
 /** Whether a process before this one may have been in the midst of it. */

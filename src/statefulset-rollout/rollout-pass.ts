@@ -14,6 +14,7 @@ import { type RolloutActionPorts, RolloutActions, type WorldAction } from './rol
 import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
 import type { RolloutWitness } from './rollout-witness.ts';
+import type { MissingStatus } from './rollout-writes.ts';
 import type { SlackReports } from './slack-reports.ts';
 import { newlyUnpinnedIn, type ShownStatus, shown } from './status-view.ts';
 import { toldHolds } from './told-holds.ts';
@@ -146,8 +147,8 @@ export class RolloutPassRun {
     moment: ShownMoment,
     signal: AbortSignal,
   ): Promise<RolloutPassEnd> {
-    const { rollout, status, now } = moment;
-    const missing = this.#ports.writes.missing(rollout, status);
+    const { rollout, now } = moment;
+    const missing = this.#missing(moment);
     if (missing.kind === 'contested') {
       const requeue = { kind: 'at', at: after(now, missing.in) } as const;
       return { kind: 'ended', rollout, holds: [contested], requeue };
@@ -220,8 +221,8 @@ export class RolloutPassRun {
 
   /** Stores what has changed; what no decision rests on is stored once a second at most. */
   async #store(moment: ShownMoment, signal: AbortSignal): Promise<Requeue> {
-    const { rollout, plan, now, status } = moment;
-    const missing = this.#ports.writes.missing(rollout, status);
+    const { plan, now } = moment;
+    const missing = this.#missing(moment);
     if (missing.kind === 'nothing') return plan.requeue;
     if (missing.kind !== 'now') {
       return sooner(plan.requeue, { kind: 'at', at: after(now, missing.in) });
@@ -231,14 +232,22 @@ export class RolloutPassRun {
   }
 
   async #storeNow(moment: ShownMoment, signal: AbortSignal): Promise<void> {
-    const { rollout, status } = moment;
-    if (this.#ports.writes.missing(rollout, status).kind === 'nothing') return;
+    if (this.#missing(moment).kind === 'nothing') return;
     await this.#write(moment, signal);
+  }
+
+  #missing(moment: ShownMoment): MissingStatus {
+    const { slack, writes } = this.#ports;
+    const missing = writes.missing(moment.rollout, moment.status);
+    // A write whose answer was lost has stored it.
+    if (missing.kind === 'nothing') slack.stored(moment);
+    return missing;
   }
 
   async #write(moment: ShownMoment, signal: AbortSignal): Promise<void> {
     const { rollout, status, now } = moment;
     await this.#ports.writes.storeStatus(rollout, status, { now, signal });
+    this.#ports.slack.stored(moment);
     this.#tellStored(moment);
   }
 

@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#base/clock.ts';
-import { isJsonObject, type JsonObject, jsonIn } from '#base/json.ts';
+import { isSameJson, type JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
@@ -8,6 +7,8 @@ import { unlessSent } from '#control/unless-sent.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { Client, Patch } from '#kubernetes/client.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import { standingIn } from '#notification/stored-thread.ts';
+import { objectAt } from '#statefulset/parse-fields.ts';
 import { finalizer, type RolloutView } from './parse-resource.ts';
 import { deciding, lasting } from './status-view.ts';
 
@@ -55,13 +56,13 @@ export class RolloutWrites {
 
   /** Returns whether `status` is to be stored in place of what stands there. */
   missing({ uid, writtenStatus }: RolloutView, status: JsonObject): MissingStatus {
-    const wanted = plain(status);
-    if (isDeepStrictEqual(lasting(wanted), lasting(writtenStatus))) return { kind: 'nothing' };
-    const decision = deciding(wanted);
-    if (!isDeepStrictEqual(decision, deciding(writtenStatus))) {
+    if (isSameJson(lasting(status), lasting(writtenStatus))) return { kind: 'nothing' };
+    const decision = deciding(status);
+    if (!isSameJson(decision, deciding(writtenStatus))) {
       const wait = this.#contestedFor(uid, JSON.stringify(decision));
       return wait > 0 ? { kind: 'contested', in: millis(wait) } : { kind: 'now' };
     }
+    if (!isSameJson(messageIn(status), messageIn(writtenStatus))) return { kind: 'now' };
     const storedAt = this.#storedAt.get(uid);
     const left = storedAt === undefined ? 0 : storedAt + viewsAfter - this.#ports.clock.monotonic();
     return left > 0 ? { kind: 'later', in: millis(left) } : { kind: 'now' };
@@ -129,8 +130,7 @@ export class RolloutWrites {
   }
 }
 
-/** As it is once it was stored: members that are undefined are none. */
-function plain(value: JsonObject): JsonObject {
-  const stored = jsonIn(JSON.stringify(value));
-  return isJsonObject(stored) ? stored : {};
+/** Where messages of Slack stand: who does not know it posts them once more. */
+function messageIn(status: JsonObject): JsonObject {
+  return standingIn(objectAt(status, 'slackMessage'));
 }

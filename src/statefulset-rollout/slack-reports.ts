@@ -1,24 +1,29 @@
 import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
-import type { Informer } from '#kubernetes/informer.ts';
 import type { Thread } from '#notification/outbox-state.ts';
+import type { SlackCall } from '#notification/slack-call.ts';
 import type { SlackClient } from '#notification/slack-client.ts';
 import { SlackWorker } from '#notification/slack-worker.ts';
 import type { RolloutView } from './parse-resource.ts';
 import { tellRollout } from './rollout-reasons.ts';
 import { messageKey, type NewsParts, wantedThread } from './slack-news.ts';
+import { SlackPace } from './slack-pace.ts';
 import { type SlackRecordPorts, SlackRecords } from './slack-records.ts';
+import type { StatusParts } from './status-view.ts';
 
 /** What reports go through. */
 export interface SlackReportPorts extends SlackRecordPorts {
   readonly clock: Clock;
   readonly events: EventRecorder;
-  readonly rollouts: Pick<Informer<RolloutView>, 'lister'>;
   /** Closed when the reports end. */
   readonly slack: Pick<SlackClient, 'send' | 'close'>;
   /** Name of the cluster; may be empty. */
   readonly cluster: string;
 }
+
+/** A rollout, as it is to be told. */
+type RolloutLook = Omit<NewsParts, 'cluster'>;
 
 /** How the messages of a rollout fare. */
 export type SlackHealth =
@@ -35,22 +40,31 @@ export class SlackReports {
   /** Threads whose end was told. */
   readonly #told = new Set<string>();
   readonly #records: SlackRecords;
+  readonly #pace: SlackPace<RolloutLook>;
 
   constructor(ports: SlackReportPorts) {
     this.#ports = ports;
-    this.#records = new SlackRecords(ports);
     const { clock, slack } = ports;
+    this.#records = new SlackRecords(ports, (uid) => this.#worker.released(uid));
+    this.#pace = new SlackPace({ clock, tell: (look) => this.#tell(look) });
     this.#worker = new SlackWorker({
       clock,
       client: slack,
-      onSettled: (thread) => this.#settled(thread),
+      onSettled: (thread, call) => this.#settled(thread, call),
     });
   }
 
   /** Has Slack show how the rollout stands, if anybody is to be told. */
-  show(parts: Omit<NewsParts, 'cluster'>): void {
-    const { namespace, name, uid } = parts.rollout;
-    const wanted = wantedThread({ ...parts, cluster: this.#ports.cluster });
+  show(look: RolloutLook): void {
+    const { uid, spec } = look.rollout;
+    if (spec.kind === 'invalid' || spec.value.slack === undefined) return;
+    const { phase, key } = look.plan.progress;
+    this.#pace.show({ uid, mark: `${phase} ${key}`, view: look });
+  }
+
+  #tell(look: RolloutLook): void {
+    const { namespace, name, uid } = look.rollout;
+    const wanted = wantedThread({ ...look, cluster: this.#ports.cluster });
     if (wanted === undefined) return;
     this.#places.set(uid, { namespace, name });
     this.#worker.want(wanted);
@@ -64,9 +78,21 @@ export class SlackReports {
     return thread?.slots.get(0)?.ts === undefined ? undefined : { kind: 'healthy' };
   }
 
+  /** Where the messages stand, as it is to be stored with the status; undefined: what stands there stays. */
+  recordOf({ uid }: RolloutView): JsonObject | undefined {
+    return this.#records.of(uid);
+  }
+
+  /** A status is stored that was made with `slackMessage`. */
+  stored({ rollout, slackMessage }: Pick<StatusParts, 'rollout' | 'slackMessage'>): void {
+    this.#records.stored(rollout.uid, slackMessage);
+  }
+
   /** The resource is gone. */
   forget(uid: string): void {
+    this.#pace.forget(uid);
     this.#worker.deleted(uid);
+    this.#records.forget(uid);
     this.#places.delete(uid);
   }
 
@@ -74,16 +100,19 @@ export class SlackReports {
   async run(signal: AbortSignal): Promise<void> {
     try {
       await this.#worker.run(signal);
-      await this.#records.idle();
+      await this.#records.flush();
     } finally {
       await this.#ports.slack.close();
     }
   }
 
-  #settled(thread: Thread): void {
+  /** @returns whether nothing follows until it is stored where a message stands: one at a time may be lost with the process */
+  #settled(thread: Thread, { kind }: SlackCall): boolean {
     this.#tellEnd(thread);
     const place = this.#places.get(thread.uid);
-    if (place !== undefined) this.#records.store(place, thread);
+    if (place === undefined) return false;
+    const isPosted = kind === 'post' && thread.error === undefined;
+    return this.#records.note(place, thread, isPosted) && isPosted;
   }
 
   /** Once, as nothing is sent any more for it. */

@@ -10,7 +10,7 @@ import type { RolloutPlan } from './plan-decision.ts';
 import { targetReplicas } from './plan-percent.ts';
 import { isPinned } from './plan-pin.ts';
 import { isLeaked, type Place, placesAfter } from './plan-places.ts';
-import { isTerminal } from './progress.ts';
+import { isTerminal, type Phase } from './progress.ts';
 import { newlyUnpinned, rolloutConditions } from './rollout-conditions.ts';
 import type { SlackHealth } from './slack-reports.ts';
 import type { RolledSet, RolloutSnapshot } from './snapshot.ts';
@@ -24,6 +24,8 @@ export interface StatusParts {
   readonly now: Instant;
   /** How Slack takes messages, as far as this process has sent some. */
   readonly slack?: SlackHealth | undefined;
+  /** Where messages of Slack stand, where that is not stored yet. @default what stands there stays */
+  readonly slackMessage?: JsonObject | undefined;
 }
 
 /** What is shown of a moment: made once, for whoever stores it, and for Slack. */
@@ -66,7 +68,7 @@ export function formatStatus(
   const before = evictionTimes(writtenStatus);
   const reason = because === undefined ? '' : `${because.reason}: ${because.message}`;
   return {
-    ...keptOf(writtenStatus),
+    ...messageOf(parts),
     ...(progress.phase !== undefined && { phase: progress.phase }),
     percentDeployed: progress.percentDeployed,
     reason: reason.slice(0, longestReason),
@@ -100,12 +102,12 @@ function placesIn({ snapshot, plan, now }: StatusParts): readonly Place[] {
   return placesAfter(snapshot, plan.progress, now);
 }
 
-/** What others of this program write: it stays as it is. */
-function keptOf(status: JsonObject): JsonObject {
-  const { slackMessage } = status;
-  return {
-    ...(slackMessage !== undefined && { slackMessage }),
-  };
+/** Where nothing has arrived since the start, when something did before stays. */
+function messageOf({ rollout: { writtenStatus }, slackMessage: next }: StatusParts): JsonObject {
+  const { slackMessage } = writtenStatus;
+  if (next === undefined) return slackMessage === undefined ? {} : { slackMessage };
+  const { lastSent } = objectAt(writtenStatus, 'slackMessage');
+  return { slackMessage: { ...(lastSent !== undefined && { lastSent }), ...next } };
 }
 
 /** Members that are false or empty are left out: there may be a thousand of them. */
@@ -250,12 +252,20 @@ export function lasting(status: JsonObject): JsonObject {
   return rest;
 }
 
+/** Phases in which pods go and come: which of them it is says only what is waited for, and is found out at each look. */
+const rolling: readonly unknown[] = [
+  'RollingOut',
+  'WaitingForReady',
+  'WaitingForServiceDiscovery',
+] satisfies Phase[];
+
 /**
  * Returns the part that decisions rest on: it is stored before anything rests on it. What is counted anew at each look is
  * none of it, and neither is when the last pod came up: a deadline may be a second late.
  */
 export function deciding(status: JsonObject): JsonObject {
-  const { phase, observedGeneration, paused, deleted } = status;
+  const phase = rolling.includes(status['phase']) ? 'RollingOut' : status['phase'];
+  const { observedGeneration, paused, deleted } = status;
   // While service discovery cannot be asked, what it said last is read from here.
   const { readyReplicasRotor, consulServices } = status;
   const {

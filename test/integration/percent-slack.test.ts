@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
-import { objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
+import type { CallbackOutcome } from '#notification/callback-answer.ts';
 import type { SlackResult } from '#notification/slack-call.ts';
 import { PercentStage } from './percent-stage.ts';
 
@@ -143,5 +144,100 @@ test('a process that starts later changes the message that stands, and posts no 
   await opened.ended();
   await opened.env.clock.advance(minutes(1));
   assert.equal(slack.posts().filter(({ call }) => call.page === 0).length, 1);
+  await opened.close();
+});
+
+const statuses = { resource: 'statefulsetrollouts', subresource: 'status' } as const;
+
+/** Writes of statuses by the program since `from`, by their verbs. */
+function statusWrites({ env }: PercentStage, from: number): readonly string[] {
+  return env.cluster.eventLog.calls
+    .slice(from)
+    .filter(({ resource }) => resource.startsWith(statuses.resource))
+    .filter(({ user, subresource }) => user === 'operator-1' && subresource === 'status')
+    .map(({ verb }) => verb);
+}
+
+test('where messages stand is stored with the status: one write a batch, and one a second', async () => {
+  const opened = await PercentStage.open(60);
+  opened.start();
+  await opened.create('db:1');
+  await opened.ended();
+  const { clock, cluster } = opened.env;
+  const { eventLog } = cluster;
+  const [calls, commits, begun] = [eventLog.calls.length, eventLog.commits.length, clock.now()];
+  await opened.edit({ channel, statefulset: opened.carried('db:2') });
+  await opened.ended();
+  const span = Math.ceil((clock.now() - begun) / 1_000);
+  const batches = eventLog.commits
+    .slice(commits)
+    .filter(({ resource }) => resource.startsWith(statuses.resource))
+    .map(({ after }) => JSON.stringify(objectsAt(after, 'status', 'rollout', 'batch')))
+    .filter((batch, at, all) => batch !== '[]' && batch !== all[at - 1]);
+  const writes = statusWrites(opened, calls);
+  assert.ok(opened.slack.calls.length > 10, `${opened.slack.calls.length} calls of Slack`);
+  assert.ok(writes.length <= new Set(batches).size + span, `${writes.length} in ${span} s`);
+  assert.ok(!writes.includes('patch'));
+  await opened.close();
+});
+
+test('of a message that only shows something else the status says so within a second, and not more often', async () => {
+  const opened = await settled();
+  await opened.edit({ channel, statefulset: opened.carried('db:2') });
+  await opened.ended();
+  const { clock, cluster } = opened.env;
+  await clock.advance(minutes(2));
+  const from = cluster.eventLog.calls.length;
+  const { hash } = objectAt(opened.status(), 'slackMessage');
+  const told = opened.slack.calls.length;
+  await opened.env.patchSet({ spec: { replicas: 5 } });
+  await opened.until('it is told', () => opened.slack.calls.length > told);
+  await clock.advance(seconds(1.5));
+  assert.notEqual(objectAt(opened.status(), 'slackMessage')['hash'], hash);
+  assert.ok(!statusWrites(opened, from).includes('patch'));
+  await opened.close();
+});
+
+test('nothing follows a message until it is stored where it stands: no more than one is posted once more', async () => {
+  const opened = await settled();
+  const { slack, env } = opened;
+  slack.intercept = () => {
+    slack.intercept = () => undefined;
+    const match = { ...statuses, verb: ['update', 'patch'] };
+    env.cluster.faults.add({ match, action: { kind: 'error', code: 503 } });
+    return undefined;
+  };
+  await opened.edit({ channel, statefulset: opened.carried('db:2') });
+  await opened.until('its summary stands', () => slack.posts().length === 1);
+  await env.clock.advance(seconds(40));
+  assert.equal(slack.posts().length, 1);
+  env.cluster.faults.clear();
+  await opened.ended();
+  await env.clock.advance(minutes(1));
+  assert.deepEqual(
+    slack.posts().map(({ call }) => call.page),
+    [0, 1],
+  );
+  assert.notEqual(stored(opened), '');
+  await opened.close();
+});
+
+test('where a message stands is stored within two seconds also while a receiver keeps the rollout waiting', async () => {
+  const opened = await settled();
+  const { slack, receiver, env } = opened;
+  const late = Promise.withResolvers<SlackResult>();
+  slack.answers.push(late.promise);
+  const silent = Promise.withResolvers<CallbackOutcome>();
+  receiver.answers.push(silent.promise);
+  const bapi = { bapiUrl: 'https://deploys.example', stageId: 'stage-1' };
+  await opened.edit({ channel, bapi, statefulset: opened.carried('db:2') });
+  await opened.until('it calls back', () => opened.phase() === 'CallingBack');
+  await env.clock.advance(seconds(1));
+  late.resolve({ kind: 'ok', channel: 'C0DEPLOYS', ts: '1600000000.000001' });
+  await env.clock.advance(seconds(2));
+  assert.equal(opened.phase(), 'CallingBack');
+  assert.equal(stored(opened), '1600000000.000001');
+  silent.resolve({ kind: 'answered', status: 200, excerpt: '' });
+  await opened.ended();
   await opened.close();
 });

@@ -264,19 +264,19 @@ function theirsLost(stage: PercentStage): readonly string[] {
   return note === 'kept' && limit === 7 ? [] : ['what others wrote into the set was lost'];
 }
 
-/** Whether each stage heard one outcome under one key, and each message of Slack was posted once more at most (C-18, E-14). */
+/** Whether each stage heard one outcome under one key, and one message of Slack at most was posted once more (C-18, E-14). */
 function outsideFaults({ receiver, slack }: PercentStage, posts: number): readonly string[] {
   const stages = Map.groupBy(receiver.calls, ({ told }) => textAt(told, 'stageId'));
   const unlike = [...stages].filter(
     ([, calls]) => new Set(calls.map(({ idempotencyKey }) => idempotencyKey)).size > 1,
   );
   const often = [...stages].filter(([, calls]) => calls.length > 2);
-  const summaries = slack.posts().filter(({ call }) => call.page === 0);
-  const threads = Map.groupBy(summaries, ({ call }) => call.thread);
-  const posted = [...threads].filter(([, calls]) => calls.length > posts + 1);
+  const messages = Map.groupBy(slack.posts(), ({ call }) => `${call.thread} ${call.page}`);
+  const again = [...messages.values()].map((calls) => Math.max(0, calls.length - posts));
+  const more = again.reduce((sum, each) => sum + each, 0);
   return [
     ...unlike.map(([stageId]) => `${stageId} was told two outcomes`),
     ...often.map(([stageId, calls]) => `${stageId} was told ${calls.length} times`),
-    ...posted.map(([, calls]) => `one message was posted ${calls.length} times`),
+    ...(more > 1 ? [`${more} messages were posted once more`] : []),
   ];
 }
