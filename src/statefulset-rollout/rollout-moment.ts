@@ -3,6 +3,7 @@ import type { Millis } from '#base/units.ts';
 import type { ConsistentReads } from '#control/consistent-reads.ts';
 import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
+import type { ResourceProofs } from '#control/resource-proofs.ts';
 import { type HoldPorts, holdsOn, type LookedAt } from '#control/set-holds.ts';
 import { leavingAt, type WholeProof } from '#control/set-proof.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
@@ -32,6 +33,8 @@ export interface RolloutMomentPorts extends HoldPorts {
   readonly pods: Informer<PodView>;
   readonly budgets: Informer<NativeBudgetView>;
   readonly reads: ConsistentReads;
+  /** Of StatefulsetRollouts. */
+  readonly proofs: ResourceProofs;
   readonly open: OpenDisruptions;
   readonly watched: WatchedPods;
   readonly sights: SetSights;
@@ -141,7 +144,8 @@ function resourceOf(
   };
 }
 
-function targetIn(
+/** Returns the set that `rollout` names, with its pods, and by what the view of them is proven. */
+export function targetIn(
   rollout: RolloutView,
   { reads, statefulSets, pods }: RolloutMomentPorts,
 ): ReturnType<ConsistentReads['over']> {
@@ -183,11 +187,12 @@ function comparisonOf(
 function ownerOf(
   rollout: RolloutView,
   target: RolledSet | undefined,
-  { sights, rollouts }: RolloutMomentPorts,
+  { rollouts }: RolloutMomentPorts,
 ): string | undefined {
   const rival = rivalOf(rollout, target?.set, rollouts);
   if (rival !== undefined || target === undefined) return rival;
-  return sights.foreignOwner(rollout, target.set);
+  const { controllerUid, controllerName } = target.set;
+  return controllerUid === rollout.uid ? undefined : controllerName;
 }
 
 /** Of the template that is wanted: a set that is not there yet has budgets, too. */
