@@ -7,11 +7,13 @@ import { ConsistentReads } from '#control/consistent-reads.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import { PodDeletions } from '#control/pod-deletions.ts';
 import { Refusals } from '#control/refusals.ts';
+import { ResourceProofs } from '#control/resource-proofs.ts';
 import { UnseenWrites } from '#control/unseen-writes.ts';
 import { WatchedPods } from '#control/watched-pods.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { callbacksOf, type RolloutOutside, reportsOf } from '#operator-rollout-outside.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -82,6 +84,8 @@ export function statefulsetPorts(
   const shared = { client, clock, log, events, queue };
   const unseenSets = new UnseenWrites(clock, statefulSets.freshness);
   const unseenRollouts = new UnseenWrites(clock, rollouts.freshness);
+  const proofs = new ResourceProofs({ client, clock }, resourceTypes.statefulsetRollouts);
+  const ofRollouts = { unseenRollouts, proofs, leads };
   const sights = new SetSights({ client }, (rollout, paths) => {
     const message = `the API server keeps its own value of ${paths.join(', ')}`;
     tellRollout(rollout, { reason: 'SemanticDiffIgnored', message }, events);
@@ -94,8 +98,7 @@ export function statefulsetPorts(
     discovery,
     sights,
     unseenSets,
-    unseenRollouts,
-    leads,
+    ...ofRollouts,
     reads: new ConsistentReads({ client, clock, ...freshness, ...(parsePod && { parsePod }) }),
     refusals: new Refusals(),
     watched: new WatchedPods(pods, clock),
@@ -105,13 +108,12 @@ export function statefulsetPorts(
     aging: new PartialAging({ clock, events, limit: partialAging }),
     version: new ServerVersion(client, isPinAssumed),
     evictions: new Evictions({ ...shared, open }),
-    writes: new RolloutWrites({ client, clock, unseenRollouts, leads }),
+    writes: new RolloutWrites({ client, clock, ...ofRollouts }),
     callbacks: callbacksOf(outside, { client, clock, leads, queue, metrics: rolloutMetrics }),
     slack: reportsOf(outside, {
       ...shared,
       rollouts,
-      unseenRollouts,
-      leads,
+      ...ofRollouts,
       metrics: rolloutMetrics,
     }),
     setWrites: new SetWrites({ client, log, sights, unseenSets }),

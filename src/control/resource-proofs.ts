@@ -27,6 +27,16 @@ export class UnshownChangeError extends Error {
 interface Proven {
   readonly revision: string;
   readonly at: Monotonic;
+  /** What a write of ours named: but for what that wrote, the resource was like this. */
+  readonly over?: string;
+}
+
+/** A write of ours that named the version it was decided on. */
+export interface VersionedWrite {
+  readonly over: string;
+  /** What it was stored at. */
+  readonly revision: string;
+  readonly sentAt: Monotonic;
 }
 
 /**
@@ -52,7 +62,11 @@ export class ResourceProofs {
   /** Whether it was as `shown` no longer ago than a decision may rest on. */
   isProven({ uid, resourceVersion }: ShownResource, now: Monotonic): boolean {
     const proven = this.#proven.get(uid);
-    return proven?.revision === resourceVersion && now - proven.at <= maxDecisionAge;
+    if (proven === undefined || now - proven.at > maxDecisionAge) return false;
+    // A cache that is ahead of a proof shows all that there was when it was sent.
+    return (
+      proven.over === resourceVersion || compareRevisions(resourceVersion, proven.revision) >= 0
+    );
   }
 
   /** Reads it. @throws UnshownChangeError where it is not as `shown`, and what the request fails with */
@@ -74,9 +88,9 @@ export class ResourceProofs {
     }
   }
 
-  /** A write that named the version which the cache shows was stored at `revision`. @param sentAt when it was sent */
-  written(uid: string, revision: string, sentAt: Monotonic): void {
-    this.#proven.set(uid, { revision, at: sentAt });
+  /** The resource `uid` was what a write named: the write was stored. */
+  written(uid: string, { over, revision, sentAt }: VersionedWrite): void {
+    this.#proven.set(uid, { revision, over, at: sentAt });
   }
 
   /** It is gone. */

@@ -37,6 +37,8 @@ export interface EvictionPorts {
 export interface EvictionOwner {
   /** uid of the resource. */
   readonly uid: string;
+  /** Waited for before each. @throws why none leaves */
+  ready(): Promise<void>;
   /** Called in the very moment in which the eviction would leave (D-49). @throws what forbids it */
   approve(pod: PodRef): Basis;
   /** Told how each ended that was sent. */
@@ -154,6 +156,7 @@ export class Evictions {
       deleteOptions: { preconditions: { uid } },
     };
     try {
+      await owner.ready();
       const write = { body, subresource: 'eviction', ...sending } as const;
       await client.create(resourceTypes.pods, { namespace, name }, write);
       open.accepted(pod);

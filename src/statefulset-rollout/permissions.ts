@@ -7,8 +7,9 @@ export const statefulsetRolloutPermissions: readonly Permission[] = Object.freez
   {
     group: bedrock,
     resource: 'statefulsetrollouts',
-    verbs: ['list', 'patch', 'watch'],
-    because: 'StatefulsetRollouts are watched, and get and lose their finalizer',
+    verbs: ['get', 'list', 'patch', 'watch'],
+    because:
+      'StatefulsetRollouts are watched, are read before pods go by one that may have been paused, and get and lose their finalizer',
   },
   {
     group: bedrock,

@@ -30,7 +30,7 @@ export function pinningOf(
 export function partitionFor(
   live: JsonObject,
   wanted: JsonObject,
-  { paths }: SetDiff,
+  { paths }: Pick<SetDiff, 'paths'>,
 ): number | undefined {
   const spec = objectAt(live, 'spec');
   const replicas = integerAt(spec, 'replicas') ?? 1;

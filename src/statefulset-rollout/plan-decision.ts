@@ -2,6 +2,7 @@ import type { Because } from '#base/because.ts';
 import type { PodRef, Requeue, SetRef } from '#control/decision.ts';
 import type { SetHeldReason } from '#control/set-holds.ts';
 import type { RolloutProgress } from './progress.ts';
+import type { WantedScale } from './snapshot.ts';
 
 /** Why service discovery does not say how the pods are. */
 export type DiscoveryTrouble =
@@ -83,6 +84,13 @@ export type RolloutAction =
   | { readonly kind: 'create-set' }
   /** The set becomes as it is wanted, where it still is as it was compared. */
   | { readonly kind: 'update-set'; readonly set: SetRef; readonly revision: string }
+  /** The set gets another number of pods, and nothing else, where it still is as it was seen. */
+  | {
+      readonly kind: 'scale-set';
+      readonly set: SetRef;
+      readonly revision: string;
+      readonly scale: WantedScale;
+    }
   /** Which pods the set keeps on its current revision, and nothing else of it, where it still is as it was seen. */
   | {
       readonly kind: 'set-partition';

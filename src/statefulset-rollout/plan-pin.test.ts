@@ -303,7 +303,7 @@ describe('a rollout that pins', () => {
     const play = pinned();
     play.edit({ set: { ...play.spec.set, replicas: 12 } });
     play.rest();
-    assert.deepEqual(play.done, ['update-set v1 12 partition 12']);
+    assert.deepEqual(play.done, ['scale-set v1 12 partition 12']);
   });
 
   test('begins another version in the middle with all pods pinned', () => {

@@ -5,7 +5,7 @@ import type { BecauseRollout } from './plan-decision.ts';
 import { because, failing, type RolloutPass, type Step } from './plan-outcome.ts';
 import { planRolling } from './plan-rolling.ts';
 import type { Phase } from './progress.ts';
-import type { RolledSet, RolloutSnapshot, SetComparison } from './snapshot.ts';
+import type { RolledSet, RolloutSnapshot, SetComparison, WantedScale } from './snapshot.ts';
 
 /** Returns the next step towards the set that is wanted, and then towards its pods. */
 export function planSet(pass: RolloutPass): Step {
@@ -84,7 +84,7 @@ function planCreation(pass: RolloutPass): Step {
     action: { kind: 'create-set' },
     // There is no older version of it: whatever the percentage, all pods are new.
     changes: {
-      isCreator: true,
+      isCreator: !progress.isAdopted,
       isDeleted: false,
       rotated: new Set([...progress.rotated, ...pods]),
     },
@@ -131,8 +131,8 @@ function planFound(pass: RolloutPass, target: RolledSet): Step {
 }
 
 function planImmutable(
-  { spec }: RolloutPass,
-  { set }: RolledSet,
+  { spec, progress }: RolloutPass,
+  { set, isControlled }: RolledSet,
   { paths, isSelectorEqual }: Extract<SetComparison, { kind: 'immutable' }>,
 ): Step {
   const fields = paths.join(', ');
@@ -147,6 +147,7 @@ function planImmutable(
       `${fields} can only be changed by making ${set.name} anew over its pods`,
     ),
     action: { kind: 'orphan-pods', set: setRef(set) },
+    changes: { isAdopted: !(progress.isCreator && isControlled) },
   };
 }
 
@@ -180,8 +181,9 @@ function planUpdate(
 export function planScale(
   pass: RolloutPass,
   { set }: RolledSet,
-  { to, partition }: Extract<SetComparison, { kind: 'replicas' }>,
+  { to, partition }: WantedScale,
 ): Step {
+  const scale = { to, ...(partition !== undefined && { partition }) };
   const { progress } = pass;
   const { replicas: from, ordinalsStart } = set.spec;
   const added = Array.from(
@@ -191,7 +193,12 @@ export function planScale(
   return {
     phase: phaseOf(pass),
     because: because('StatefulSetScaled', `${set.name} from ${from} to ${to} replicas`),
-    action: { kind: 'update-set', set: setRef(set), revision: set.resourceVersion },
+    action: {
+      kind: 'scale-set',
+      set: setRef(set),
+      revision: set.resourceVersion,
+      scale,
+    },
     changes: {
       rotated: new Set([...progress.rotated, ...added]),
       ...(partition !== undefined && { partition }),

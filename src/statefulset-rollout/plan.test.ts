@@ -193,7 +193,7 @@ describe('a rollout that has ended', () => {
     const play = RolloutPlay.settled();
     play.edit({ set: { ...play.spec.set, replicas: 12 } });
     assert.equal(play.rest(), 'RolloutDone RolloutDone');
-    assert.deepEqual(play.done, ['update-set v1 12']);
+    assert.deepEqual(play.done, ['scale-set v1 12']);
     assert.deepEqual(play.phases, ['RolloutDone']);
   });
 

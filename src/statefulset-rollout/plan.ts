@@ -10,7 +10,13 @@ import { planPinAtRest } from './plan-pin-switch.ts';
 import { unpinnedIn } from './plan-rolling.ts';
 import { contestOf, planScale, planSet, tooLargeOf } from './plan-set.ts';
 import { isTerminal, noProgress, type RolloutProgress } from './progress.ts';
-import type { RolledSet, RolloutSnapshot, WantedRollout } from './snapshot.ts';
+import type {
+  RolledSet,
+  RolloutSnapshot,
+  SetComparison,
+  WantedRollout,
+  WantedScale,
+} from './snapshot.ts';
 
 /**
  * What to do next about one StatefulsetRollout, and why not more: at most one thing that touches the set or its pods, and
@@ -89,8 +95,8 @@ function begun(
   { progress, now }: RolloutPass,
   { key, templateHash }: WantedRollout,
 ): RolloutProgress {
-  const { isCreator, isDeleted, lastEviction, batch, targetRevision, isRollback } = progress;
-  const { partition } = progress;
+  const { isCreator, isAdopted, isDeleted, lastEviction, batch } = progress;
+  const { targetRevision, isRollback, partition } = progress;
   const isSameVersion = templateHash === progress.templateHash;
   const hasFailed = progress.outcome?.result === 'Failed';
   return {
@@ -98,6 +104,7 @@ function begun(
     key,
     templateHash,
     isCreator,
+    isAdopted,
     isDeleted,
     lastEviction,
     batch,
@@ -186,7 +193,15 @@ function planEdited(pass: RolloutPass, target: RolledSet, rest: Step): Step {
     const text = `reading ${target.set.name} as it is now`;
     return { ...rest, because: because('AwaitingComparison', text), action: { kind: 'compare' } };
   }
-  return comparison.kind === 'replicas' ? planScale(pass, target, comparison) : rest;
+  const scale = scaleIn(comparison, target);
+  return scale === undefined ? rest : planScale(pass, target, scale);
+}
+
+/** What else differs is not what the edit is about: it stays, as it does without an edit. A set that was never taken on, too. */
+function scaleIn(comparison: SetComparison, { isOurs }: RolledSet): WantedScale | undefined {
+  if (comparison.kind === 'replicas') return comparison;
+  const differs = comparison.kind === 'differs' || comparison.kind === 'immutable';
+  return differs && isOurs ? comparison.scale : undefined;
 }
 
 /** Whether the set is there, and its own. */

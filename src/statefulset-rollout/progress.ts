@@ -58,6 +58,8 @@ export interface RolloutProgress {
   readonly outcome: Outcome | undefined;
   /** Whether this operator made the set, rather than finding it. */
   readonly isCreator: boolean;
+  /** Whether the set is made anew over the pods of one that this operator had found: it stays one that was found. */
+  readonly isAdopted: boolean;
   /** Whether the set was there, and has gone. */
   readonly isDeleted: boolean;
   /** Names of the pods that were let go, or made, on the present version. */
@@ -97,6 +99,7 @@ export const noProgress: RolloutProgress = Object.freeze({
   finishedAt: undefined,
   outcome: undefined,
   isCreator: false,
+  isAdopted: false,
   isDeleted: false,
   rotated: new Set<string>(),
   batch: [],

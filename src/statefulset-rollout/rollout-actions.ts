@@ -1,7 +1,9 @@
 import type { DeletePod } from '#control/decision.ts';
 import type { EndedDeletion, PodDeletions } from '#control/pod-deletions.ts';
 import type { EventRecorder } from '#kubernetes/event-recorder.ts';
-import type { RolloutAction } from './plan-decision.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
+import type { RolloutView } from './parse-resource.ts';
+import { isDisruptive, type RolloutAction } from './plan-decision.ts';
 import {
   type Asking,
   approvePod,
@@ -12,7 +14,8 @@ import { type RolloutMoment, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
 import type { RolloutWitness } from './rollout-witness.ts';
 import type { RolloutWrites } from './rollout-writes.ts';
-import type { SetWrites } from './set-writes.ts';
+import type { SetSending, SetWrites } from './set-writes.ts';
+import { ViewRenewal } from './view-renewal.ts';
 
 /** What actions go through. */
 export interface RolloutActionPorts extends RolloutApprovalPorts {
@@ -25,7 +28,13 @@ export interface RolloutActionPorts extends RolloutApprovalPorts {
 
 type Of<K extends RolloutAction['kind']> = Extract<RolloutAction, { kind: K }>;
 type SetAction = Of<
-  'create-set' | 'update-set' | 'set-partition' | 'orphan-pods' | 'delete-set' | 'release-set'
+  | 'create-set'
+  | 'update-set'
+  | 'scale-set'
+  | 'set-partition'
+  | 'orphan-pods'
+  | 'delete-set'
+  | 'release-set'
 >;
 
 /** Actions that change the set, its pods, or the finalizer. */
@@ -38,10 +47,12 @@ export type WorldAction = Exclude<
 export class RolloutActions {
   readonly #key: string;
   readonly #ports: RolloutActionPorts;
+  readonly #renewal: ViewRenewal;
 
   constructor(key: string, ports: RolloutActionPorts) {
     this.#key = key;
     this.#ports = ports;
+    this.#renewal = new ViewRenewal(key, ports);
   }
 
   /** @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more */
@@ -57,6 +68,7 @@ export class RolloutActions {
         await writes.changeFinalizer(rollout, action.kind, signal);
         return;
       default:
+        await (isDisruptive(action) ? this.#renewal.all(signal) : this.#renewal.resource(signal));
         await this.#writeSet(action, moment, signal);
         if (plan.because !== undefined) tellRollout(rollout, plan.because, events);
         this.#ports.witness.written(moment);
@@ -78,15 +90,35 @@ export class RolloutActions {
     const approve = (): void => approveWrite(action, asking);
     const sending = { signal, because, approve };
     if (action.kind === 'create-set') {
-      if (spec !== undefined) await setWrites.create(rollout, spec, sending);
-    } else if (target === undefined) return;
-    else if (action.kind === 'update-set') await setWrites.update(rollout, target.set, sending);
-    else if (action.kind === 'set-partition') {
-      await setWrites.setPartition(rollout, { set: target.set, to: action.to }, sending);
-    } else if (action.kind === 'release-set') await setWrites.release(rollout, target.set, sending);
-    else {
-      const policy = action.kind === 'orphan-pods' ? 'Orphan' : 'Background';
-      await setWrites.remove(action.set, policy, sending);
+      const isOwned = plan.progress.isCreator;
+      if (spec !== undefined) await setWrites.create(rollout, { spec, isOwned }, sending);
+    } else if (target !== undefined)
+      await this.#writeFound(action, target.set, { rollout, sending });
+  }
+
+  async #writeFound(
+    action: Exclude<SetAction, { kind: 'create-set' }>,
+    set: StatefulSetView,
+    { rollout, sending }: { readonly rollout: RolloutView; readonly sending: SetSending },
+  ): Promise<void> {
+    const { setWrites } = this.#ports;
+    switch (action.kind) {
+      case 'update-set':
+        await setWrites.update(rollout, set, sending);
+        return;
+      case 'scale-set':
+        await setWrites.scale(rollout, { set, scale: action.scale }, sending);
+        return;
+      case 'set-partition':
+        await setWrites.setPartition(rollout, { set, to: action.to }, sending);
+        return;
+      case 'release-set':
+        await setWrites.release(rollout, set, sending);
+        return;
+      default: {
+        const policy = action.kind === 'orphan-pods' ? 'Orphan' : 'Background';
+        await setWrites.remove(action.set, policy, sending);
+      }
     }
   }
 
@@ -101,6 +133,7 @@ export class RolloutActions {
     const { evictions, events } = this.#ports;
     const asking = this.#asking(moment);
     if (action.kind === 'delete-pods') {
+      await this.#renewal.all(signal);
       await this.#deletePods(action, asking, signal);
       tellRollout(rollout, because, events);
       return;
@@ -108,7 +141,8 @@ export class RolloutActions {
     const approve = (pod: (typeof action.pods)[number]): ReturnType<typeof approvePod> =>
       approvePod('evict', pod, asking);
     const batch = this.#ports.witness.batchOf(rollout);
-    const owner = { uid: rollout.uid, because, approve, ended: batch.ended };
+    const ready = (): Promise<void> => this.#renewal.all(signal);
+    const owner = { uid: rollout.uid, because, ready, approve, ended: batch.ended };
     const accepted = await evictions.evict(action.pods, owner, signal).finally(batch.close);
     if (accepted > 0) tellRollout(rollout, because, events);
   }

@@ -49,7 +49,8 @@ export function approvePod(
 /**
  * Plans anew, in the moment in which a write of the set would leave.
  *
- * @throws OverruledError when the new plan does not have it, StaleBasisError when pods may go by it and its view is not proven
+ * @throws OverruledError when the new plan does not have it, StaleBasisError when the resource is not proven to be as it is
+ * shown, or pods may go by it and the view of them is not
  */
 export function approveWrite(action: RolloutAction, asking: Asking): void {
   const { plan, proof, monotonic } = momentOf(asking);
@@ -61,9 +62,12 @@ export function approveWrite(action: RolloutAction, asking: Asking): void {
   }
 }
 
-/** Of a partition it counts how far it moves: how many pods may go is for the last look to say. */
+/** Of numbers it counts which: how many pods may go, or are wanted, is for the last look to say. */
 function isSameWrite(planned: RolloutAction | undefined, action: RolloutAction): boolean {
   if (planned?.kind !== action.kind) return false;
+  if (planned.kind === 'scale-set' && action.kind === 'scale-set') {
+    return planned.scale.to === action.scale.to;
+  }
   const isMove = planned.kind === 'set-partition' && action.kind === 'set-partition';
   return !isMove || (planned.to === action.to && planned.revision === action.revision);
 }
@@ -73,5 +77,9 @@ function momentOf({ key, decided, ports }: Asking): RolloutMoment {
   if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is not held any more');
   const moment = rolloutMomentOf(key, ports, decided);
   if (moment === undefined) throw new OverruledError('Cannot write as the resource is gone');
+  // Somebody may have paused it since, or deleted it.
+  if (!ports.proofs.isProven(moment.rollout, moment.monotonic)) {
+    throw new StaleBasisError(Number.POSITIVE_INFINITY);
+  }
   return moment;
 }

@@ -4,6 +4,7 @@ import type { Millis } from '#base/units.ts';
 import type { ConsistentReads } from '#control/consistent-reads.ts';
 import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
+import type { ResourceProofs } from '#control/resource-proofs.ts';
 import { type HoldPorts, holdsOn, type LookedAt } from '#control/set-holds.ts';
 import { leavingAt, type WholeProof } from '#control/set-proof.ts';
 import type { WatchedPods } from '#control/watched-pods.ts';
@@ -33,6 +34,8 @@ export interface RolloutMomentPorts extends HoldPorts {
   readonly pods: Informer<PodView>;
   readonly budgets: Informer<NativeBudgetView>;
   readonly reads: ConsistentReads;
+  /** Of StatefulsetRollouts. */
+  readonly proofs: ResourceProofs;
   readonly open: OpenDisruptions;
   readonly watched: WatchedPods;
   readonly sights: SetSights;
@@ -145,7 +148,8 @@ function resourceOf(
   };
 }
 
-function targetIn(
+/** Returns the set that `rollout` names, with its pods, and by what the view of them is proven. */
+export function targetIn(
   rollout: RolloutView,
   { reads, statefulSets, pods }: RolloutMomentPorts,
 ): ReturnType<ConsistentReads['over']> {
@@ -187,11 +191,12 @@ function comparisonOf(
 function ownerOf(
   rollout: RolloutView,
   target: RolledSet | undefined,
-  { sights, rollouts }: RolloutMomentPorts,
+  { rollouts }: RolloutMomentPorts,
 ): string | undefined {
   const rival = rivalOf(rollout, target?.set, rollouts);
   if (rival !== undefined || target === undefined) return rival;
-  return sights.foreignOwner(rollout, target.set);
+  const { controllerUid, controllerName } = target.set;
+  return controllerUid === rollout.uid ? undefined : controllerName;
 }
 
 /** Of the template that is wanted: a set that is not there yet has budgets, too. */

@@ -11,13 +11,14 @@ import { isDisruptive } from './plan-decision.ts';
 import { isVersionNeeded } from './plan-pin-switch.ts';
 import type { RolloutProgress } from './progress.ts';
 import { type RolloutActionPorts, RolloutActions, type WorldAction } from './rollout-actions.ts';
-import { type RolloutMoment, rolloutMomentOf, scopeOf, specOf } from './rollout-moment.ts';
+import { type RolloutMoment, rolloutMomentOf, specOf } from './rollout-moment.ts';
 import { tellRollout } from './rollout-reasons.ts';
 import type { RolloutWitness } from './rollout-witness.ts';
 import type { MissingStatus } from './rollout-writes.ts';
 import type { SlackReports } from './slack-reports.ts';
 import { newlyUnpinnedIn, type ShownStatus, shown } from './status-view.ts';
 import { toldHolds } from './told-holds.ts';
+import { readTarget } from './view-renewal.ts';
 
 /** What passes go through. */
 export interface RolloutPassPorts extends RolloutActionPorts {
@@ -107,19 +108,19 @@ export class RolloutPassRun {
     snapshot,
     unreadRevisions,
   }: RolloutMoment): Need | undefined {
-    const { ages, reads, version } = this.#ports;
+    const { ages, version } = this.#ports;
     if (isVersionNeeded(snapshot)) return (signal) => version.read(signal);
     if (unreadRevisions.length > 0) {
       return (signal) => ages.read(rollout.namespace, unreadRevisions, signal);
     }
-    const { target } = snapshot;
-    if (!isDisruptive(plan.action) || target === undefined || isProven(proof, monotonic))
-      return undefined;
+    // What the resource owns goes with it, and its watch may not show that yet.
+    const isProofNeeded = isDisruptive(plan.action) || plan.action?.kind === 'remove-finalizer';
+    const spec = specOf(rollout);
+    if (!isProofNeeded || spec === undefined || isProven(proof, monotonic)) return undefined;
     this.#reads += 1;
     if (this.#reads > mostReads) throw new StaleBasisError(Number.POSITIVE_INFINITY);
-    const scope = scopeOf(rollout.namespace, target.set.name);
-    const wish = { pods: true, statefulSets: true };
-    return (signal) => reads.read(scope, { wish, cached: [target.set] }, signal);
+    const { namespace } = rollout;
+    return (signal) => readTarget({ namespace, name: spec.set.name }, this.#ports, signal);
   }
 
   async #carryOut(moment: ShownMoment, signal: AbortSignal): Promise<RolloutPassEnd> {

@@ -3,6 +3,7 @@ import { isSameJson, type JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { OverruledError } from '#control/pod-deletions.ts';
+import type { ResourceProofs } from '#control/resource-proofs.ts';
 import { unlessSent } from '#control/unless-sent.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { Client, Patch } from '#kubernetes/client.ts';
@@ -17,6 +18,7 @@ export interface RolloutWritePorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly unseenRollouts: UnseenWrites;
+  readonly proofs: ResourceProofs;
   /** Whether this process may write in this very moment: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
 }
@@ -81,7 +83,7 @@ export class RolloutWrites {
     { now, signal }: { readonly now: Instant; readonly signal: AbortSignal },
   ): Promise<void> {
     const { namespace, name, uid, resourceVersion } = rollout;
-    const { client, clock, unseenRollouts } = this.#ports;
+    const { client, clock, unseenRollouts, proofs } = this.#ports;
     const body = {
       apiVersion: apiVersionOf(type),
       kind: type.kind,
@@ -89,13 +91,16 @@ export class RolloutWrites {
       status: { ...status, lastUpdated: formatUtcSeconds(now) },
     };
     const write = { body, subresource: 'status', ...this.#whileLeading(signal) } as const;
+    const sentAt = clock.monotonic();
     const stored = await client.replace(type, { namespace, name }, write);
+    const { resourceVersion: revision } = stored.metadata;
     const at = clock.monotonic();
     this.#storedAt.set(uid, at);
     const text = JSON.stringify(deciding(status));
     const others = this.#decisions.get(uid)?.filter((each) => each.text !== text) ?? [];
     this.#decisions.set(uid, [...others, { text, at }].slice(-mostRemembered));
-    unseenRollouts.answered(uid, stored.metadata.resourceVersion);
+    unseenRollouts.answered(uid, revision);
+    proofs.written(uid, { over: resourceVersion, revision, sentAt });
   }
 
   /** Puts the finalizer on `rollout`, or takes it off; those of others stay. @throws what the request fails with */
@@ -127,6 +132,7 @@ export class RolloutWrites {
   forget(uid: string): void {
     this.#storedAt.delete(uid);
     this.#decisions.delete(uid);
+    this.#ports.proofs.forget(uid);
   }
 }
 

@@ -5,7 +5,7 @@ import { isForbidden, isInvalid, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import { arrayAt, integerAt, objectAt, objectsIn, stringAt } from '#statefulset/parse-fields.ts';
+import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { StatefulsetRolloutSpec } from './api.ts';
@@ -43,8 +43,6 @@ const longestMessage = 900;
 interface Sight {
   readonly of: string;
   readonly comparison: SetComparison;
-  /** Whom the set belongs to by its owner references; undefined where nobody else. */
-  readonly foreign: string | undefined;
   /** What makes it as it is wanted, and the revision that it was made on. */
   readonly patch: JsonObject;
   readonly revision: string;
@@ -77,11 +75,6 @@ export class SetSights {
 
   comparison(rollout: RolloutView, set: StatefulSetView): SetComparison {
     return this.#sight(rollout, set)?.comparison ?? { kind: 'unread' };
-  }
-
-  /** Whom the set belongs to by its owner references, where it has been read; undefined where nobody else. */
-  foreignOwner(rollout: RolloutView, set: StatefulSetView): string | undefined {
-    return this.#sight(rollout, set)?.foreign;
   }
 
   /** What the patch was made on that makes the set as it is wanted; undefined where it has changed since. */
@@ -119,7 +112,11 @@ export class SetSights {
     const last = lastWanted(live);
     const diff = diffOfSets({ last, live, wanted });
     const partition = strategy && partitionFor(live, wanted, diff);
-    const found = { ...comparisonOf(diff, spec), ...(partition !== undefined && { partition }) };
+    const atOwnPace = strategy && partitionFor(live, wanted, { paths: [] });
+    const found = {
+      ...comparisonOf(diff, spec, atOwnPace),
+      ...(partition !== undefined && { partition }),
+    };
     const comparison = this.#unlessStubborn(rollout, live, found);
     const metadata = { uid: live.metadata.uid, resourceVersion: live.metadata.resourceVersion };
     this.#sights.set(uid, {
@@ -130,7 +127,6 @@ export class SetSights {
         isPinning: strategy !== undefined,
       }),
       comparison,
-      foreign: controllerOf(live, uid),
       patch: patchOf(diff, metadata, partition),
       revision: live.metadata.resourceVersion,
     });
@@ -298,24 +294,25 @@ function lastWanted(live: KubernetesObject): JsonObject | undefined {
   return isJsonObject(last) ? last : undefined;
 }
 
-function controllerOf(live: KubernetesObject, uid: string): string | undefined {
-  const owners = objectsIn(arrayAt(objectAt(live, 'metadata'), 'ownerReferences'));
-  const owner = owners.find((each) => each['controller'] === true && each['uid'] !== uid);
-  if (owner === undefined) return undefined;
-  return `${stringAt(owner, 'kind') ?? ''} ${stringAt(owner, 'name') ?? ''}`;
-}
-
-function comparisonOf({ paths }: SetDiff, { set }: StatefulsetRolloutSpec): SetComparison {
+/** @param partition with which replicas alone would be written */
+function comparisonOf(
+  { paths }: SetDiff,
+  { set }: StatefulsetRolloutSpec,
+  partition: number | undefined,
+): SetComparison {
+  const isScale = paths.includes('spec.replicas') && set.replicas !== undefined;
+  const scale = isScale
+    ? { to: set.replicas, ...(partition !== undefined && { partition }) }
+    : undefined;
   const immutable = paths.filter((path) => {
     const [part, field = ''] = path.split('.');
     return part === 'spec' && !mutable.has(field.replace(/\[.*/, ''));
   });
   if (immutable.length > 0) {
     const isSelectorEqual = !immutable.some((path) => path.startsWith('spec.selector'));
-    return { kind: 'immutable', paths: immutable, isSelectorEqual };
+    return { kind: 'immutable', paths: immutable, isSelectorEqual, ...(scale && { scale }) };
   }
-  const [first] = paths;
-  if (first === undefined) return { kind: 'equal' };
-  const isScale = paths.length === 1 && first === 'spec.replicas' && set.replicas !== undefined;
-  return isScale ? { kind: 'replicas', to: set.replicas } : { kind: 'differs', paths };
+  if (paths.length === 0) return { kind: 'equal' };
+  if (paths.length === 1 && scale !== undefined) return { kind: 'replicas', ...scale };
+  return { kind: 'differs', paths, ...(scale && { scale }) };
 }

@@ -13,6 +13,7 @@ import { strategyOf } from './pinned-set.ts';
 import type { BecauseRollout } from './plan-decision.ts';
 import { isPinned } from './plan-pin.ts';
 import type { SetSights } from './set-sights.ts';
+import type { WantedScale } from './snapshot.ts';
 import { appliedAnnotation, hashAnnotation, rolloutAnnotation, wantedSet } from './wanted-set.ts';
 
 /** What writes of sets go through. */
@@ -41,10 +42,10 @@ export class SetWrites {
     this.#ports = ports;
   }
 
-  /** Makes the set, which belongs to `rollout`. @throws what the request fails with */
+  /** Makes the set, which belongs to `rollout` where `isOwned`. @throws what the request fails with */
   async create(
     rollout: RolloutView,
-    spec: StatefulsetRolloutSpec,
+    { spec, isOwned }: { readonly spec: StatefulsetRolloutSpec; readonly isOwned: boolean },
     sending: SetSending,
   ): Promise<void> {
     const { namespace, name, uid } = rollout;
@@ -53,7 +54,7 @@ export class SetWrites {
     const set = wantedSet(spec.set, wish);
     const { apiVersion, kind } = ownType;
     const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
-    const metadata = { ...objectAt(set, 'metadata'), ownerReferences: [owner] };
+    const metadata = { ...objectAt(set, 'metadata'), ...(isOwned && { ownerReferences: [owner] }) };
     const options = this.#options('creating statefulset', spec.set.name, sending);
     const body = { ...set, metadata };
     const stored = await client.create(type, { namespace }, { body, ...options });
@@ -77,6 +78,30 @@ export class SetWrites {
       // Its status has changed since, mostly: it is read again.
       if (isConflict(error)) sights.outdated(rollout);
       throw error;
+    }
+  }
+
+  /** Gives the set another number of pods, if it is still as it was seen. @throws what the request fails with */
+  async scale(
+    rollout: RolloutView,
+    { set, scale }: { readonly set: StatefulSetView; readonly scale: WantedScale },
+    sending: SetSending,
+  ): Promise<void> {
+    const { client, sights, unseenSets } = this.#ports;
+    const { namespace, name, uid, resourceVersion } = set;
+    const { to: replicas, partition } = scale;
+    const updateStrategy = partition === undefined ? undefined : strategyOf(partition);
+    const spec = { replicas, ...(updateStrategy && { updateStrategy }) };
+    const body = {
+      kind: 'strategic',
+      document: { metadata: { uid, resourceVersion }, spec },
+    } as const;
+    const options = this.#options('scaling statefulset', name, sending);
+    try {
+      const stored = await client.patch(type, { namespace, name }, { body, ...options });
+      unseenSets.answered(uid, stored.metadata.resourceVersion);
+    } finally {
+      sights.outdated(rollout);
     }
   }
 

@@ -100,19 +100,28 @@ export type SetComparison =
   | { readonly kind: 'unread' }
   | { readonly kind: 'equal' }
   /** Only in how many pods it has, and the resource says how many. */
-  | { readonly kind: 'replicas'; readonly to: number; readonly partition?: number }
+  | ({ readonly kind: 'replicas' } & WantedScale)
   /** `partition`: what it is written with; absent where it pins no pods. */
   | {
       readonly kind: 'differs';
       readonly paths: readonly string[];
       readonly partition?: number;
+      readonly scale?: WantedScale;
     }
   /** In what the API server lets nobody change. */
   | {
       readonly kind: 'immutable';
       readonly paths: readonly string[];
       readonly isSelectorEqual: boolean;
+      readonly scale?: WantedScale;
     };
+
+/** How many pods the resource wants, where the set has another number. */
+export interface WantedScale {
+  readonly to: number;
+  /** What it is written with; absent where it pins no pods, or pins as many as before. */
+  readonly partition?: number;
+}
 
 /** What a dry run said. */
 export type SetValidation =

@@ -20,6 +20,7 @@ const progress: RolloutProgress = {
   finishedAt: undefined,
   outcome: { result: 'Failed', code: 'RolloutTimeout', message: 'not done after 3 s' },
   isCreator: true,
+  isAdopted: true,
   isDeleted: true,
   rotated: new Set(['web-9', 'web-8', 'web-99']),
   batch: [{ name: 'web-8', uid: 'u' }],

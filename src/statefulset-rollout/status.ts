@@ -19,6 +19,7 @@ export function parseProgress(object: JsonObject): RolloutProgress {
     ...timesOf(rollout),
     outcome: outcomeOf(rollout),
     isCreator: rollout['created'] === true,
+    isAdopted: rollout['adopted'] === true,
     isDeleted: status['deleted'] === true,
     rotated: rotatedOf(status, rollout),
     batch: objectsIn(arrayAt(rollout, 'batch')).flatMap(batchPodOf),
@@ -95,7 +96,7 @@ export function formatRollout(progress: RolloutProgress, listed: ReadonlySet<str
     ...timeField('startedAt', progress.startedAt),
     ...timeField('finishedAt', progress.finishedAt),
     ...formatOutcome(outcome),
-    ...(progress.isCreator && { created: true }),
+    ...formatOrigin(progress),
     ...(unlisted.length > 0 && { rotatedUnlisted: unlisted }),
     ...(batch.length > 0 && { batch: batch.map(({ name, uid }) => ({ name, uid })) }),
     ...timeField('lastEvictionTime', progress.lastEviction),
@@ -111,6 +112,10 @@ export function formatRollout(progress: RolloutProgress, listed: ReadonlySet<str
     ...(progress.discovered.size > 0 && { discovered: [...progress.discovered].toSorted() }),
     ...(progress.isWritten && { written: true }),
   };
+}
+
+function formatOrigin({ isCreator, isAdopted }: RolloutProgress): JsonObject {
+  return { ...(isCreator && { created: true }), ...(isAdopted && { adopted: true }) };
 }
 
 function formatOutcome(outcome: Outcome | undefined): JsonObject {

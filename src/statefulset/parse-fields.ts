@@ -60,7 +60,12 @@ export function conditionOf(status: JsonObject, type: string): JsonObject | unde
 
 /** Returns the uid of the controlling owner; undefined where no owner reference has `controller: true`. */
 export function controllerUidOf(metadata: JsonObject): string | undefined {
+  const controller = controllerIn(metadata);
+  return controller && stringAt(controller, 'uid');
+}
+
+/** Returns the owner reference of the controlling owner; undefined where there is none. */
+export function controllerIn(metadata: JsonObject): JsonObject | undefined {
   const owners = objectsIn(arrayAt(metadata, 'ownerReferences'));
-  const controller = owners.find((owner) => owner['controller'] === true);
-  return controller === undefined ? undefined : stringAt(controller, 'uid');
+  return owners.find((owner) => owner['controller'] === true);
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import { isRolloutKey } from './known-keys.ts';
 import { formatLabelSelector } from './label-selector.ts';
-import { controllerUidOf, integerAt, objectAt, stringAt, stringMapAt } from './parse-fields.ts';
+import { controllerIn, integerAt, objectAt, stringAt, stringMapAt } from './parse-fields.ts';
 import type { StatefulSetView } from './view.ts';
 
 /**
@@ -11,7 +11,6 @@ import type { StatefulSetView } from './view.ts';
  */
 export function parseStatefulSet(object: JsonObject): StatefulSetView {
   const metadata = objectAt(object, 'metadata');
-  const controllerUid = controllerUidOf(metadata);
   return Object.freeze({
     namespace: stringAt(metadata, 'namespace') ?? '',
     name: stringAt(metadata, 'name') ?? '',
@@ -19,12 +18,22 @@ export function parseStatefulSet(object: JsonObject): StatefulSetView {
     resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
     generation: integerAt(metadata, 'generation') ?? 0,
     isDeleting: stringAt(metadata, 'deletionTimestamp') !== undefined,
-    ...(controllerUid !== undefined && { controllerUid }),
+    ...controllerOf(metadata),
     labels: stringMapAt(metadata, 'labels'),
     annotations: stringMapAt(metadata, 'annotations', isRolloutKey),
     spec: parseSpec(objectAt(object, 'spec')),
     status: parseStatus(objectAt(object, 'status')),
   });
+}
+
+function controllerOf(
+  metadata: JsonObject,
+): Pick<StatefulSetView, 'controllerUid' | 'controllerName'> {
+  const controller = controllerIn(metadata);
+  if (controller === undefined) return {};
+  const controllerUid = stringAt(controller, 'uid') ?? '';
+  const controllerName = `${stringAt(controller, 'kind') ?? ''} ${stringAt(controller, 'name') ?? ''}`;
+  return { controllerUid, controllerName };
 }
 
 function parseSpec(spec: JsonObject): StatefulSetView['spec'] {

@@ -21,6 +21,8 @@ export interface StatefulSetView {
   readonly isDeleting: boolean;
   /** uid of the controlling owner; absent where there is none. */
   readonly controllerUid?: string;
+  /** Its kind and name, as people know it. */
+  readonly controllerName?: string;
   /** Its own; budgets select by any of them. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

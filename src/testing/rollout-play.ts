@@ -272,6 +272,7 @@ export class RolloutPlay {
     switch (action.kind) {
       case 'create-set':
       case 'update-set':
+      case 'scale-set':
         this.#write(action.kind);
         return;
       case 'evict':

@@ -125,7 +125,7 @@ export class UpdateWrites {
     this.#sent.set(uid, { status, at: clock.monotonic() });
     if (objectAt(stored, 'status')['conditions'] === undefined) this.#bare.add(uid);
     unseenUpdates.answered(uid, revision);
-    proofs.written(uid, revision, sentAt);
+    proofs.written(uid, { over: resourceVersion, revision, sentAt });
   }
 }
 

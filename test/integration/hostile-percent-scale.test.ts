@@ -1,8 +1,9 @@
 /** Edits of replicas after a rollout has ended, whose one write does not reach the set at once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
-import { numberAt } from '#embedded-cluster/controllers/read-json.ts';
+import { numberAt, objectAt } from '#embedded-cluster/controllers/read-json.ts';
 import type { FaultAction } from '#embedded-cluster/faults.ts';
 import { PercentStage } from './percent-stage.ts';
 
@@ -61,3 +62,51 @@ for (const when of ['before', 'after'] as const) {
     });
   }
 }
+
+const drifts: Readonly<Record<string, JsonObject>> = {
+  'a label of it': { metadata: { labels: { 'app.kubernetes.io/managed-by': 'somebody' } } },
+  'its template': {
+    spec: { template: { spec: { containers: [{ name: 'main', image: 'theirs:1' }] } } },
+  },
+};
+
+for (const [what, drift] of Object.entries(drifts)) {
+  for (const policy of ['Report', 'Pin']) {
+    test(`after its end, with ${policy}, replicas are written although somebody has changed ${what}, and nothing else is [B-62]`, async () => {
+      const stage = await PercentStage.open();
+      stage.start();
+      const metadata = { name: 'db', labels: { app: 'db' } };
+      const carried = { ...stage.carried('db:1'), metadata };
+      await stage.create('db:1', { versionLeak: { policy }, statefulset: carried });
+      await stage.ended();
+      await stage.env.clock.advance(minutes(1));
+      await stage.env.patchSet(drift);
+      await stage.env.clock.advance(minutes(1));
+      const before = stage.set();
+      await stage.edit({ statefulset: { spec: { replicas: 6 } } });
+      await stage.until('it is scaled', () => replicasOf(stage) === 6, minutes(5));
+      await stage.ended();
+      for (const part of ['labels', 'annotations']) {
+        const [was, is] = [before, stage.set()].map((set) => objectAt(set, 'metadata', part));
+        assert.deepEqual(is, was);
+      }
+      const [was, is] = [before, stage.set()].map((set) => objectAt(set, 'spec', 'template'));
+      assert.deepEqual(is, was);
+      assert.deepEqual(stage.evictions(), []);
+      assert.equal(stage.phase(), 'RolloutDone');
+      await stage.close();
+    });
+  }
+}
+
+test('after a failure replicas are written although what failed cannot be written [B-62, B-66]', async () => {
+  const stage = await settled();
+  await stage.edit({ statefulset: stage.carried('db:2', { serviceName: 'other' }) });
+  await stage.ended('RolloutFailed');
+  await stage.edit({ statefulset: { spec: { replicas: 6 } } });
+  await stage.until('it is scaled', () => replicasOf(stage) === 6, minutes(5));
+  await stage.ended('RolloutFailed');
+  assert.match(stage.reason(), /serviceName/);
+  assert.equal(stage.env.imageOfSet('db'), 'db:1');
+  await stage.close();
+});
