@@ -9,6 +9,10 @@ import { readConfig } from '../src/config/read-config.ts';
 import { readStatefulsetRolloutConfig } from '../src/config/statefulset-config.ts';
 import { readZoneAwareConfig } from '../src/config/zone-aware-config.ts';
 import { reasonCatalogue } from '../src/control/reasons.ts';
+import { phasedReasons } from '../src/phased-rollout/phased-reasons.ts';
+import { rolloutReasons } from '../src/statefulset-rollout/rollout-reasons.ts';
+import { updateReasons } from '../src/zone-aware-update/update-reasons.ts';
+import { zoneBudgetReasons } from '../src/zone-disruption-budget/problem-reasons.ts';
 import { sharedMetrics, statefulsetRolloutMetrics, zoneMetrics } from './declared-metrics.ts';
 import { processMetrics, standardMetrics } from './metric-notes.ts';
 import { type Code, codeOf, type Page, pagesOf } from './pages.ts';
@@ -116,6 +120,22 @@ test('each metric that a page names is one of the program', () => {
   );
   assert.ok(found > 150, `${found} metrics`);
   assert.deepEqual(missing, []);
+});
+
+test('each reason in a table of a page is one that the program gives', () => {
+  const catalogues = [phasedReasons, updateReasons, zoneBudgetReasons, rolloutReasons];
+  const known = new Set([reasonCatalogue, ...catalogues].flatMap((each) => Object.keys(each)));
+  const rows = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/^\| Reason \|.*\n\|[-|]+\n((?:\|.*\n)+)/gm)]
+      .flatMap(([, table = '']) => table.trimEnd().split('\n'))
+      .flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`(\w+)`/g)])
+      .map(([, reason = '']) => ({ path, reason })),
+  );
+  assert.ok(rows.length > 200, `${rows.length} reasons`);
+  assert.deepEqual(
+    rows.filter(({ reason }) => !known.has(reason)),
+    [],
+  );
 });
 
 describe('docs/admission-webhooks.md', () => {
