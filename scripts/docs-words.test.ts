@@ -140,7 +140,7 @@ test('each reason in a table of a page is one that the program gives', () => {
 
 describe('docs/admission-webhooks.md', () => {
   const [, section = ''] = pageAt('docs/admission-webhooks.md').text.split('## What is refused');
-  const [table = ''] = section.split('\n## ');
+  const [table = ''] = section.split('\n### ');
 
   test('quotes refusals in the words of the webhooks', () => {
     const quotes = [...table.matchAll(/`([a-z][^`]+ [^`]+)`/g)].map(([, quote = '']) => quote);
