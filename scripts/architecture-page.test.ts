@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { withDiagram } from './generate-diagram.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -96,16 +96,32 @@ test('docs/architecture.md explains each room of src/, and at most 30 words', ()
   assert.ok(rows.length <= 31, `${rows.length - 1} words, and the heading`);
 });
 
-test('each file that src/testing/README.md names is there', () => {
+describe('src/testing/README.md', () => {
   const text = readFileSync(join(root, 'src/testing/README.md'), 'utf8');
-  const names = [...text.matchAll(/`([\w./-]+(?:\.ts|\/))`/g)].map(([, name = '']) => name);
-  assert.ok(names.length > 40, `${names.length} files`);
-  assert.deepEqual(
-    names.filter(
-      (name) => !existsSync(join(root, name.includes('/integration') ? '' : 'src/testing', name)),
-    ),
-    [],
-  );
+  const isFromRoot = (name: string): boolean => /^(?:src|test)\//.test(name);
+
+  test('names files that are there', () => {
+    const names = [...text.matchAll(/`([\w./-]+(?:\.ts|\/))`/g)].map(([, name = '']) => name);
+    assert.ok(names.length > 55, `${names.length} files`);
+    assert.deepEqual(
+      names.filter((name) => !existsSync(join(root, isFromRoot(name) ? '' : 'src/testing', name))),
+      [],
+    );
+  });
+
+  test('has for each stage a test that is made of it', () => {
+    const rows = [...text.matchAll(/^\| [^|]+ \| ([^|]+) \| [^|]+ \| `([^`]+\.test\.ts)` \|$/gm)];
+    assert.ok(rows.length > 15, `${rows.length} rows`);
+    const others = rows.filter(([, stage = '', example = '']) => {
+      const source = readFileSync(join(root, example), 'utf8');
+      const files = [...stage.matchAll(/([\w-]+\.ts)`/g)].map(([, file = '']) => `/${file}'`);
+      return !files.some((file) => source.includes(file));
+    });
+    assert.deepEqual(
+      others.map(([row]) => row),
+      [],
+    );
+  });
 });
 
 /** Files that a folder which the page does not list begins with. */

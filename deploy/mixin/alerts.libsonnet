@@ -244,7 +244,7 @@
             'RolloutOperatorWebhookIgnored',
             'warning',
             '1h',
-            'max %s (kube_validating_webhook_failure_policy{%s, policy="Ignore"}) > 0' % [by(['type', 'webhook']), config.selector],
+            'max %s (kube_validating_webhook_failure_policy{%s, policy="Ignore", webhook!~"%s"}) > 0' % [by(['type', 'webhook']), config.selector, config.ignorableWebhooks],
             'A webhook of rollout-operator is passed over when it does not answer.',
             'failurePolicy of {{ $labels.webhook }} is Ignore, so what it guards is unguarded while the operator is away.'
           ),

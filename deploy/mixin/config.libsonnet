@@ -11,6 +11,8 @@
     certificateDays: 14,
     // A pass that does nothing happens at least once in -reconcile.interval, 5 s unless given.
     staleSeconds: 600,
+    // Webhooks that are shipped with failurePolicy Ignore, as what they refuse is found later all the same: those of PhasedRollouts.
+    ignorableWebhooks: '[mv]phasedrollout-v1alpha1[.]kb[.]io',
     dashboardTags: ['rollout-operator'],
 
     // Every reason of kind `hold` in docs/reasons.md, by what it asks of people.

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import type { JsonObject } from '#base/json.ts';
 import { millis, minutes, seconds } from '#base/units.ts';
 import { certificateBlocks } from '#certificate/pem.ts';
 import type { PolicyRule } from '#embedded-cluster/authorizer.ts';
@@ -425,6 +428,28 @@ test('a Secret that is missing and may not be created ends the start with a sent
     world.ready({ updatesCaBundle: false }),
     /^Error: Secret "test\/rollout-operator-self-signed-certificate" is missing, and the Role does not permit to create it: create it without data /,
   );
+  await world.close();
+});
+
+test('emptying the Secret as the runbook says leads to another certificate that all trust, where none may be created', async () => {
+  const runbook = '../../docs/runbooks/RolloutOperatorCertificateExpiring.md';
+  const text = await readFile(join(import.meta.dirname, runbook), 'utf8');
+  const [, patch = ''] = /patch secret \S+ --type=json --patch='([^']+)'/.exec(text) ?? [];
+  const world = await CertificateWorld.create();
+  const [, clusterRole = { rules: [] }] = peerRoles;
+  world.cluster.authorizer.restrict([
+    { user: 'operator-1', namespace: NAMESPACE, rules: shippedSecret },
+    { user: 'operator-1', ...clusterRole },
+  ]);
+  await world.createConfiguration('no-downscale-test');
+  await world.createSecret({});
+  const replica = await world.ready();
+  const before = await world.secret();
+  await world.patchSecret(JSON.parse(patch) as readonly JsonObject[]);
+  await world.clock.advance(minutes(4));
+  const after = await world.secret();
+  assert.deepEqual(prints(replica), [print(before?.['cert']), print(after?.['cert'])]);
+  assert.deepEqual([replica.served.length, world.distrust], [2, []]);
   await world.close();
 });
 

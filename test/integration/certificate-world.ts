@@ -212,6 +212,13 @@ export class CertificateWorld implements ReplicaHost {
     await this.run(this.admin.delete(resourceTypes.secrets, key, { preconditions: {} }));
   }
 
+  /** Changes the Secret as `kubectl patch --type=json` does. */
+  async patchSecret(operations: readonly JsonObject[]): Promise<void> {
+    const key = { namespace: NAMESPACE, name: SECRET };
+    const body = { kind: 'json', operations } as const;
+    await this.run(this.admin.patch(resourceTypes.secrets, key, { body }));
+  }
+
   /** Requests of replicas that write, such as `operator-1 create secrets 201`. */
   writes(): readonly string[] {
     return this.cluster.eventLog.calls

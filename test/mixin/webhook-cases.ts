@@ -102,6 +102,16 @@ export const webhookFiring: readonly FiringCase[] = [
 
 /** Webhooks and their certificate. Near to an alert, and no reason for it. */
 export const webhookSilent: Readonly<Record<string, SilentCase>> = {
+  'the webhooks of PhasedRollouts are as they are shipped': {
+    alert: 'RolloutOperatorWebhookIgnored',
+    series: Object.fromEntries(
+      ['mphasedrollout-v1alpha1.kb.io', 'vphasedrollout-v1alpha1.kb.io'].map((webhook) => [
+        of('kube_validating_webhook_failure_policy', { webhook, policy: 'Ignore' }),
+        '1x90',
+      ]),
+    ),
+    at: 61,
+  },
   'probes fail, and no review does': {
     alert: 'RolloutOperatorWebhookErrors',
     series: {
