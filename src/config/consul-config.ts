@@ -14,7 +14,7 @@ export interface ConsulEnvironment {
   readonly CONSUL_CLIENT_KEY?: string | undefined;
 }
 
-/** How Consul is asked (D-1); paths are those of files in PEM. */
+/** How Consul is asked (CONSUL-1); paths are those of files in PEM. */
 export interface ConsulConfig {
   /** URL of http or https, without user, query and fragment. */
   readonly address: string;
