@@ -86,7 +86,7 @@ export type CheckPlan =
 
 const retryAfter = seconds(30);
 const longestAge = seconds(60);
-/** A look that is due now, or a moment ago, must still come (T35). */
+/** A look that is due now, or a moment ago, must still come. */
 const shortestWait = millis(1);
 
 const unlimited = Number.POSITIVE_INFINITY;

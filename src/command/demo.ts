@@ -19,7 +19,7 @@ import { playPhased } from './demo/phased-demo.ts';
 import { keysOf, openShow, type Show, scenarioAfter } from './demo/show.ts';
 
 /**
- * Plays a rollout: an embedded cluster, the manifests of `examples/`, the real operator (architecture §7).
+ * Plays a rollout: an embedded cluster, the manifests of `examples/`, the real operator.
  *
  * @param args the arguments after `demo`
  * @returns the exit code: 0 when every promise was kept or a person ended it, 1 when not, 2 for bad arguments,
