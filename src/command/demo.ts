@@ -1,3 +1,7 @@
+/**
+ * The demo: the real operator rolls sets of an embedded cluster, on a screen or in lines. A play of `demo/` makes things
+ * happen; what is shown, and whether promises were kept, is counted from the commits of the cluster alone.
+ */
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
