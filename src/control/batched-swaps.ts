@@ -23,7 +23,7 @@ export interface BatchedSwapOptions<Asked, Answer> {
   };
   /** How long each call may take. */
   readonly patience: Millis;
-  /** How old the texts may be that a decision is made on; what others wrote shows by then. */
+  /** Returns how old the texts may be that a decision is made on; what others wrote shows by then. */
   freshFor(): Millis;
   /**
    * Decides on all that is asked at one instant, in its order, on `shared` and whatever the caches show right now.
@@ -216,14 +216,14 @@ export class BatchedSwaps<Asked, Answer> {
   }
 }
 
-/** Whether both store the same: what is permitted by now stands there, and nothing else. */
+/** Reports whether both store the same: what is permitted by now stands there, and nothing else. */
 function isSame<Answer>({ changes: one }: Swap<Answer>, { changes: other }: Swap<Answer>): boolean {
   return one.size === other.size && [...one].every(([key, text]) => other.get(key) === text);
 }
 
 /**
- * What a round met: it was overtaken by the world, it lost against another process, the server failed in a way that may
- * pass, or it refused.
+ * Returns what a round met: it was overtaken by the world, it lost against another process, the server failed in a way that
+ * may pass, or it refused.
  */
 function setbackOf(error: unknown): 'outdated' | 'lost' | 'failed' | 'refused' {
   if (error instanceof OutdatedSwapError) return 'outdated';

@@ -14,7 +14,7 @@ export interface LookedAtBudget {
 export interface CreatedLedgerPorts {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whether this process saw the budget being made a moment ago. */
+  /** Reports whether this process saw the budget being made a moment ago. */
   sawCreation(uid: string): boolean;
 }
 
@@ -49,12 +49,12 @@ export class CreatedLedgers {
     this.#again(budget, look);
   }
 
-  /** Ledgers of other budgets than `uids` are looked at no more. */
+  /** Ends the looks at ledgers of other budgets than `uids`. */
   retain(uids: ReadonlySet<string>): void {
     for (const uid of this.#looked) if (!uids.has(uid)) this.forget(uid);
   }
 
-  /** The ledger of the budget `uid` is looked at no more. */
+  /** Ends the looks at the ledger of the budget `uid`. */
   forget(uid: string): void {
     this.#looked.delete(uid);
     this.#timers.get(uid)?.cancel();

@@ -65,7 +65,7 @@ export class NodeZoneProofs {
     }
   }
 
-  /** A list of one: the Role permits no more than to list and watch nodes. */
+  /** Reads a list of one: the Role permits no more than to list and watch nodes. */
   async #read(name: string, signal: AbortSignal): Promise<void> {
     const { client, clock, zones } = this.#ports;
     const at = clock.monotonic();

@@ -49,7 +49,10 @@ export class PodZones {
     );
   }
 
-  /** As {@link zoneOf}, where the pod is known to run on `nodeName`, or to be on none or not there, whatever the cache shows. */
+  /**
+   * Returns the same as {@link zoneOf}, where the pod is known to run on `nodeName`, or to be on none or not there, whatever
+   * the cache shows.
+   */
   zoneOn(namespace: string, podName: string, nodeName: string | undefined): string | undefined {
     const node = nodeName ?? this.#formerNodes.get(keyOf(namespace, podName));
     return node === undefined ? undefined : this.zoneOfNode(node);

@@ -137,7 +137,7 @@ export class PlanReporter {
   }
 }
 
-/** What was told in the last 10 minutes, as if none of it were said any more. */
+/** Returns what was told in the last 10 minutes, as if none of it were said any more. */
 function stillKnown(
   before: ReadonlyMap<string, Told> | undefined,
   now: Monotonic,
@@ -149,12 +149,12 @@ function stillKnown(
   return known;
 }
 
-/** `message` as long as a log line bears: an annotation that it quotes may have 256 KiB. */
+/** Returns `message` as long as a log line bears: an annotation that it quotes may have 256 KiB. */
 function cut(message: string): string {
   return message.length <= longestMessage ? message : `${message.slice(0, longestMessage)}…`;
 }
 
-/** What `decisions` say, by set and reason. */
+/** Returns what `decisions` say, by set and reason. */
 function statementsOf(decisions: readonly Reported[]): ReadonlyMap<string, Statement> {
   const statements = new Map<string, Statement>();
   for (const decision of decisions) {
@@ -170,7 +170,7 @@ function statementsOf(decisions: readonly Reported[]): ReadonlyMap<string, State
   return statements;
 }
 
-/** When `statement` is told again after `last`, on the monotonic clock; infinity for what is told once. */
+/** Returns when `statement` is told again after `last`, on the monotonic clock; infinity for what is told once. */
 function againAt({ decisions, texts }: Statement, last: Told, { isWished }: ReportSubject): number {
   const hasNews = decisions.some((decision) => decision.kind === 'warn' && isNews(decision, last));
   if (hasNews) return last.at + changedAfter;
@@ -182,12 +182,12 @@ function againAt({ decisions, texts }: Statement, last: Told, { isWished }: Repo
   return last.at + (isSame && !last.isOver ? unchangedAfter : changedAfter);
 }
 
-/** Whether what `decision` says was not told with `last`. */
+/** Reports whether what `decision` says was not told with `last`. */
 function isNews({ because }: Reported, last: Told | undefined): boolean {
   return last?.texts.has(cut(because.message)) !== true;
 }
 
-/** Whether `decision` is told by who carries it out, once it is done. */
+/** Reports whether `decision` is told by who carries it out, once it is done. */
 function reportsItself({ kind }: Reported): boolean {
   return kind !== 'hold' && kind !== 'warn';
 }

@@ -49,7 +49,7 @@ export class ResourceProofs {
     this.#type = type;
   }
 
-  /** Whether it was as `shown` no longer ago than a decision may rest on. */
+  /** Reports whether it was as `shown` no longer ago than a decision may rest on. */
   isProven({ uid, resourceVersion }: ShownResource, now: Monotonic): boolean {
     const proven = this.#proven.get(uid);
     return proven?.revision === resourceVersion && now - proven.at <= maxDecisionAge;
@@ -74,12 +74,12 @@ export class ResourceProofs {
     }
   }
 
-  /** A write that named the version which the cache shows was stored at `revision`. @param sentAt when it was sent */
+  /** Notes that a write that named the version which the cache shows was stored at `revision`. @param sentAt when it was sent */
   written(uid: string, revision: string, sentAt: Monotonic): void {
     this.#proven.set(uid, { revision, at: sentAt });
   }
 
-  /** It is gone. */
+  /** Forgets what was known of it: it is gone. */
   forget(uid: string): void {
     this.#proven.delete(uid);
   }

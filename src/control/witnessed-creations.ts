@@ -31,7 +31,7 @@ export class WitnessedCreations {
     this.#clock = clock;
   }
 
-  /** The watch shows `budget` for the first time. */
+  /** Notes that the watch shows `budget` for the first time. */
   added({ uid, createdAt }: CreatedBudget): void {
     const at = this.#clock.monotonic();
     for (const [old, since] of this.#seen) {
@@ -42,7 +42,7 @@ export class WitnessedCreations {
     this.#seen.set(uid, at);
   }
 
-  /** Whether the budget `uid` was seen to be made, at most 10 s before `now`. */
+  /** Reports whether the budget `uid` was seen to be made, at most 10 s before `now`. */
   saw(uid: string, now: Monotonic): boolean {
     const at = this.#seen.get(uid);
     return at !== undefined && now - at <= newborn;
