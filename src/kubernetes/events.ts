@@ -33,7 +33,7 @@ export const silentRecorder: EventRecorder = Object.freeze({
   flush: () => Promise.resolve(),
 });
 
-/** A recorder that writes through `client`, one Event at a time. See {@link EventRecorder}. */
+/** Returns a recorder that writes through `client`, one Event at a time. See {@link EventRecorder}. */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   return new AggregatingRecorder(options);
 }
@@ -77,7 +77,7 @@ class AggregatingRecorder implements EventRecorder {
     this.#isFlushing = false;
   }
 
-  /** The series that a note of `key` belongs to; one that has been silent too long is over. */
+  /** Returns the series that a note of `key` belongs to; one that has been silent too long is over. */
   #current(key: string): EventSeries | undefined {
     const known = this.#series.get(key);
     if (known === undefined || isUnsent(known)) return known;

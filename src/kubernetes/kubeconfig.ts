@@ -29,9 +29,9 @@ export interface KubeconfigLibrary {
 const installed = (): Promise<KubeconfigLibrary> => import('@kubernetes/client-node');
 
 /**
- * How a kubeconfig file says to reach a cluster: client certificates, tokens, passwords, credential plugins,
- * `insecure-skip-tls-verify`, `tls-server-name` and `proxy-url` included. Loads the Kubernetes client library
- * only here, for it takes long to load, and an installation without it does in a cluster.
+ * Returns how a kubeconfig file says to reach a cluster: client certificates, tokens, passwords, credential plugins,
+ * `insecure-skip-tls-verify`, `tls-server-name` and `proxy-url` included. Loads the Kubernetes client library only here, for
+ * it takes long to load, and an installation without it does in a cluster.
  *
  * @throws {ConnectionSettingsError} when the file cannot be read, is no kubeconfig, or does not name one context; or
  *   the library is not installed
@@ -175,7 +175,7 @@ function authorizationOf(headers: object | undefined, auth: unknown): string | u
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The chosen user's credentials; a plugin may renew the client certificate along with them. */
+/** Returns the chosen user's credentials; a plugin may renew the client certificate along with them. */
 function credentialsOf(
   choice: Pick<Choice, 'user' | 'context'> & { readonly config: KubeConfig },
   options: KubeconfigOptions,

@@ -59,7 +59,7 @@ export async function watchRivals(options: RivalOptions, signal: AbortSignal): P
   }
 }
 
-/** The names of other Leases that are held for our scope, sorted; undefined where that cannot be told now. */
+/** Returns the names of other Leases that are held for our scope, sorted; undefined where that cannot be told now. */
 async function look(
   options: RivalOptions,
   signal: AbortSignal,
@@ -110,7 +110,7 @@ async function named(
   return records;
 }
 
-/** Whether it is held for our namespaces. Without our label it is a peer's, whose capabilities are others than ours. */
+/** Reports whether it is held for our namespaces. Without our label it is a peer's, whose capabilities are others than ours. */
 function isRival({ object, holder }: LeaseRecord, { name, scope }: RivalOptions): boolean {
   const { metadata } = object;
   const isOurs = metadata.name === name;

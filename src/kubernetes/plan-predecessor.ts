@@ -46,7 +46,7 @@ export interface Vantage {
 }
 
 /**
- * What may be concluded of the predecessor, where `seen` is what the Lease was just before it was taken.
+ * Returns what may be concluded of the predecessor, where `seen` is what the Lease was just before it was taken.
  *
  * `countedFrom` is never before the start of this process, and never before whoever renewed the Lease last had to stop:
  * that renewal was sent before we saw it, and its sender sends nothing once its renew deadline has passed since. That is
@@ -73,8 +73,8 @@ export function predecessorOf(seen: Sighting, vantage: Vantage): Predecessor {
 }
 
 /**
- * How long a holder of `record` is believed to hold it after it was last seen to renew: what the record says where that
- * is more than our own flag, but not more than ten minutes, which no process of ours can ask for.
+ * Returns how long a holder of `record` is believed to hold it after it was last seen to renew: what the record says where
+ * that is more than our own flag, but not more than ten minutes, which no process of ours can ask for.
  */
 export function believedDuration(record: LeaseRecord, own: Millis): Millis {
   const told = record.duration ?? own;
@@ -82,7 +82,7 @@ export function believedDuration(record: LeaseRecord, own: Millis): Millis {
   return told < longestLease ? told : longestLease;
 }
 
-/** The term that ended in good order, where the record proves it. */
+/** Returns the term that ended in good order, where the record proves it. */
 function endedTermOf({ record, lastHolder }: Sighting & { kind: 'present' }): string | undefined {
   const { holder, endedTerm, uid, transitions } = record;
   if (holder !== undefined || endedTerm === undefined) return undefined;

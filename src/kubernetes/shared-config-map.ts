@@ -57,7 +57,7 @@ export class SharedConfigMap {
   }
 }
 
-/** Whether a write was refused as somebody else has written, made or removed the object since it was read. */
+/** Reports whether a write was refused as somebody else has written, made or removed the object since it was read. */
 export function hasLostSwap(error: unknown): boolean {
   return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }

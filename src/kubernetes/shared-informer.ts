@@ -37,7 +37,7 @@ export interface InformerOptions<T extends Cached> {
   readonly isSpecRead?: boolean | 'node-name';
 }
 
-/** An informer that does nothing yet; add the handlers, then `run` it once. */
+/** Returns an informer that does nothing yet; add the handlers, then `run` it once. */
 export function createInformer<T extends Cached>(options: InformerOptions<T>): Informer<T> {
   return new SharedInformer(options);
 }
@@ -205,7 +205,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
     if (this.#presence.served(sentAt)) this.#appeared();
   }
 
-  /** What the cache shows of a type that was absent is not the whole before its list has ended. */
+  /** Notes that a type is there which was absent: the cache shows the whole of it once its list has ended. */
   #appeared(): void {
     this.#hasSynced = false;
     this.#stateChanged();
