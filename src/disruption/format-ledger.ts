@@ -22,7 +22,7 @@ export interface LedgerData {
   readonly digest: string;
 }
 
-/** `ledger` as the `data` of a ConfigMap. @param binding of the budget as it is now */
+/** Returns `ledger` as the `data` of a ConfigMap. @param binding of the budget as it is now */
 export function formatLedger({ budget, reservations }: Ledger, binding?: string): LedgerData {
   const lines = [...reservations.values()].map(textOf);
   const data = {
@@ -63,13 +63,13 @@ function plainClaim(claim: Claim): JsonObject {
 
 const encoder = new TextEncoder();
 
-/** How many bytes `reservation` takes, written down, with what separates it from the next. */
+/** Returns how many bytes `reservation` takes, written down, with what separates it from the next. */
 export function bytesOf(reservation: Reservation): number {
   return encoder.encode(textOf(reservation)).length + 2;
 }
 
 /**
- * A digest of the members of a ledger (FNV-1a, 32 bits). It shows a slip of the hand, and keeps nobody out.
+ * Returns a digest of the members of a ledger (FNV-1a, 32 bits). It shows a slip of the hand, and keeps nobody out.
  *
  * @see https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
  */

@@ -15,7 +15,7 @@ export interface Ledger {
   readonly reservations: ReadonlyMap<string, Reservation>;
 }
 
-/** The ledger of a budget under which nothing is given away. */
+/** Returns the ledger of a budget under which nothing is given away. */
 export function emptyLedger(budget: BudgetRef): Ledger {
   return { budget, reservations: new Map() };
 }

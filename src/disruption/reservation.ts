@@ -32,7 +32,7 @@ export interface Reservation {
   readonly claims: readonly Claim[];
 }
 
-/** `reservation` with `claim`, in the place of one by the same asker. */
+/** Returns `reservation` with `claim`, in the place of one by the same asker. */
 export function withClaim(reservation: Reservation, claim: Claim): Reservation {
   const { claims } = reservation;
   const isThere = claims.some(({ by }) => by === claim.by);
@@ -42,12 +42,12 @@ export function withClaim(reservation: Reservation, claim: Claim): Reservation {
   return { ...reservation, claims: next };
 }
 
-/** Whether it is for whichever pod is in the slot: a scale-down names none, and takes the successor as well. */
+/** Reports whether it is for whichever pod is in the slot: a scale-down names none, and takes the successor as well. */
 export function takesAnyPod({ claims }: Reservation): boolean {
   return claims.some(({ by }) => by === 'scale-down');
 }
 
-/** The term of an intent of our own; undefined for other people's. */
+/** Returns the term of an intent of our own; undefined for other people's. */
 export function termOf(asking: Asking): string | undefined {
   switch (asking.by) {
     case 'eviction':

@@ -36,12 +36,15 @@ export interface Standing {
   readonly changesAt: Instant | undefined;
 }
 
-/** The slot of the pod `name`; of one that is not seen nothing but the name is known. */
+/** Returns the slot of the pod `name`; of one that is not seen nothing but the name is known. */
 export function slotIn({ places }: Standing, name: string): SlotRef {
   return places.get(name)?.slot ?? { pod: name, set: undefined, zone: undefined };
 }
 
-/** How `snapshot` stands under `budget` at `now`. It may be kept while the snapshot stays, until {@link Standing.changesAt}. */
+/**
+ * Returns how `snapshot` stands under `budget` at `now`. It may be kept while the snapshot stays, until {@link
+ * Standing.changesAt}.
+ */
 export function standingOf(budget: Budget, snapshot: DisruptionSnapshot, now: Instant): Standing {
   const { sets } = snapshot;
   const context = { mode: budget.mode, snapshot, now };
