@@ -13,7 +13,7 @@ type SetCurrentRevision = Extract<Decision, { kind: 'set-current-revision' }>;
 export class PromotionPaces {
   readonly #attempts = new WriteAttempts<string>();
 
-  /** The revision was stored. */
+  /** Notes that the revision was stored. */
   written({ set, from, to }: SetCurrentRevision, { now, monotonic: at }: Moment): void {
     this.#attempts.sweep(at);
     this.#attempts.written({ key: set.uid, to, at }, (writes, wait) => {
@@ -24,7 +24,7 @@ export class PromotionPaces {
     });
   }
 
-  /** `plan` with a hold in place of each revision that may not be written again yet; what else it does goes on. */
+  /** Returns `plan` with a hold in place of each revision that may not be written again yet; what else it does goes on. */
   held(plan: Plan, { now, monotonic: at }: Moment): Plan {
     let held = plan;
     for (const decision of plan.decisions) {
