@@ -80,7 +80,7 @@ export function sharedPhasedConfigurations({
   }));
 }
 
-/** The names of {@link sharedPhasedConfigurations}. @param namespace the operator's */
+/** Returns the names of {@link sharedPhasedConfigurations}. @param namespace the operator's */
 export function sharedPhasedNames(
   namespace: string,
 ): Readonly<Record<WebhookKind, readonly string[]>> {

@@ -99,7 +99,7 @@ function handle(
   return new Judgement({ ...routed, review: parsed.review, caller }, options).answer();
 }
 
-/** Whether a content type is JSON, whatever parameters follow. */
+/** Reports whether a content type is JSON, whatever parameters follow. */
 function isJson(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const [type = ''] = contentType.split(';', 1);
@@ -160,7 +160,7 @@ class Judgement implements ReviewContext {
     }
   }
 
-  /** A fault of this program: what may be governed is not let through (HOOK-1). */
+  /** Denies after a fault of this program: what may be governed is not let through (HOOK-1). */
   #failed(error: unknown): Decision {
     const { message } = errorOf(error);
     const { path } = this.#webhook;

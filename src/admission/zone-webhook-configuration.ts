@@ -57,7 +57,7 @@ export interface SharedZoneWebhookPlace extends Pick<ZoneWebhookPlace, 'namespac
   readonly service?: string;
 }
 
-/** The name of {@link sharedZoneConfiguration}. @param namespace the operator's */
+/** Returns the name of {@link sharedZoneConfiguration}. @param namespace the operator's */
 export function sharedZoneName(namespace: string): string {
   return `zone-disruption-budgets-${namespace}`;
 }
