@@ -21,8 +21,8 @@ export interface DelayPlan extends Pick<DelayedDownscalePlan, 'verdict' | 'reque
 }
 
 /**
- * Whether the set may be scaled to `wanted` now, and how far; asked of each set whose wanted count is known, also where
- * that is the current one (D-22).
+ * Reports whether the set may be scaled to `wanted` now, and how far; asked of each set whose wanted count is known, also
+ * where that is the current one (D-22).
  */
 export function planDelay(
   { set, pods }: Pick<SetSnapshot, 'set' | 'pods'>,
@@ -58,7 +58,7 @@ export interface PreparationUse {
   readonly end: number;
 }
 
-/** What is of use for `set` as it is; all else that is known of its pods may be forgotten, and calls of it ended. */
+/** Returns what is of use for `set` as it is; all else that is known of its pods may be forgotten, and calls of it ended. */
 export function preparationUse(set: StatefulSetView): PreparationUse {
   const isCalled = sourceOf(set).kind === 'reference' && !set.isDeleting;
   const start = set.spec.ordinalsStart;

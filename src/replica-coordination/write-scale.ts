@@ -138,7 +138,7 @@ export class ScaleWriter {
     return { now: clock.now(), at: clock.monotonic() };
   }
 
-  /** The pass that follows a write needs the cache to show it; nothing else may wake the group by then. */
+  /** Wakes the group when the cache shows a write: the pass that follows needs that, and nothing else may wake it by then. */
   #wakeWhenSeen(key: string, revision: string, signal: AbortSignal): void {
     const { statefulSets } = this.#ports;
     statefulSets.freshness.whenSeen(revision, signal).then(
@@ -152,7 +152,7 @@ function pacedWrite({ set, from, to }: Scale): PacedWrite {
   return { key: set.uid, subject: set.name, from, to };
 }
 
-/** Whether the request may still be under way; an answer, whatever it says, ends it. */
+/** Reports whether the request may still be under way; an answer, whatever it says, ends it. */
 function isWithoutAnswer(error: Error): boolean {
   if (error instanceof TransportError) return error.failure !== 'not-sent';
   return error instanceof ApiError && error.status === 504;
