@@ -62,8 +62,8 @@ const ledgerPrefix = 'rollout-operator-ledger-';
 const longestName = 253;
 
 /**
- * The name of the ConfigMap that has the ledger of the budget `name`, in its namespace (D-33); of one whose name is too
- * long for that, a part of it and a digest of all.
+ * Returns the name of the ConfigMap that has the ledger of the budget `name`, in its namespace (D-33); of one whose name is
+ * too long for that, a part of it and a digest of all.
  */
 export function ledgerName(name: string): string {
   const whole = `${ledgerPrefix}${name}`;
@@ -109,7 +109,7 @@ export interface BudgetSpec {
   readonly span: Span;
 }
 
-/** Whether a budget selects an object of its namespace by that object's own `labels`. */
+/** Reports whether a budget selects an object of its namespace by that object's own `labels`. */
 export function selects(
   { matchLabels }: Pick<BudgetSpec, 'matchLabels'>,
   labels: Readonly<Record<string, string>>,

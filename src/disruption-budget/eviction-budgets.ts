@@ -27,14 +27,14 @@ export type EvictionVerdict =
 
 /** Disruption budgets as evictions ask them, on any replica. */
 export interface EvictionBudgets {
-  /** The pod in the cache; undefined where the cache has none of that name. */
+  /** Returns the pod in the cache; undefined where the cache has none of that name. */
   pod(namespace: string, name: string): PodView | undefined;
-  /** Whether any budget may govern pods of `namespace`, as far as this process knows. */
+  /** Reports whether any budget may govern pods of `namespace`, as far as this process knows. */
   mayGovern(namespace: string): boolean;
-  /** Whether any budget may govern `pod`, by the labels that are given. */
+  /** Reports whether any budget may govern `pod`, by the labels that are given. */
   governs(pod: PodView): boolean;
   /**
-   * Whether `pod` may be evicted; an answer `allowed` is stored by then, but for a dry run.
+   * Reports whether `pod` may be evicted; an answer `allowed` is stored by then, but for a dry run.
    *
    * @throws the reason of `signal` when that aborts first; what the API server fails with
    */

@@ -50,7 +50,7 @@ export class KnownBudgets {
     this.#compile = compile;
   }
 
-  /** All of them, in no order that means anything. */
+  /** Returns all of them, in no order that means anything. */
   list(): readonly KnownBudget[] {
     return [...this.#budgets.values()];
   }
@@ -120,7 +120,10 @@ function unreadText({ name, problem = '' }: KnownBudget): string {
   return `ZoneAwarePodDisruptionBudget "${name}" cannot be read: ${problem}`;
 }
 
-/** An object that tells nothing new is as good as it was; one that is older than what is known says nothing. */
+/**
+ * Returns what an object tells: one that tells nothing new is as good as it was; one that is older than what is known says
+ * nothing.
+ */
 function outcomeOf({ generation, problem }: KnownBudget, seen: Identity): BudgetObservation {
   return generation === seen.generation && problem !== undefined ? 'invalid' : 'ignored';
 }
@@ -137,7 +140,7 @@ function keyOf({ namespace, name }: Pick<Identity, 'namespace' | 'name'>): strin
   return `${namespace}/${name}`;
 }
 
-/** Undefined for what is no object of the API. */
+/** Returns who `object` is; undefined for what is no object of the API. */
 function identityOf(value: JsonValue): Identity | undefined {
   if (!isJsonObject(value)) return undefined;
   const metadata = objectAt(value, 'metadata');

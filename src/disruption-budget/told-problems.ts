@@ -12,7 +12,7 @@ export interface ToldProblemPorts {
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly metrics: Pick<BudgetMetrics, 'showProblems'>;
-  /** What is wrong with budgets right now. */
+  /** Returns what is wrong with budgets right now. */
   faults(): readonly BudgetFault[];
 }
 
@@ -46,14 +46,14 @@ export class ToldProblems {
     this.#ports = ports;
   }
 
-  /** Something about budgets may have changed. */
+  /** Notes that something about budgets may have changed. */
   wake(): void {
     if (this.#isSoon) return;
     this.#isSoon = true;
     this.#arm(soon);
   }
 
-  /** Nothing is told any more. */
+  /** Ends the reports. */
   close(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
