@@ -55,7 +55,7 @@ export function formatUpdateStatus(status: UpdateStatus): JsonObject {
   };
 }
 
-/** As a map of Go is written. */
+/** Orders zones as a map of Go is written. */
 function byZone([one]: readonly [string, number], [other]: readonly [string, number]): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

@@ -51,7 +51,11 @@ export function approve(
   return { basis: basisOf(moment.proof, moment.monotonic, ports.term), pod };
 }
 
-/** @throws StaleBasisError where the resource, the set and its pods, or their zones, may not be as they are shown */
+/**
+ * Throws where the view is not proven.
+ *
+ * @throws StaleBasisError where the resource, the set and its pods, or their zones, may not be as they are shown
+ */
 function requireProof(moment: UpdateMoment): void {
   if (isProvenMoment(moment)) return;
   throw new StaleBasisError(Number.POSITIVE_INFINITY);
