@@ -90,7 +90,7 @@ export class BundlePublisher {
     return this.#ready.promise;
   }
 
-  /** What the configurations are known to trust. */
+  /** Returns what the configurations are known to trust. */
   get publication(): Publication {
     return { kind: 'managed', since: this.#since };
   }
@@ -100,7 +100,7 @@ export class BundlePublisher {
     this.#changed = changed;
   }
 
-  /** From now on every labelled configuration is to carry `authorities`, as a look at the Secret sent at `readAt` says. */
+  /** Has every labelled configuration carry `authorities` from now on, as a look at the Secret sent at `readAt` says. */
   want(authorities: readonly Authority[], readAt: Monotonic | undefined): void {
     const isSame =
       authorities.length === this.#wanted.length &&

@@ -9,8 +9,8 @@ export interface CertificateNames {
 }
 
 /**
- * What a self-signed certificate takes, and the publication of its CA. The Secret is shipped empty: no rule for
- * one name can permit to create it.
+ * Returns what a self-signed certificate takes, and the publication of its CA. The Secret is shipped empty: no rule for one
+ * name can permit to create it.
  */
 export function certificatePermissions(names: CertificateNames): readonly Permission[] {
   return [

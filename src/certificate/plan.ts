@@ -108,7 +108,7 @@ const notPublished: Because<'CaNotPublished'> = Object.freeze({
     'a labelled webhook configuration does not carry the new CA yet, so the old certificate is served',
 });
 
-/** Whether the next certificate is to be served: its time has come, or the current one is of no use. */
+/** Reports whether the next certificate is to be served: its time has come, or the current one is of no use. */
 function isDue({ current, next }: SecretContent, snapshot: Snapshot, now: Instant): boolean {
   if (next === undefined || !isUsable(next.leaf, now)) return false;
   if (!isUsable(current, now)) return true;
@@ -122,7 +122,7 @@ interface Gate {
   readonly opensAt?: Instant;
 }
 
-/** Whether `wanted` may take the place of what is served: not while a client may trust only the latter. */
+/** Reports whether `wanted` may take the place of what is served: not while a client may trust only the latter. */
 function gateOf(
   wanted: Leaf,
   { served, publication, current }: Snapshot & { readonly current: Leaf },
@@ -137,7 +137,7 @@ function gateOf(
   return { isOpen: now >= opensAt, opensAt };
 }
 
-/** The next moment of any of `leaves`, or of `moments`, and not later than the next poll. */
+/** Returns the next moment of any of `leaves`, or of `moments`, and not later than the next poll. */
 function nextLook(
   leaves: readonly Leaf[],
   moments: readonly (Instant | undefined)[],

@@ -36,7 +36,7 @@ export interface SelfSignedOptions {
 }
 
 /**
- * The certificate of the Secret, made where there is none, renewed without a restart, and trusted by the labelled
+ * Opens the certificate of the Secret, made where there is none, renewed without a restart, and trusted by the labelled
  * webhook configurations.
  *
  * @throws when the Secret cannot be used or reached: the program cannot serve then, and ends with the message
