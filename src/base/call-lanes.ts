@@ -50,7 +50,7 @@ export class CallLanes {
   }
 }
 
-/** @returns whether a place was handed over before `signal` aborted */
+/** Waits for a place. @returns whether one was handed over before `signal` aborted */
 function waitIn(lane: Lane, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const take = (): void => {

@@ -17,8 +17,8 @@ const wanted =
   '(whole numbers with units y, w, d, h, m, s, ms, each at most once, the largest first)';
 
 /**
- * The span that a Prometheus duration names (IN-30): a day is 24 h, a week 7 d, a year 365 d. A bare `0` is
- * allowed; decimals, signs and spaces are not.
+ * Returns the span that a Prometheus duration names (IN-30): a day is 24 h, a week 7 d, a year 365 d. A bare `0` is allowed;
+ * decimals, signs and spaces are not.
  *
  * @param path where `text` stands, for the problem
  */
