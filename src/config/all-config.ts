@@ -106,7 +106,7 @@ function withOwnFlags(config: Config, own: OwnPhasedFlags): Config {
   };
 }
 
-/** What zap's flags say wins over what `-log.` flags say. */
+/** Returns how to log: what zap's flags say wins over what `-log.` flags say. */
 function logOf(
   { log }: Config,
   { isDevelopment, encoder, logLevel }: OwnPhasedFlags,

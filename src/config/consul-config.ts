@@ -100,7 +100,10 @@ export function readConsulConfig(
   };
 }
 
-/** By the rules of Consul's own programs: a scheme may be missing, and CONSUL_HTTP_SSL says which it is then. */
+/**
+ * Returns the address by the rules of Consul's own programs: a scheme may be missing, and CONSUL_HTTP_SSL says which it is
+ * then.
+ */
 function addressOf(
   { consulAddress }: ConsulFlags,
   { CONSUL_HTTP_ADDR = '', CONSUL_HTTP_SSL = '' }: ConsulEnvironment,
@@ -150,7 +153,7 @@ function tokenOf(
   return invalid('CONSUL_HTTP_TOKEN', 'must be one line of printable characters');
 }
 
-/** As Consul takes them. */
+/** Returns the key as Consul takes it. */
 function keyOf(flag: string, key: string): Parsed<string> {
   if (/^[A-Za-z0-9_-]{1,128}$/.test(key)) return valid(key);
   return invalid(flag, `must have 1 to 128 letters, digits, "_" and "-": got ${quoted(key)}`);

@@ -16,8 +16,8 @@ class PatternOfBeginning extends RegExp {
 }
 
 /**
- * The regular expression of one excluded user agent (FL-25). The peer's expressions are Go's: leading flags
- * such as `(?i)` and named groups `(?P<name>…)` are understood, the rest is common to both languages.
+ * Returns the regular expression of one excluded user agent (FL-25). The peer's expressions are Go's: leading flags such as
+ * `(?i)` and named groups `(?P<name>…)` are understood, the rest is common to both languages.
  *
  * @param path the flag, for the problem
  */

@@ -101,7 +101,10 @@ export function readZoneAwareConfig(
 
 const both = 'zdb,zau';
 
-/** The peer looks for `zdb` and `zau` in the text, wherever they stand, and runs both where nothing is said. */
+/**
+ * Returns what is wrong with the names of controllers. The peer looks for `zdb` and `zau` wherever they stand, and runs both
+ * where nothing is said.
+ */
 function controllersProblem({ CONTROLLERS = both }: ZoneAwareEnvironment): string | undefined {
   if (CONTROLLERS.includes('zdb') || CONTROLLERS.includes('zau')) return undefined;
   return `Cannot run the controllers ${JSON.stringify(CONTROLLERS)}: CONTROLLERS must name zdb, zau or both`;
