@@ -92,12 +92,12 @@ export class ConnectionPlaces {
     return true;
   }
 
-  /** How many places `address` has. */
+  /** Returns how many places `address` has. */
   heldBy(address: string): number {
     return this.#held.get(address) ?? 0;
   }
 
-  /** How long the connection of a request has had its place. */
+  /** Returns how long the connection of a request has had its place. */
   ageOf(incoming: IncomingMessage): Millis {
     const now = this.#clock.monotonic();
     return millis(now - (this.#places.get(peerOf(incoming.socket) ?? '')?.since ?? now));
@@ -168,12 +168,12 @@ export class ConnectionPlaces {
   }
 }
 
-/** Who is at the other end; undefined when nobody is any more. */
+/** Returns who is at the other end; undefined when nobody is any more. */
 function peerOf({ remoteAddress, remotePort }: Socket): string | undefined {
   return remotePort === undefined ? undefined : `${remoteAddress} ${remotePort}`;
 }
 
-/** Where the other end is. */
+/** Returns where the other end is. */
 export function addressOf({ remoteAddress }: Socket): string {
   return remoteAddress ?? '';
 }

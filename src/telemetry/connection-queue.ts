@@ -68,7 +68,7 @@ export class ConnectionQueue {
   readonly noteRequest: ConnectionPlaces['noteRequest'] = (incoming, outgoing) =>
     this.#places.noteRequest(incoming, outgoing);
 
-  /** Whether the connection of a request had its turn, and others wait. */
+  /** Reports whether the connection of a request had its turn, and others wait. */
   isToYield(incoming: IncomingMessage): boolean {
     return this.#count > 0 && this.#places.ageOf(incoming) >= turn;
   }
@@ -98,7 +98,7 @@ export class ConnectionQueue {
     this.#arm();
   }
 
-  /** The one that waits longest of the address with the fewest places. */
+  /** Returns the one that waits longest of the address with the fewest places. */
   #first(): { readonly address: string; readonly waiting: Waiting } | undefined {
     const [address] = [...this.#waiting.keys()].toSorted(
       (one, other) => this.#places.heldBy(one) - this.#places.heldBy(other),

@@ -9,7 +9,7 @@ export interface WholeResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How many bytes the body of a {@link WholeResponse} is sent as. */
+/** Returns how many bytes the body of a {@link WholeResponse} is sent as. */
 export function lengthOf(body: WholeResponse['body']): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }

@@ -44,7 +44,7 @@ export function lostSpans({ clock, log, count }: LostSpansPorts): MeterProvider 
   return { getMeter: () => meterWith(losses) };
 }
 
-/** A meter of which only the counter of spans measures anything. */
+/** Returns a meter of which only the counter of spans measures anything. */
 function meterWith(counter: Counter): Meter {
   const none = createNoopMeter();
   return {

@@ -87,7 +87,7 @@ function rootSampler(root: SamplerSettings['root']): Sampler {
   return root === 'none' ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(root);
 }
 
-/** The members that are not undefined. */
+/** Returns the members that are not undefined. */
 function stated<Name extends string>(
   numbers: Readonly<Record<Name, number | undefined>>,
 ): Partial<Record<Name, number>> {

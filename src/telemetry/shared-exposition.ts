@@ -20,7 +20,7 @@ export class SharedExposition {
     this.#registry = registry;
   }
 
-  /** The text in UTF-8. */
+  /** Returns the text in UTF-8. */
   plain(): Promise<Bytes> {
     this.#plain ??= this.#expose().finally(() => {
       this.#plain = undefined;
@@ -28,7 +28,7 @@ export class SharedExposition {
     return this.#plain;
   }
 
-  /** The text in UTF-8, compressed. */
+  /** Returns the text in UTF-8, compressed. */
   gzipped(): Promise<Bytes> {
     this.#gzipped ??= this.#compress().finally(() => {
       this.#gzipped = undefined;

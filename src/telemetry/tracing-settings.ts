@@ -37,8 +37,8 @@ const off = { kind: 'off', notes: [] } as const;
 const everything: ReadSampler = { settings: { root: 'all', isParentBased: true } };
 
 /**
- * What `env` says about tracing (EN-3, EN-4). What is asked for and cannot be done is a warning that says what to set
- * instead, and never keeps the operator from working.
+ * Returns what `env` says about tracing (EN-3, EN-4). What is asked for and cannot be done is a warning that says what to
+ * set instead, and never keeps the operator from working.
  *
  * @throws {TracingVariableError} where a variable that counts cannot be read
  */
