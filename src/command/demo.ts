@@ -159,7 +159,7 @@ class Demo {
     }
   }
 
-  /** A run that fails is shown, and a further one may be tried. */
+  /** Plays once; a run that fails is shown, and a further one may be tried. */
   async #tryOnce(show: Show, display: Display, scenario: Scenario): Promise<void> {
     try {
       display.summary(await show.run(scenario));
@@ -197,7 +197,7 @@ class Demo {
   }
 }
 
-/** The folder of `examples/` that `scenario` plays on. */
+/** Returns the folder of `examples/` that `scenario` plays on. */
 function exampleOf(scenario: Scenario): string {
   switch (scenario) {
     case 'no-downscale':

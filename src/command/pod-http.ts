@@ -7,7 +7,7 @@ import type { PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Tracing } from '#telemetry/tracing.ts';
 
-/** HTTP to pods as `config` has it, measured and logged (ME-7, ME-8). */
+/** Returns HTTP to pods as `config` has it, measured and logged (ME-7, ME-8). */
 export function podHttpOf(config: Config, parts: PodHttpParts): PodHttp {
   return new LatePodHttp(() => openPodHttp(config, parts));
 }

@@ -89,7 +89,7 @@ async function answered(
   return api.answer({ method, path, headers, body }, route);
 }
 
-/** @returns undefined for a body that is too long, of which no more is kept */
+/** Reads a body. @returns undefined for a body that is too long, of which no more is kept */
 async function boundedBody(
   request: IncomingMessage,
   most: number,

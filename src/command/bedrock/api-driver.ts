@@ -78,7 +78,7 @@ export class ApiDriver implements PhaseDriver {
     }
   }
 
-  /** @returns undefined where it may answer the next time */
+  /** Asks once. @returns undefined where it may answer the next time */
   async #poll(signal: AbortSignal): Promise<ApiReply | undefined> {
     const call = { method: 'GET', path: this.#path } as const;
     try {

@@ -35,7 +35,7 @@ export interface ApiCall {
 
 /** A deploy API that can be asked. */
 export interface ApiAccess {
-  /** @throws {Error} where there is no answer that can be read */
+  /** Calls the API. @throws {Error} where there is no answer that can be read */
   call(call: ApiCall, signal: AbortSignal): Promise<ApiReply>;
   close(): Promise<void>;
 }

@@ -20,7 +20,7 @@ export function mistake(path: string, message: string): Finding {
   return { severity: 'error', line: undefined, path, message };
 }
 
-/** Whether one of `findings` is an error. */
+/** Reports whether one of `findings` is an error. */
 export function hasErrors(findings: readonly Finding[]): boolean {
   return findings.some(({ severity }) => severity === 'error');
 }

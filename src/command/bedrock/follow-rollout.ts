@@ -96,7 +96,7 @@ async function watchFrom<Verdict extends object>(
   return found.verdict;
 }
 
-/** Whether another look may well go better. */
+/** Reports whether another look may well go better. */
 function isPassing(error: unknown): boolean {
   if (error instanceof ApiError)
     return error.status === 429 || error.status === 410 || error.status >= 500;

@@ -71,7 +71,7 @@ export async function runDemoOperator(
   }
 }
 
-/** A process that is not ready yet, and says when it is. */
+/** Returns the readiness of a process that is not ready yet, and says when it is. */
 function toldReadiness({ onReady }: DemoOperatorOptions): Readiness {
   const readiness = createReadiness();
   const announce = (): void => {

@@ -139,7 +139,7 @@ function percent(options: GivenOptions): DemoArguments {
   return { kind: 'run', options: { scenario: 'percent', speed, pods, maxUnavailable } };
 }
 
-/** Whether zones are scaled rather than rolled. */
+/** Reports whether zones are scaled rather than rolled. */
 function isScaling(scenario: Scenario): boolean {
   return scenario === 'delayed-downscale' || scenario === 'no-downscale';
 }

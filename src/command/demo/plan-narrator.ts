@@ -30,12 +30,12 @@ export class PlanNarrator {
     this.#options = options;
   }
 
-  /** Why the newest plan does what it does, or waits; undefined when there is nothing to do. */
+  /** Returns why the newest plan does what it does, or waits; undefined when there is nothing to do. */
   get reason(): Because | undefined {
     return this.#reason;
   }
 
-  /** Whether something happened that waits for its plan. */
+  /** Reports whether something happened that waits for its plan. */
   get isBehind(): boolean {
     return this.#untold.length > 0;
   }
@@ -126,7 +126,7 @@ function subjectOf(fact: Unexplained): string {
 /** Pods on their way, in the words of the operator. */
 const underWay = /\((?:terminating|leaving|pending|not ready|does not exist)/;
 
-/** What has to change about a hold to make it news: whom it is about, its reason, or that only broken pods are left. */
+/** Returns what has to change about a hold to make it news: whom it is about, its reason, or that only broken pods are left. */
 function holdKey({ set, because }: Hold): string {
   const isStuck = /BackOff|Err/.test(because.message) && !underWay.test(because.message);
   return `${set.uid} ${because.reason} ${isStuck ? 'stuck' : ''}`;

@@ -18,7 +18,7 @@ const deeds: Readonly<Record<string, string>> = {
 export class RolloutNarrator {
   #said = '';
 
-  /** @returns what to say of `rollout` as it is stored now; none for what was said already */
+  /** Returns what to say of `rollout` as it is stored now; none for what was said already */
   tell(rollout: JsonObject): readonly string[] {
     const line = lineOf(rollout);
     if (line === '' || line === this.#said) return [];
