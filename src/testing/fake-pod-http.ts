@@ -54,7 +54,7 @@ export class FakePodHttp implements PodHttp {
     this.#closing.abort();
   }
 
-  /** The process that calls is killed: what it has open ends without an answer, and nothing reaches pods any more. */
+  /** Kills the process that calls: what it has open ends without an answer, and nothing reaches pods any more. */
   kill(): void {
     this.#isDead = true;
     for (const closed of this.#open) closed();

@@ -65,7 +65,10 @@ export class FakeSlack implements Pick<SlackClient, 'send' | 'close'> {
     return { kind: 'refused', error: 'message_not_found' };
   }
 
-  /** A call a second to a channel, which has one id under all its names here, and so many changes a minute. */
+  /**
+   * Reports whether it is more than a call a second to a channel, which has one id under all its names here, or than so many
+   * changes a minute.
+   */
   #isTooFast({ kind, account }: SlackCall): boolean {
     const now = this.#now();
     const last = this.calls.at(-1);
@@ -81,7 +84,7 @@ export class FakeSlack implements Pick<SlackClient, 'send' | 'close'> {
     return Promise.resolve();
   }
 
-  /** Those that made a new message. */
+  /** Returns those that made a new message. */
   posts(): readonly SentCall[] {
     return this.calls.filter(({ call }) => call.kind === 'post');
   }

@@ -62,7 +62,7 @@ export class Conservation implements Invariant {
     for (const [removal, statement] of this.#removals) this.#judgeRemoval(removal, statement);
   }
 
-  /** A disruption that was under way before is only written down; that it was sent without is for BUDG-1. */
+  /** Reports whether a disruption that was under way before is only written down; that it was sent without is for BUDG-1. */
   #isNoted({ namespace, pod, uid, commit }: GivenPermission): boolean {
     const found = this.#options.history.pod(namespace, pod, commit.revision - 1);
     if (found?.uid === uid && found.isTerminating) return true;
@@ -123,7 +123,7 @@ export class Conservation implements Invariant {
   }
 }
 
-/** What stands against a deed by all that a budget said lately; undefined where one of it has nothing against it. */
+/** Returns what stands against a deed by all that a budget said lately; undefined where one of it has nothing against it. */
 function inAll(
   sayings: readonly (BudgetFacts | undefined)[],
   complaintOf: (budget: BudgetFacts) => string | undefined,

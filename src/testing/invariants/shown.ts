@@ -84,7 +84,7 @@ export class ShownState implements Invariant {
       : `its client had been shown ${tolerance} ms before`;
   }
 
-  /** The view of `statement`, with all that its client had been shown in time. */
+  /** Returns the view of `statement`, with all that its client had been shown in time. */
   #shown(statement: Omit<DisruptionStatement, 'podUid'>, client: string): View {
     const { by, history } = this.#options;
     const view = viewOf(statement);
@@ -175,7 +175,7 @@ export class ShownState implements Invariant {
     return undefined;
   }
 
-  /** Whether the request `each` of the same client may still take its pod, as far as `view` shows (D-52). */
+  /** Reports whether the request `each` of the same client may still take its pod, as far as `view` shows (D-52). */
   #isOpen(each: Sent, sent: Sent, view: View): boolean {
     const { call, uid, statement } = each;
     const { sentAt } = sent.statement;
