@@ -89,7 +89,7 @@ export const refusals: readonly Refusal[] = [
   serverSideApply,
 ];
 
-/** The sentence of `refusal`. */
+/** Returns the sentence of `refusal`. */
 export function refusalText({ why, instead }: Refusal): string {
   return `embedded cluster: ${why}; ${instead}`;
 }

@@ -107,18 +107,18 @@ export interface ResourceRow {
     readonly object: JsonObject;
     readonly unknown: readonly string[];
   };
-  /** Defaults (OB-16) and the status of a new object (OB-2); everything but generic metadata. */
+  /** Adds defaults (OB-16) and the status of a new object (OB-2); everything but generic metadata. */
   prepareForCreate(object: JsonObject): JsonObject;
-  /** Defaults, and what an update of the main resource may not change silently (status is the server's). */
+  /** Adds defaults, and what an update of the main resource may not change silently (status is the server's). */
   prepareForUpdate(object: JsonObject, old: JsonObject): JsonObject;
   /**
    * What changes in an object whose deletion begins at `at`, beyond its generic metadata. Such an object waits for what
    * depends on it, without a grace period.
    */
   readonly beginDeletion?: (object: JsonObject, at: string) => JsonObject;
-  /** Why `object` may not be stored; empty when it may. `old` is absent on create (OB-17). */
+  /** Returns why `object` may not be stored; empty when it may. `old` is absent on create (OB-17). */
   validate(object: JsonObject, old?: JsonObject): readonly Cause[];
-  /** Fields that are stored but have no effect here, which a warning tells. */
+  /** Returns the fields that are stored but have no effect here, which a warning says. */
   ineffectiveFields(object: JsonObject): readonly string[];
   /** Field selector labels beyond metadata.name and metadata.namespace (OB-14). */
   readonly fieldLabels: Readonly<Record<string, (object: JsonObject) => string>>;

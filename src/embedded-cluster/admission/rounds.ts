@@ -10,7 +10,7 @@ export class Rounds {
   #isSecond = false;
   #hasChanged = false;
 
-  /** Whether `webhook`, which matches, is called in this round. */
+  /** Reports whether `webhook`, which matches, is called in this round. */
   calls({ id }: Webhook): boolean {
     return !this.#isSecond || this.#due.has(id);
   }
@@ -25,7 +25,7 @@ export class Rounds {
     if (webhook.isReinvoked) this.#waiting.add(webhook.id);
   }
 
-  /** Whether there is another round, which then begins. */
+  /** Reports whether there is another round, which then begins. */
   again(): boolean {
     if (this.#isSecond || !this.#hasChanged) return false;
     this.#isSecond = true;

@@ -51,11 +51,11 @@ export interface Kubelet {
   readonly nodeNames: readonly string[];
   /** Resolves when the nodes exist and the caches are filled; rejects when they cannot. */
   readonly ready: Promise<void>;
-  /** The node fails: Ready Unknown after 40 s, its pods terminate after 5 min and stay (KU-6). */
+  /** Has the node fail: Ready Unknown after 40 s, its pods terminate after 5 min and stay (KU-6). */
   nodeDown(node: string): void;
-  /** The node works again. */
+  /** Has the node work again. */
   nodeUp(node: string): Promise<void>;
-  /** The node object is removed; its pods go by force 20 s later. */
+  /** Removes the node object; its pods go by force 20 s later. */
   nodeGone(node: string): Promise<void>;
   /** Ends watches and timers; leaves the nodes' objects. */
   stop(): Promise<void>;
