@@ -20,7 +20,7 @@ export interface AllPermissions {
   readonly zones: Readonly<Record<'own' | 'cluster', readonly Permission[]>>;
 }
 
-/** All that the shipped set-up takes for an operator in `namespace`. */
+/** Returns all that the shipped set-up takes for an operator in `namespace`. */
 export function allPermissions(namespace: string): AllPermissions {
   const configurations = sharedPhasedNames(namespace);
   const certificate = certificatePermissions({ secret: usualNames.secret, configurations });

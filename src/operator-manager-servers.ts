@@ -132,7 +132,7 @@ export interface ServedWebhooks {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** @throws {Error} one sentence, when the certificate or the port cannot be used */
+/** Opens the webhooks. @throws {Error} one sentence, when the certificate or the port cannot be used */
 export async function openWebhooks(
   config: Config,
   options: ManagerServerOptions & {

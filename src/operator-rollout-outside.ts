@@ -55,7 +55,7 @@ export function reportsOf(
   return new SlackReports({ ...term, cluster, slack: opened });
 }
 
-/** Tokens by the names of accounts: that of the operator has none, others are `<namespace>/<Secret>/<key>`. */
+/** Returns tokens by the names of accounts: that of the operator has none, others are `<namespace>/<Secret>/<key>`. */
 function tokensOf(
   ownToken: RolloutOutside['slack']['ownToken'],
   { client, clock }: Pick<OutsideTerm, 'client' | 'clock'>,

@@ -90,7 +90,7 @@ async function reconcile(
   }
 }
 
-/** What else names their sets, or names them no longer, concerns them (D-63). */
+/** Wakes those whose sets something else names, or names no longer (D-63). */
 function wakeByOwners(
   owners: OwnersOfSets,
   rollouts: Pick<Informer<RolloutView>, 'lister'>,

@@ -126,7 +126,7 @@ async function work(
   }
 }
 
-/** Events are written where the Role permits it (D-1). */
+/** Opens the record of Events, which are written where the Role permits it (D-1). */
 async function openEvents(
   { clock, log, metrics, identity, watchedNamespace: namespace = '' }: StatefulsetRolloutSettings,
   client: Client,

@@ -89,7 +89,7 @@ export async function runZoneAwareControllers(
   }
 }
 
-/** Budgets are obeyed also by a process that only carries updates out; then another one serves them. */
+/** Returns the budgets, which are obeyed also by a process that only carries updates out; then another one serves them. */
 function budgetsOf(options: ZoneAwareOptions): RunningZoneBudgets {
   const { door, config, clock, log, zoneBudgetMetrics: metrics } = options;
   const isServed = door.webhooks !== undefined;

@@ -49,7 +49,7 @@ export interface RunningZoneBudgets {
   readonly caches: Omit<ZoneCaches, 'run'>;
   /** Watches until `signal` aborts. @throws when the view cannot be trusted any more (D-6) */
   run(signal: AbortSignal): Promise<void>;
-  /** The budgets as the capability `name` of this process asks them before it takes pods (D-37). */
+  /** Returns the budgets as the capability `name` of this process asks them before it takes pods (D-37). */
   of(name: string): GroupBudgets;
   /** Calls `wake` when what is known of budgets has changed. */
   onChange(wake: () => void): void;

@@ -152,7 +152,7 @@ function withZoneBudgets(
   };
 }
 
-/** While it is being found out whether budgets may be listed, nothing is proven, and nothing asked. */
+/** Returns the budgets where they may be listed; while that is being found out, nothing is proven, and nothing asked. */
 function whereListed(budgets: GroupBudgets, sight: () => TypeSight): GroupBudgets {
   const listed = (): GroupBudgets => (sight() === 'denied' ? noBudgets : budgets);
   return {
