@@ -33,7 +33,7 @@ export interface PhasedRolloutOptions {
   readonly transport: Transport;
   /** Names this process; new at every start. */
   readonly identity: string;
-  /** Asks Prometheus; whoever made it ends it. */
+  /** Asks Prometheus; its maker ends it. */
   readonly prometheus: Prometheus;
   /** What each term does. @default it reconciles PhasedRollouts */
   readonly reconcile?: ReconcileTerm;

@@ -52,7 +52,7 @@ export interface ResourceTerm {
   readonly events: EventRecorder;
   readonly owners: OwnersOfSets;
   readonly budgets: RunningBudgets;
-  /** Deletions of ours that the cache may not show yet, whoever sends them. */
+  /** Deletions of ours that the cache may not show yet, no matter who sends them. */
   readonly open: OpenDisruptions;
   /** Returns a wait for one capability: what was in motion is remembered by its keys. */
   newPredecessorWait(): PredecessorWait;

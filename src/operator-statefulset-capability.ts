@@ -83,7 +83,7 @@ async function reconcile(
     );
   } finally {
     await watches?.close();
-    // Whoever leads now shows them.
+    // The present leader shows them.
     rolloutMetrics.forgetAll();
     rolloutMetrics.watchQueue(undefined);
     rolloutMetrics.watchConsul(undefined);

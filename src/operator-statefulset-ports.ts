@@ -59,7 +59,7 @@ export interface StatefulsetParts {
   readonly caches: StatefulsetCaches;
   readonly events: EventRecorder;
   readonly queue: WorkQueue;
-  /** Disruptions of ours that the cache may not show yet, whoever sends them. */
+  /** Disruptions of ours that the cache may not show yet, no matter who sends them. */
   readonly open: OpenDisruptions;
   readonly discovery: DiscoveryPort;
   /** Reads pods as the cache does. @default without their addresses */

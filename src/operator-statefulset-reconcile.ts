@@ -92,7 +92,7 @@ export async function reconcileStatefulsetRollouts(
   } finally {
     ending.abort();
     await Promise.allSettled([watching]);
-    // Whoever leads now shows them.
+    // The present leader shows them.
     settings.rolloutMetrics.forgetAll();
     settings.rolloutMetrics.watchQueue(undefined);
     settings.rolloutMetrics.watchConsul(undefined);

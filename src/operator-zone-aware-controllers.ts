@@ -40,7 +40,7 @@ export interface ZoneAwareOptions {
   readonly transport: Transport;
   /** Names this process; new at every start. */
   readonly identity: string;
-  /** Whoever made them ends them. */
+  /** Their maker ends them. */
   readonly alarms: Pick<Alarms, 'ask'>;
   readonly prometheus: Pick<Prometheus, 'read'>;
 }

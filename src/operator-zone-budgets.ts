@@ -26,7 +26,7 @@ export interface ZoneBudgetSettings {
   readonly log: Logger;
   /** Counts an answer to an eviction (OPS-1). */
   count(status: 'allowed' | 'denied', reason: ZoneEvictionReason): void;
-  /** Told of each change of a budget, while this process watches. */
+  /** Called with each change of a budget, while this process watches. */
   readonly onBudget?: (change: Change<ZoneBudgetView>) => void;
   /** What it looks at. @default caches of its own, of all namespaces */
   readonly caches?: ZoneCaches;
@@ -44,7 +44,7 @@ export interface ZoneBudgetTerm {
 
 /** The ZoneDisruptionBudgets of one process, whether it leads or not. */
 export interface RunningZoneBudgets {
-  /** Answers evictions: for whoever serves webhooks. While nothing is seen yet it lets no pod go that serves. */
+  /** Answers evictions: for the server of webhooks. While nothing is seen yet it lets no pod go that serves. */
   readonly webhook: Webhook;
   readonly caches: Omit<ZoneCaches, 'run'>;
   /** Watches until `signal` aborts. @throws when the view cannot be trusted any more (D-6) */

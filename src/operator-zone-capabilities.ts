@@ -23,7 +23,7 @@ import { zoneBudgetPermissions } from '#zone-disruption-budget/permissions.ts';
 
 /** What zone-aware controllers are given where they run beside others. */
 export interface ZoneCapabilitySettings {
-  /** Whoever made them ends them. */
+  /** Their maker ends them. */
   readonly alarms: Pick<Alarms, 'ask'>;
   readonly prometheus: Pick<Prometheus, 'read'>;
   readonly updateMetrics: UpdateMetrics;

@@ -39,7 +39,7 @@ export interface ClaimRequest {
   readonly group: string;
   /** `metadata.generation` of the live set, read before this is asked. */
   readonly generation: number;
-  /** Told of what goes on after this was answered. */
+  /** Called with what goes on after this was answered. */
   readonly onBackground: (work: Promise<void>) => void;
 }
 

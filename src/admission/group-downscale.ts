@@ -28,7 +28,7 @@ export interface GroupDownscaleOptions {
   readonly groupClaims: Pick<GroupClaims, 'claim'>;
   /** `-kubernetes.cluster-domain`. */
   readonly clusterDomain: string;
-  /** Told of work that goes on after the answer, so that a shutdown can wait for it. */
+  /** Called with work that goes on after the answer, so that a shutdown can wait for it. */
   readonly onBackground: (work: Promise<void>) => void;
 }
 

@@ -8,7 +8,7 @@ export type Reading =
   | { readonly as: 'text'; readonly most: number; readonly ifLonger: 'refuse' | 'replace' }
   /** A number, `true`, `false` or `null`. */
   | { readonly as: 'scalar' }
-  /** Any value, as the text of at most `most` bytes that it stands as: whoever reads it further knows its numbers. */
+  /** Any value, as the text of at most `most` bytes that it stands as: its reader knows its numbers. */
   | { readonly as: 'source'; readonly most: number }
   /**
    * An object of texts, of which these members are read. One that is neither text nor null is told, the first by its name.
@@ -58,7 +58,7 @@ export function member(name: string, reading: Reading): Member {
 }
 
 /**
- * Reads the JSON object in `body`. What is not wanted is gone over to its end too and must be JSON, so that whoever looks
+ * Reads the JSON object in `body`. What is not wanted is gone over to its end too and must be JSON, so that a reader who looks
  * at the wanted members only sees what it would see in the whole. A wanted member that stands there twice is refused:
  * readers differ on which of them counts. Memory is bounded by what the wanted members may take, whatever the body is;
  * time grows with its length.

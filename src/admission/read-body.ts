@@ -90,9 +90,9 @@ export class BodyRoom {
 
 /** Who reads a body. */
 export interface BodyReader {
-  /** Told once what became of it; what it needs of the body it takes before it returns. */
+  /** Called once with what became of it; what it needs of the body it takes before it returns. */
   readonly use: (read: ReadBody) => void;
-  /** Told what `use` throws. */
+  /** Called with what `use` throws. */
   readonly failed: (error: unknown) => void;
 }
 

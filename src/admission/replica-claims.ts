@@ -21,7 +21,7 @@ export interface ReplicaClaimsOptions {
   readonly namespace: string;
   /** Names this process; new at every start. */
   readonly identity: string;
-  /** Told whether the Role refuses `verb` on the ConfigMap. */
+  /** Called with whether the Role refuses `verb` on the ConfigMap. */
   readonly onRefused?: (verb: string, isRefused: boolean) => void;
 }
 

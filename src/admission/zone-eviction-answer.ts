@@ -47,7 +47,7 @@ export function noEviction({ kind }: AdmissionRequest): ZoneEvictionAnswer {
   return { decision, reason: 'GetDryRunOptionError' };
 }
 
-/** Refuses what can be the eviction of no pod, whoever posted it: a path made of such names leads elsewhere. */
+/** Refuses what can be the eviction of no pod, no matter who posted it: a path made of such names leads elsewhere. */
 export function noPodName({ namespace, name }: AdmissionRequest): ZoneEvictionAnswer {
   const got = JSON.stringify(`${namespace}/${name}`);
   const message = `the request does not name both a namespace and a pod: got ${got}`;

@@ -39,7 +39,7 @@ export class CallLanes {
       isInside = false;
       const [next] = lane.waiting;
       if (next !== undefined) {
-        // The place goes from hand to hand: whoever comes in between does not get it.
+        // The place goes from hand to hand: a caller in between does not get it.
         lane.waiting.delete(next);
         next();
         return;

@@ -41,7 +41,7 @@ export interface BundlePublisherOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<CertificateMetrics, 'setConfigurationsWithoutCa'>;
-  /** Of the configurations labelled with our namespace; run by whoever made them. */
+  /** Of the configurations labelled with our namespace; run by their maker. */
   readonly informers: Readonly<Record<WebhookKind, Informer<WebhookConfigurationView>>>;
 }
 
@@ -55,7 +55,7 @@ const mostUnnamed = 32;
 const writePause = seconds(1);
 
 /**
- * Keeps our CAs in every labelled webhook configuration, whoever overwrites them, and tells since when all
+ * Keeps our CAs in every labelled webhook configuration, no matter who overwrites them, and tells since when all
  * of them carry a CA. A write that fails is tried again, which the peer does not do.
  */
 export class BundlePublisher {

@@ -12,7 +12,7 @@ const end = '-----END CERTIFICATE-----';
 /**
  * Returns the certificates in `text`, in order; whatever stands between them is left out.
  *
- * Whoever may write the text chooses its length: each character is looked at a fixed number of times, which a regular
+ * The writer of the text chooses its length: each character is looked at a fixed number of times, which a regular
  * expression over a whole block does not promise.
  */
 export function certificateBlocks(text: string): readonly PemBlock[] {

@@ -15,7 +15,7 @@ export interface BundleView {
 const mostAuthorities = 8;
 
 /**
- * How long a CA of our form stays in a bundle without being named by the Secret. Whoever serves by it looks at the Secret
+ * How long a CA of our form stays in a bundle without being named by the Secret. A replica that serves by it looks at the Secret
  * each minute and writes it there: two looks of the other, one of ours.
  */
 export const graceOfUnnamed: Millis = minutes(3);

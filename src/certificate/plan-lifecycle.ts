@@ -16,7 +16,7 @@ export const longestPoll: Millis = minutes(1);
 /** How long a CA must have been seen in every configuration: other API servers see it later than we do. */
 const longestSettle = millis(30_000);
 
-/** Whoever writes the Secret says when to look at it again; not sooner than this. */
+/** The writer of the Secret says when to look at it again; not sooner than this. */
 const shortestPause = seconds(5);
 
 /** Moments in the life of a certificate; all follow from it alone, so that every replica finds the same. */

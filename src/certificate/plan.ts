@@ -1,6 +1,6 @@
 /**
  * The certificate of the webhooks: made, renewed before it expires, shared by all replicas in a Secret, and its CA written
- * where the API server looks. The room serves nothing; whoever listens is told of each change.
+ * where the API server looks. The room serves nothing; a listener is called at each change.
  */
 import type { Because } from '#base/because.ts';
 import { after, type Instant, instant } from '#base/units.ts';
@@ -17,7 +17,7 @@ import {
 
 /** What the webhook configurations are known to trust. */
 export type Publication =
-  /** They are not ours to write: whoever wrote them takes the CAs from the Secret. */
+  /** They are not ours to write: their writer takes the CAs from the Secret. */
   | { readonly kind: 'unmanaged' }
   /** By id of a CA: since when every labelled configuration has carried it, as far as we have seen. */
   | { readonly kind: 'managed'; readonly since: ReadonlyMap<string, Instant> };

@@ -25,8 +25,8 @@ export interface SelfSignedOptions {
   readonly organization: string;
   readonly expiration: Millis;
   /**
-   * The labelled webhook configurations, for the CA to be written into; run by whoever made them. Undefined
-   * with `-webhooks.update-ca-bundle=false`: whoever writes them takes the CAs from the Secret.
+   * The labelled webhook configurations, for the CA to be written into; run by their maker. Undefined
+   * with `-webhooks.update-ca-bundle=false`: their writer takes the CAs from the Secret.
    */
   readonly configurations?:
     | Readonly<Record<WebhookKind, Informer<WebhookConfigurationView>>>

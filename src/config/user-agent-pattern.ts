@@ -6,7 +6,7 @@ import { invalid, valid } from '#base/parsed.ts';
 const longestUserAgent = 256;
 
 /**
- * Looks at the beginning of a text only. Whoever sends it chooses its length, and an expression as common as
+ * Looks at the beginning of a text only. Its sender chooses its length, and an expression as common as
  * `.*kube-probe.*` takes time by the square of that, where Go's take it in one run.
  */
 class PatternOfBeginning extends RegExp {

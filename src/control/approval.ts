@@ -46,7 +46,7 @@ export function lookWith(
   wanted: DeletePod | Scale,
   ports: Pick<ApprovalPorts, 'leads' | 'look'>,
 ): Look {
-  // Also after a pause of the process, however long: whoever holds the Lease now is the one to plan.
+  // Also after a pause of the process, however long: the present holder of the Lease is the one to plan.
   if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is not held any more');
   const look = ports.look();
   const found = look.plan.decisions.find((decision) => isSameDisruption(decision, wanted));

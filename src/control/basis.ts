@@ -65,7 +65,7 @@ export class StaleBasisError extends Error {
   }
 }
 
-/** The view that something would rest on could not be read in the time there is: whoever asked asks again later. */
+/** The view that something would rest on could not be read in the time there is: the caller asks again later. */
 export class ViewNotReadError extends Error {
   override readonly name = 'ViewNotReadError';
 

@@ -18,13 +18,13 @@ export interface CreatedLedgerPorts {
   sawCreation(uid: string): boolean;
 }
 
-/** How often all ledgers are looked at, as whoever gave something away may have ended before it took that out. */
+/** How often all ledgers are looked at, as a process that gave something away may have ended before it took that out. */
 const againAfter: Millis = minutes(5);
 /** How soon a look that failed is repeated, while the budget is still new. */
 const retryAfter: Millis = seconds(2);
 
 /**
- * Looks at the ledger of each budget once whoever leads comes to know it: that of one that was just made is begun at once,
+ * Looks at the ledger of each budget once the leader comes to know it: that of one that was just made is begun at once,
  * so that all replicas give away under it, and the wait for what nobody knows begins (D-34).
  */
 export class CreatedLedgers {

@@ -63,7 +63,7 @@ export interface DisruptionLedgerOptions {
   prove(signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
   /** Disruptions of this process under way. @default none */
   begun?(): readonly Begun[];
-  /** Told how a write ended that nobody waited for: with what it failed, or undefined. */
+  /** Called with how a write ended that nobody waited for: with what it failed, or undefined. */
   onTidied?(failure: unknown): void;
 }
 

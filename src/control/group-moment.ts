@@ -13,7 +13,7 @@ import type { OtherOwners } from './owners-of-sets.ts';
 /**
  * A group as one instant shows it: its sets, their pods, what is leaving, and by what the view is proven, all taken in
  * one synchronous step (D-49). A proof vouches for nothing that was read before it, so a moment is never kept over an
- * `await`: whoever has waited takes a new one.
+ * `await`: after one, a new one is taken.
  */
 export interface GroupMoment {
   /** The queue key of the group. */

@@ -130,7 +130,7 @@ export class GroupPass {
       if (error instanceof LaggingReadError || error instanceof ViewNotReadError) {
         return this.#outrun(heldPlan(this.#plan, because('ViewNotFresh', error.message)));
       }
-      // What the end of this process, or of its lease, broke off has not failed: whoever follows looks anew.
+      // What the end of this process, or of its lease, broke off has not failed: the successor looks anew.
       if (isGivenUp(error, signal)) {
         const end = this.#end(this.#plan, { kind: 'ended', requeue: { kind: 'await-change' } });
         return { ...end, isBrokenOff: true };

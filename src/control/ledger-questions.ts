@@ -27,7 +27,7 @@ export type LedgerAnswer =
       /** When the proof must have been asked for; undefined: lately. */
       readonly since: Monotonic | undefined;
     }
-  /** Whoever asked does not ask this any more: the budgets over the pod have changed. */
+  /** The caller does not ask this any more: the budgets over the pod have changed. */
   | { readonly kind: 'outdated' }
   /** Nobody knows what is given away: `until` then, or until somebody mends it. */
   | { readonly kind: 'unclear'; readonly why: string; readonly until: Instant | undefined };

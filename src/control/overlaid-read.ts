@@ -24,7 +24,7 @@ export const nothingNewer: Newer = Object.freeze({});
 /**
  * Returns the objects of `read`, each in its newest state, and those of `cached` that were made after it; what it lacks is
  * gone, and so is what had the name of one that was made since. The newest state may be that of an object which has left
- * what was read: whoever asks looks at that.
+ * what was read: the caller looks at that.
  */
 export function overlaid<View extends Cached>(
   read: Read<View>,

@@ -44,7 +44,7 @@ export interface GroupReconcilerPorts {
   readonly budgets: GroupBudgets;
   /** What names sets besides their groups. */
   readonly owners: OtherOwners;
-  /** Deletions of ours that the cache may not show yet, whoever sends them. */
+  /** Deletions of ours that the cache may not show yet, no matter who sends them. */
   readonly open: OpenDisruptions;
   readonly writes: ScaleWrites;
   /** Until when an earlier process is waited for. */
@@ -56,7 +56,7 @@ export interface GroupReconcilerPorts {
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
   /** In the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];
-  /** Told what came of every pass; for the terminal and the dashboard. */
+  /** Called with what came of every pass; for the terminal and the dashboard. */
   onPlan?(key: string, plan: Plan): void;
   /** Absent while nothing is traced. */
   readonly tracing?: Tracing;

@@ -56,7 +56,7 @@ interface Told {
 /**
  * Tells people what a plan does and waits for (LIVE-2, KW-6): an Event and a log line whenever something is said of a
  * set that was not said before, but of one set and reason at most once a minute, however often the message changes. A hold
- * is told again every 10 minutes while it lasts, so that whoever looks late finds it too (D-54); what somebody asked for
+ * is told again every 10 minutes while it lasts, so that a late reader finds it too (D-54); what somebody asked for
  * is told once.
  */
 export class PlanReporter {

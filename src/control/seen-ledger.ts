@@ -11,7 +11,7 @@ import type { Reading, SwapSight } from './batched-swaps.ts';
 import { EvictionTurns } from './eviction-turns.ts';
 import { type Trust, trustOf } from './ledger-trust.ts';
 
-/** How soon something that is no ledger is read again: whoever leads may just be making it. */
+/** How soon something that is no ledger is read again: the leader may just be making it. */
 export const strangeFor: Millis = seconds(1);
 /** Longest time between two looks that both saw no ledger in which none can have stood there unseen. */
 const longestGap: Millis = seconds(10);

@@ -113,7 +113,7 @@ export class JudgedEvictions implements EvictionBudgets {
         : { kind: 'no-set', budget: ref, text };
     }
     const request: DisruptionRequest = { pod, asking: { by: 'eviction' }, isDryRun };
-    // Whoever asks for what the pods alone forbid costs no request, however often.
+    // To ask for what the pods alone forbid costs no request, however often.
     const now = clock.now();
     const { standing } = standings.of(ledger.budget, ledger.scope, now);
     const denial = denialByView({ pod, by: 'eviction' }, standing, now);

@@ -29,7 +29,7 @@ export type Answer =
     }
   | { readonly kind: 'denied'; readonly denial: Denial };
 
-/** A disruption of our own that is under way: whoever allowed it, or nobody had to when it was sent. */
+/** A disruption of our own that is under way: somebody allowed it, or nobody had to when it was sent. */
 export interface Begun extends Pick<DisruptionRequest, 'asking'> {
   readonly pod: Pick<Candidate, 'name' | 'uid'>;
 }

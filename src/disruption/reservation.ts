@@ -28,7 +28,7 @@ export interface Reservation {
   /** Of the pod. */
   readonly uid: string;
   readonly slot: SlotRef;
-  /** Whoever may disturb it: at least one, and at most one by each asker. */
+  /** Those that may disturb it: at least one, and at most one by each asker. */
   readonly claims: readonly Claim[];
 }
 

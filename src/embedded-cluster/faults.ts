@@ -125,7 +125,7 @@ function faultMatches(match: FaultMatch, target: FaultTarget): boolean {
 export class Faults {
   /** Every stroke, in order. */
   readonly hits: FaultHit[] = [];
-  /** Told of each stroke. */
+  /** Called with each stroke. */
   readonly onHit = new Set<(hit: FaultHit) => void>();
   readonly live = new LiveWatches();
   readonly #random: SeededRandom;

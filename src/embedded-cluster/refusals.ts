@@ -1,6 +1,6 @@
 /** What a real cluster does and this one does not, with what a person can do instead. */
 
-/** One thing that is refused, whoever asks for it. */
+/** One thing that is refused, no matter who asks for it. */
 export interface Refusal {
   /** What needs it, behind `kubectl`. */
   readonly commands: readonly string[];

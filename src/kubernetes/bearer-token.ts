@@ -23,7 +23,7 @@ export interface RereadOptions {
   readonly clock: Clock;
   /** Reads the current value of the header: a token file, an exec plugin. `isRefused`: the last one got a 401. */
   readonly read: (isRefused: boolean) => Promise<string | undefined>;
-  /** Told why reading failed while an older value is still at hand. */
+  /** Called with why reading failed while an older value is still at hand. */
   readonly onStale?: (error: unknown) => void;
 }
 

@@ -26,7 +26,7 @@ export interface ClusterHeaderOptions {
 
 /**
  * Returns `transport` that names our cluster in every request (ME-41), the outermost layer (K8-24). A 511 answer of the
- * cluster check becomes a {@link TransportError}: whoever answered was not the server that we mean.
+ * cluster check becomes a {@link TransportError}: what answered was not the server that we mean.
  */
 export function withClusterHeader(transport: Transport, options: ClusterHeaderOptions): Transport {
   return new ClusterHeader(transport, options);

@@ -13,7 +13,7 @@ export interface EventRecorderOptions {
   readonly logger: Logger;
   /** Name of this instance, such as the pod's. */
   readonly instance: string;
-  /** Told in how many namespaces Events cannot be written, whenever that changes (D-1). */
+  /** Called with the number of namespaces in which Events cannot be written, whenever that changes (D-1). */
   readonly onRefused?: (namespaces: number) => void;
   /** Counts notes that were never written. */
   readonly onDropped?: (notes: number) => void;
@@ -63,7 +63,7 @@ class AggregatingRecorder implements EventRecorder {
     series.count += 1;
     series.last = this.#options.clock.now();
     series.lastNoted = this.#options.clock.monotonic();
-    // The map keeps the order of insertion: whoever was noted longest ago goes first when room is needed.
+    // The map keeps the order of insertion: what was noted longest ago goes first when room is needed.
     this.#series.delete(key);
     this.#series.set(key, series);
     this.#limit();

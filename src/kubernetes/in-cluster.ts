@@ -13,7 +13,7 @@ export interface InClusterOptions {
   readonly env: Environment;
   /** Where the service account is mounted. @default `/var/run/secrets/kubernetes.io/serviceaccount` */
   readonly directory?: string;
-  /** Told when the token file cannot be read again; the last token stays in use. */
+  /** Called when the token file cannot be read again; the last token stays in use. */
   readonly onStale?: (error: unknown) => void;
 }
 

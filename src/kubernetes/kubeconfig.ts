@@ -15,7 +15,7 @@ export interface KubeconfigOptions {
   readonly path: string;
   /** Replaces the server in the file (FL-13). */
   readonly apiUrl?: string;
-  /** Told when a credential plugin fails while an older credential is still at hand. */
+  /** Called when a credential plugin fails while an older credential is still at hand. */
   readonly onStale?: (error: unknown) => void;
   /** Loads the Kubernetes client library. @default the installed one */
   readonly library?: () => Promise<KubeconfigLibrary>;

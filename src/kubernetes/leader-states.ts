@@ -70,7 +70,7 @@ export class LeaderStates {
     this.#leave({ kind: 'ended', isClean });
   }
 
-  /** Aborts the signal of whoever leads; the state follows. */
+  /** Aborts the signal of the leader; the state follows. */
   stopWork(because: string): void {
     const leading = this.#leading;
     this.#leading = undefined;

@@ -38,7 +38,7 @@ export interface LeaderElectionOptions extends ElectionSettings {
   readonly name: string;
   /** The namespace that is served, or `ALL_NAMESPACES`; the Lease is labelled with it. */
   readonly scope: string;
-  /** Told after each round which verb the Role denies; undefined: none. */
+  /** Called after each round with the verb that the Role denies; undefined: none. */
   readonly onRound?: (denied: string | undefined) => void;
 }
 
@@ -250,7 +250,7 @@ class LeaseElection implements LeaderElection {
     this.#states.follow(`it cannot be reached: ${answer.error.message}`);
   }
 
-  /** Whoever leads without cannot know whether another has the Lease by now, but for a while after each denial. */
+  /** A leader without a Lease cannot know whether another has the Lease by now, but for a while after each denial. */
   #mayFollow(): boolean {
     const { kind } = this.state;
     const now = this.#options.clock.monotonic();

@@ -18,9 +18,9 @@ export interface RivalOptions {
   readonly name: string;
   /** The namespace that is served, or `ALL_NAMESPACES`. */
   readonly scope: string;
-  /** Told the names after each look, for a gauge. */
+  /** Called with the names after each look, for a gauge. */
   readonly onLook: (names: readonly string[]) => void;
-  /** Told at each look whether the Role refuses to list Leases. */
+  /** Called at each look with whether the Role refuses to list Leases. */
   readonly onList: (isRefused: boolean) => void;
 }
 

@@ -182,7 +182,7 @@ function planAbsent(
   { since, hadOne }: Sighting & { kind: 'absent' },
   { settings, now }: Moment,
 ): LeaseStep {
-  // Whoever held the one that is gone may not know yet.
+  // The holder of the one that is gone may not know yet.
   if (hadOne && now - since < settings.leaseDuration) {
     return { kind: 'wait', because: 'it was deleted, and its holder may not know yet' };
   }
@@ -204,7 +204,7 @@ function planCandidate(
     const { holder } = record;
     const because =
       holder === undefined
-        ? 'nobody holds it, but whoever did may not know yet'
+        ? 'nobody holds it, but its last holder may not know yet'
         : `it is held by ${quoted(holder)}`;
     return { kind: 'wait', because };
   }

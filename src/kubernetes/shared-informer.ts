@@ -71,7 +71,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
       this.#staleness.check(),
     );
     this.synced = this.#sync.promise;
-    // Whoever awaits `synced` gets the rejection; it is no unhandled one when nobody does.
+    // The rejection reaches those that await `synced`; it is no unhandled one when nobody does.
     this.synced.catch(() => undefined);
     this.#cache = new ObjectCache({
       project: options.project,

@@ -23,7 +23,7 @@ export interface ApprovalPorts extends PhasedMomentPorts {
  * @throws OverruledError when the new plan does not have it, StaleBasisError when its view is not proven
  */
 export function approve(wanted: PhasedDecision, key: string, ports: ApprovalPorts): Basis {
-  // Also after a pause of the process, however long: whoever holds the Lease now is the one to plan.
+  // Also after a pause of the process, however long: the present holder of the Lease is the one to plan.
   if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is not held any more');
   const moment = phasedMomentOf(key, ports);
   if (moment === undefined || !isPlanned(wanted, moment)) {

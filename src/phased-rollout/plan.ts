@@ -33,7 +33,7 @@ import { isRollback, type RolloutStatus } from './status.ts';
  */
 export function planPhasedRollout(snapshot: PhasedSnapshot, now: Instant): PhasedPlan {
   const { resource } = snapshot;
-  // Never past the cleanup, whoever else's finalizer keeps it alive.
+  // Never past the cleanup, no matter whose finalizer keeps it alive.
   if (resource.isDeleting) return completed(snapshot, planDeletion(snapshot));
   if (!resource.hasFinalizer) {
     const because = { reason: 'FinalizerMissing', message: 'Nothing is owned without it' } as const;

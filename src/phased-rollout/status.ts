@@ -161,7 +161,7 @@ const asking: readonly StepStatus[] = [
   'WaitForInitialDelay',
   'WaitForChecks',
   'PrometheusError',
-  // Whoever raises the failure budget has it go on where it was.
+  // To raise the failure budget lets it go on where it was.
   'Paused',
 ];
 

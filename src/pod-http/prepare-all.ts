@@ -35,7 +35,7 @@ const mostTold = 3;
 
 /**
  * Prepares pods with POST. The first failure gives up the calls under way and those that wait for their turn;
- * whoever gets one back has to {@link cancelAll}.
+ * a caller that gets one back has to {@link cancelAll}.
  *
  * @param signal ends the calls, which then have failed
  * @returns the first failure; undefined when every pod answered 2xx

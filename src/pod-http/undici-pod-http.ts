@@ -24,9 +24,9 @@ export interface PodHttpOptions {
   readonly maxBody?: number;
   /** Calls of one set that are under way at once (D-24). @default 32 */
   readonly concurrency?: number;
-  /** Told of every round trip (ME-7). */
+  /** Called with every round trip (ME-7). */
   readonly observe?: (trip: PodRoundTrip) => void;
-  /** Told of every call that a cluster check turned away (ME-8). */
+  /** Called with every call that a cluster check turned away (ME-8). */
   readonly onRejected?: (rejection: ClusterRejection) => void;
   /** Absent while nothing is traced. */
   readonly tracing?: Tracing;

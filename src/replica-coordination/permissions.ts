@@ -4,7 +4,7 @@ const group = 'rollout-operator.grafana.com';
 
 /**
  * What coordinating replicas takes, namespaced: of mirrored resources, those of ReplicaTemplate, the only kind that is
- * ours; whoever mirrors another kind grants the same for it.
+ * ours; a cluster that mirrors another kind grants the same for it.
  */
 export const replicaCoordinationPermissions: readonly Permission[] = Object.freeze([
   {

@@ -1,6 +1,6 @@
 /**
  * StatefulSets and pods as every capability sees them: what is kept of an object, and what it means. The room is pure, and
- * moves nothing; whoever counts pods counts them by this room.
+ * moves nothing; all that counts pods counts them by this room.
  */
 import type { Brand } from '#base/brand.ts';
 import type { Instant, Millis, Monotonic } from '#base/units.ts';

@@ -6,7 +6,7 @@ const rest = 'other';
 
 /** What bounds the series of a metric. */
 export interface SeriesBounds<Label extends string> {
-  /** Labels whose values others choose: clients, pods, whoever may annotate a set. */
+  /** Labels whose values others choose: clients, pods, those that may annotate a set. */
   readonly outside: readonly Label[];
   /** Different sets of labels that are shown as they are, the first that come. */
   readonly most: number;

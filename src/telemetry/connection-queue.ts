@@ -57,7 +57,7 @@ export class ConnectionQueue {
     const address = addressOf(socket);
     getOrAdd(this.#waiting, address, () => new Set()).add(waiting);
     this.#count += 1;
-    // Whoever leaves while it waits is an error of nobody; later ones are for TLS to see, too.
+    // To leave while one waits is nobody's error; later ones are for TLS to see, too.
     socket.on('error', () => undefined);
     socket.once('close', () => this.#forget(address, waiting));
     this.#serve();

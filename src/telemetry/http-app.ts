@@ -34,7 +34,7 @@ const routeOf = routeLabeler(['/ready', '/live', '/metrics', '/debug/pprof/*']);
 
 /**
  * Serves `/ready`, `/live`, `/metrics` and nothing else (ME-30…ME-34, ME-40); `/debug/pprof` is Go's, and absent here.
- * `/live` is ours: whoever is answered knows that the event loop turns. It tells nothing else, as a restart mends nothing
+ * `/live` is ours: an answer shows that the event loop turns. It tells nothing else, as a restart mends nothing
  * else.
  *
  * Three paths need no framework: loading one takes a tenth of the time until the operator is ready (ADR 5).
@@ -72,7 +72,7 @@ function pathOf(target: string): string | undefined {
   }
 }
 
-/** Whoever asks on and on without waiting for answers is told so once, and its connection ends. */
+/** A client that asks on and on without waiting for answers hears so once, and its connection ends. */
 const tooMany: WholeResponse = {
   ...text(429, `More than ${mostOfConnection} requests of this connection are under way\n`),
   headers: { connection: 'close' },

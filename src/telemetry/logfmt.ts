@@ -9,7 +9,7 @@ const invalidInKey = /[\p{Cc} ="\u2028\u2029\ufffd]/u;
 const allInvalidInKey = /[\p{Cc} ="\u2028\u2029\ufffd]/gu;
 
 /**
- * Longest text that a line shows as a value, in UTF-16 code units: whoever posts a review, annotates a set or answers for a pod
+ * Longest text that a line shows as a value, in UTF-16 code units: those who post a review, annotate a set or answer for a pod
  * could else write a log of any size.
  */
 export const longestValue = 1_024;

@@ -43,7 +43,7 @@ const defaultPatience = seconds(2);
 const defaultQueue = 2_048;
 const defaultExportTimeout = 30_000;
 
-/** Begins to trace. This module brings the SDK of OpenTelemetry with it: whoever does not trace never loads it. */
+/** Begins to trace. This module brings the SDK of OpenTelemetry with it: a process that does not trace never loads it. */
 export function openTracing(settings: TracingSettings, parts: TracingParts): RunningTracing {
   const { clock, log, post, countLost: count, patience = defaultPatience } = parts;
   const { maxQueueSize: most = defaultQueue, exportTimeoutMillis } = settings.batch;

@@ -7,7 +7,7 @@ const compress = promisify(gzip);
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * The exposition of a registry as bytes. Whoever asks while one is under way is given the same: an exposition costs
+ * The exposition of a registry as bytes. A caller that asks while one is under way gets the same: an exposition costs
  * time of the only thread, and its bytes memory, however many ask.
  */
 export class SharedExposition {

@@ -27,7 +27,7 @@ export interface OpenSpan {
 }
 
 /**
- * Where spans are made. Whoever makes some is given one, or none while tracing is off: then there is nothing to do, and no
+ * Where spans are made. A maker of spans gets one, or none while tracing is off: then there is nothing to do, and no
  * global provider that tests could share.
  */
 export interface Tracing {

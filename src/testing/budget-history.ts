@@ -25,7 +25,7 @@ export class BudgetHistory {
   readonly #ledgers = new Map<string, Commit[]>();
   readonly #calls = new Map<number, Call>();
 
-  /** Every commit of a ledger, whoever made it, in order. */
+  /** Every commit of a ledger, no matter who made it, in order. */
   readonly ledgerCommits: Commit[] = [];
 
   /** Takes in the next commit. */

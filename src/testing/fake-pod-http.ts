@@ -13,7 +13,7 @@ export interface FakePodHttpOptions {
   readonly timeout?: Millis;
   /** Value of `X-Cluster`. @default 'test' */
   readonly cluster?: string;
-  /** Told of each call before it reaches its pod, and once the pod has acted on it; it may {@link FakePodHttp.kill}. */
+  /** Called with each call before it reaches its pod, and once the pod has acted on it; it may {@link FakePodHttp.kill}. */
   readonly onCall?: (call: CallOfPod, moment: 'before' | 'after') => void;
 }
 

@@ -139,7 +139,7 @@ export class LeaseServer {
     this.requests.push({ by, verb, sentAt });
     if (fate.pauseAfter !== undefined) clock.pause(millis(fate.pauseAfter));
     const answer = this.#answer(asked);
-    // Whoever gives up hears so; the request goes its way.
+    // The client that gives up hears so; the request goes its way.
     answer.catch(() => undefined);
     return unlessAborted(answer, options.signal);
   }

@@ -51,7 +51,7 @@ export class Play {
     return decided;
   }
 
-  /** Does what the step says; whoever asks on behalf of the leader wants the pod away from then on. */
+  /** Does what the step says; an asker on behalf of the leader wants the pod away from then on. */
   take(step: Step): void {
     this.changing.take(step);
     if (step.do === 'take-back') {

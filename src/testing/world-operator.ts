@@ -107,7 +107,7 @@ export interface WorldOperatorOptions {
   readonly beside: (registry: MetricsRegistry) => Beside;
   /** Answers calls to pods. */
   readonly fleet: PodFleet;
-  /** Told of each call of a pod before it arrives, and once the pod has acted on it. */
+  /** Called with each call of a pod before it arrives, and once the pod has acted on it. */
   readonly podCalled: (call: CallOfPod, moment: 'before' | 'after') => void;
   /** Takes an event of its log. */
   readonly logged: (entry: LogEntry) => void;

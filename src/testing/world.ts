@@ -71,11 +71,11 @@ export class World {
   readonly zones: readonly string[];
   readonly options: WorldOptions;
   readonly operators: OperatorRun[] = [];
-  /** Told of each call of a pod by an operator before it arrives, and once the pod has acted on it. */
+  /** Called with each call of a pod by an operator before it arrives, and once the pod has acted on it. */
   readonly onPodCall = new Set<(call: OperatorPodCall, moment: 'before' | 'after') => void>();
-  /** Told of each event of an operator's log, as it is said. */
+  /** Called with each event of an operator's log, as it is said. */
   readonly onLog = new Set<(entry: LogEntry) => void>();
-  /** Told when an operator has ended by itself. */
+  /** Called when an operator has ended by itself. */
   readonly onEnded = new Set<(operator: OperatorRun) => void>();
   readonly #controllers: Controllers;
   readonly #stored: StoredObjects;

@@ -36,7 +36,7 @@ export function approve(
   { key, begun }: { readonly key: string; readonly begun: BegunStep },
   ports: UpdateApprovalPorts,
 ): Approved {
-  // Also after a pause of the process, however long: whoever holds the Lease now is the one to plan.
+  // Also after a pause of the process, however long: the present holder of the Lease is the one to plan.
   if (!ports.leads()) throw new OverruledError('Cannot delete as the Lease is not held any more');
   const moment = updateMomentOf(key, ports, begun);
   const pod = moment?.snapshot.target?.pods.find(({ uid }) => uid === wanted.pod.uid);

@@ -108,7 +108,7 @@ export class JudgedZoneEvictions {
   ): Promise<LedgerAnswer> {
     const { clock, ledgers, standings, views, nodeZones } = this.#ports;
     const ledger = ledgers.of(budget, spec);
-    // Whoever asks for what the pods alone forbid costs no request, however often.
+    // To ask for what the pods alone forbid costs no request, however often.
     const now = clock.now();
     const { standing } = standings.of(budget, spec, now);
     const denial = denialByView({ pod, by: 'eviction' }, standing, now);

@@ -16,7 +16,7 @@ import { isSameSpec, selectorOf, type ZoneBudgetView, zoneBudgetView } from './z
 
 type ByUid = ReadonlyMap<string, ZoneBudgetView>;
 
-/** Told of which budgets, by uid, the spec may have changed, or that are gone; undefined: of any, or whether anything is known. */
+/** Called with the uids of budgets whose spec may have changed, or that are gone; undefined: of any, or whether anything is known. */
 export type OnBudgets = (uids: ReadonlySet<string> | undefined) => void;
 
 /** What {@link ZoneBudgetsInView} go through. */

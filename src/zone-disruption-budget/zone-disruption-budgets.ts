@@ -57,7 +57,7 @@ export interface ZoneDisruptionBudgetPorts {
 }
 
 /**
- * Whoever may evict pods under ZoneDisruptionBudgets is told here, on any replica: what is given away stands in the ledger of
+ * What may be evicted under ZoneDisruptionBudgets is said here, on any replica: what is given away stands in the ledger of
  * each budget by then. One replica leads: it alone begins the ledgers of new budgets, and writes their status.
  */
 export class ZoneDisruptionBudgets {

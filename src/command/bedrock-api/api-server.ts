@@ -28,7 +28,7 @@ const mostBytes: Readonly<Record<Route['kind'], number>> = {
   act: 1_024,
   get: 0,
 };
-/** Requests that are under way at once; whoever comes then is told to come again. */
+/** Requests that are under way at once; a client that comes then is asked to come again. */
 const mostAtOnce = 32;
 
 /** Serves the deploy API beside `/ready`, `/live` and `/metrics`. @throws {Error} one sentence, where it cannot listen */

@@ -23,7 +23,7 @@ export interface ApiDriverOptions {
   readonly api: ApiAccess;
   readonly clock: Clock;
   readonly request: ApiDeploy;
-  /** Told one line whenever phase, percentage or reason change. */
+  /** Called with one line whenever phase, percentage or reason change. */
   readonly tell: (line: string) => void;
 }
 

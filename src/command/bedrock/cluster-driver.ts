@@ -19,7 +19,7 @@ export interface ClusterDriverOptions {
   readonly phases: readonly ConvertedPhase[];
   /** The percentage that a deploy begins with: what comes later goes on with it. */
   readonly firstPercent: number;
-  /** Told one line whenever phase, percentage or reason change. */
+  /** Called with one line whenever phase, percentage or reason change. */
   readonly tell: (line: string) => void;
 }
 

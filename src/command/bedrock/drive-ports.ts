@@ -6,7 +6,7 @@ import type { BedrockPorts } from './bedrock-ports.ts';
 /** A cluster that can be asked. */
 export interface ClusterAccess {
   readonly client: Client;
-  /** Of whoever names none. */
+  /** For those that name none. */
   readonly namespace: string;
   close(): Promise<void>;
 }

@@ -15,7 +15,7 @@ export interface Followed<Verdict> {
   readonly clock: Clock;
   readonly namespace: string;
   readonly name: string;
-  /** Told each state, undefined for gone. @returns what ends the wait; undefined: wait on */
+  /** Called with each state, undefined for gone. @returns what ends the wait; undefined: wait on */
   readonly judge: (object: KubernetesObject | undefined) => Verdict | undefined;
 }
 

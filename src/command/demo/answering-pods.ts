@@ -27,7 +27,7 @@ export interface PodCall {
 /** Ports of {@link AnsweringPods}. */
 export interface AnsweringPodsOptions {
   readonly clock: Clock;
-  /** Told of each answer. */
+  /** Called with each answer. */
   readonly onCall: (call: PodCall) => void;
 }
 

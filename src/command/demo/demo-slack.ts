@@ -38,7 +38,7 @@ const idOfChannel = 'C0DEMO001';
  * one channel.
  *
  * @param channel with its `#`
- * @param changed told each message as it stands after a call
+ * @param changed called with each message as it stands after a call
  */
 export async function startDemoSlack(
   channel: string,

@@ -54,7 +54,7 @@ type End = (options: PlayOptions, leader: DemoOperator) => void;
 
 const endInGoodOrder: End = ({ stage, onPhase }, leader) => {
   onPhase(`${leader.name} leads, and is stopped in good order (SIGTERM)`, stage.elapsed);
-  // If it fails, whoever waits for something hears of it.
+  // If it fails, those that wait for something hear of it.
   void leader.stop();
 };
 

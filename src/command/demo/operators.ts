@@ -20,9 +20,9 @@ export interface OperatorsOptions {
   readonly kubeconfig: string;
   /** A new connection to the API server, as the operator's user. */
   readonly connect: () => Transport;
-  /** Told the plan of every pass of an operator that lives. */
+  /** Called with the plan of every pass of an operator that lives. */
   readonly onPlan: (plan: Plan) => void;
-  /** Told when an operator has filled its caches. */
+  /** Called when an operator has filled its caches. */
   readonly onReady: () => void;
 }
 
@@ -52,7 +52,7 @@ export class Operators {
 
   constructor(options: OperatorsOptions) {
     this.#options = options;
-    // Whoever waits for something hears of it, and else nobody.
+    // Those that wait for something hear of it, and else nobody.
     this.#failure.promise.catch(() => undefined);
   }
 

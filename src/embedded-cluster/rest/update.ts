@@ -56,7 +56,7 @@ export async function updateObject(
     const after = isReleased(call, object) ? undefined : object;
     const version = commit(context, call, { key, before, after });
     if (version === STALE) continue;
-    // Whoever takes the last hold away sees what it wrote, not what was removed.
+    // A client that takes the last hold away sees what it wrote, not what was removed.
     return after === undefined ? unstored(key, object, before) : version;
   }
   throw staleResourceVersion(row, name);

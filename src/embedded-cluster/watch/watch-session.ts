@@ -25,7 +25,7 @@ export interface WatchSessionOptions {
   /** `plural` or `plural.group`. */
   readonly resource: string;
   readonly namespace: string;
-  /** Called once when the session is over, whoever ended it. */
+  /** Called once when the session is over, no matter who ended it. */
   readonly onClose: () => void;
 }
 

@@ -84,7 +84,7 @@ export class Conservation implements Invariant {
     const base = { history, namespace: given.namespace, pod: given.pod, open };
     const views =
       since === undefined ? [latest] : [latest, viewAt(history.revisionAt(since), since)];
-    // Whoever asks may be the one that was right to ask.
+    // The asker may be the one that was right to ask.
     const complaints = given.askers.map((by) =>
       inAll(sayings, (budget) =>
         obstacleTo({ ...base, by, budget, views, isDown, now: commit.at }),

@@ -127,7 +127,7 @@ export class Released implements Invariant {
     if (hasEnded(history, given, commit)) return undefined;
     const sent = this.#underWay(old.uid, commit);
     if (sent !== undefined) return sent;
-    // Whoever ends an intent of ours knows what came of it; what others did it is told later.
+    // The process that ends an intent of ours knows what came of it; of what others did it hears later.
     const isOwnEnd = claim.by !== 'eviction' && this.#hasTaken(old.uid, commit);
     const since = knownSince(budgets.callOf(commit), this.#options) ?? commit.at;
     if (isOwnEnd || !this.#stood(given, commit, since)) {

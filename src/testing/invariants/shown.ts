@@ -35,7 +35,7 @@ const podOf = (sent: Sent): string => `${sent.call.namespace}/${sent.call.name}`
 
 /**
  * SHOWN (D-57): a deletion of a pod, or a lowering of replicas, still follows from what its client had been shown a
- * second before it was sent. Refused requests count: what was wrong to send was wrong, whoever stopped it.
+ * second before it was sent. Refused requests count: what was wrong to send was wrong, no matter who stopped it.
  */
 export class ShownState implements Invariant {
   readonly #options: ShownOptions;
