@@ -40,7 +40,7 @@ export interface StatefulsetPortSettings {
   /** Whether the cluster's controllers can pin pods, whatever its version. */
   readonly isPinAssumed: boolean;
   readonly rolloutMetrics: RolloutMetrics;
-  /** How old a partial rollout may grow; 0: that is never told. */
+  /** How old a partial rollout may grow; 0: that is never reported. */
   readonly partialAging: Millis;
 }
 

@@ -56,7 +56,7 @@ export interface StatefulsetRolloutSettings {
   readonly isPinAssumed?: boolean;
   /** @default no Consul is asked */
   readonly consul?: OperatorConsul | undefined;
-  /** How old a partial rollout may grow; 0: that is never told. @default a day */
+  /** How old a partial rollout may grow; 0: that is never reported. @default a day */
   readonly partialAging?: Millis;
 }
 

@@ -38,7 +38,7 @@ export interface ZoneBudgetSettings {
 export interface ZoneBudgetTerm {
   readonly term: string;
   readonly predecessor: Pick<PredecessorWait, 'overAt' | 'ownOverAt'>;
-  /** Where what is wrong with budgets is told, besides the log. */
+  /** Where what is wrong with budgets is reported, besides the log. */
   readonly events: EventRecorder;
 }
 

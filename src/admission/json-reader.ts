@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { maxDepth, nestsTooDeep, skipBlanks, skipText, skipValue } from './json-scan.ts';
 
-/** How a member is read. Another type than the wanted one is told by an empty value of that type. */
+/** How a member is read. Another type than the wanted one is reported by an empty value of that type. */
 export type Reading =
   /** A text of at most `most` characters. */
   | { readonly as: 'text'; readonly most: number; readonly ifLonger: 'refuse' | 'replace' }
@@ -11,7 +11,7 @@ export type Reading =
   /** Any value, as the text of at most `most` bytes that it stands as: its reader knows its numbers. */
   | { readonly as: 'source'; readonly most: number }
   /**
-   * An object of texts, of which these members are read. One that is neither text nor null is told, the first by its name.
+   * An object of texts, of which these members are read. One that is neither text nor null is reported, the first by its name.
    */
   | { readonly as: 'texts'; readonly members: readonly Member[] }
   /** An object, of which these members are read. */
@@ -49,7 +49,7 @@ const longestCharacter = 6;
 const longText = '(a long text)';
 /** Longest number that is read, in characters. */
 const longestNumber = 1_024;
-/** Longest name of a member that is told, in characters. */
+/** Longest name of a member that is reported, in characters. */
 const longestName = 400;
 
 /** Returns the member `name`, read as `reading` says. */

@@ -23,7 +23,7 @@ interface PodHttpParts {
 
 async function openPodHttp({ kubernetes, pods }: Config, parts: PodHttpParts): Promise<PodHttp> {
   const { clock, log, metrics, env, tracing } = parts;
-  // The pods of one set may be a thousand, and each call that failed is told of where it was made, too.
+  // The pods of one set may be a thousand, and each call that failed is reported where it was made, too.
   const rejections = new SparseLog(log, clock);
   const { createPodHttp } = await import('#pod-http/undici-pod-http.ts');
   return createPodHttp({

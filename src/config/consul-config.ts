@@ -121,7 +121,7 @@ function addressOf(
 function urlOf(path: string, text: string, scheme: string): Parsed<string> {
   const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `${scheme}://${text}`);
   if (url !== null && isUsable(url)) return valid(url.href);
-  // Of what may hold a password nothing is told.
+  // Of what may hold a password nothing is shown.
   const got = text.includes('@') ? 'another one' : quoted(text);
   return invalid(path, `must be host:port, or a URL of http or https with no more: got ${got}`);
 }

@@ -24,7 +24,7 @@ export type ConfigOutcome =
   | {
       readonly kind: 'run';
       readonly config: Config;
-      /** The first argument that is no flag, and all that follow: read by nobody, and to be told. */
+      /** The first argument that is no flag, and all that follow: read by nobody, and to be reported. */
       readonly ignored: readonly string[];
     }
   | { readonly kind: 'exit'; readonly code: 0 | 1 | 2; readonly stderr: string };

@@ -120,7 +120,7 @@ interface Refused {
   readonly until: Instant | undefined;
 }
 
-/** What a budget refuses, or cannot tell, holds the whole decision; what cannot be told is said first. */
+/** What a budget refuses, or cannot tell, holds the whole decision; what cannot be known is said first. */
 function refusalOf({ decision, wanted, permissions }: Judged): Refused | undefined {
   const unclear = permissions.findIndex(({ kind }) => kind === 'unclear');
   const at = unclear < 0 ? permissions.findIndex(({ kind }) => kind === 'refused') : unclear;

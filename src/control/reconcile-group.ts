@@ -68,7 +68,7 @@ function warningsOf({ decisions }: Plan): readonly SetWarning[] {
     .map(({ set, because: { reason } }) => ({ statefulSet: set.name, reason }));
 }
 
-/** Passes over groups, and all that is told of them: series, Events, log lines. */
+/** Passes over groups, and all that is reported of them: series, Events, log lines. */
 export class GroupReconciler {
   readonly #ports: GroupReconcilerPorts;
   readonly #pass: PassPorts;
@@ -165,7 +165,7 @@ export class GroupReconciler {
     return error ?? earlier ?? plan.failure;
   }
 
-  /** Returns when something of `plan` is to be told again although nothing changes */
+  /** Returns when something of `plan` is to be reported again although nothing changes */
   #report(key: string, plan: Plan): Monotonic | undefined {
     const { metrics } = this.#ports;
     const { group } = parseGroupKey(key);

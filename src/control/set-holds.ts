@@ -38,7 +38,7 @@ export interface HoldPorts {
 }
 
 /**
- * Returns all that forbids any disruption for the resource `at.key`, the first to be told.
+ * Returns all that forbids any disruption for the resource `at.key`, the first to be reported.
  *
  * @param isInMotion whether it was in the midst of a rollout, as it stands
  */

@@ -19,7 +19,7 @@ export interface CreatedBudget {
  *
  * That holds only for a moment. Every replica grants: some seconds later another one may have written a ledger, which
  * somebody has deleted since, and what it held still counts. So a budget that was made longer ago is one whose creation was
- * not seen, however well it was; and so is one whose creation is told late, as by a watch that resumes, or is dated by a
+ * not seen, however well it was; and so is one whose creation is reported late, as by a watch that resumes, or is dated by a
  * clock that differs from ours.
  */
 export class WitnessedCreations {

@@ -13,11 +13,11 @@ export type EvictionVerdict =
   /** Its reservation is stored; in a dry run it would be. */
   | { readonly kind: 'allowed'; readonly budget: BudgetRef; readonly isRepeated: boolean }
   | { readonly kind: 'denied'; readonly budget: BudgetRef; readonly denial: Denial }
-  /** It cannot be told which budget governs the pod, or what it says: a person has to mend that. */
+  /** It cannot be known which budget governs the pod, or what it says: a person has to mend that. */
   | { readonly kind: 'ambiguous'; readonly budgets: readonly string[]; readonly text: string }
   /** Nothing controls the pod, or what does is no StatefulSet; `text` says what it is. */
   | { readonly kind: 'no-set'; readonly budget: BudgetRef; readonly text: string }
-  /** It cannot be told now: `why`, and `until` when at the latest if that is known. */
+  /** It cannot be known now: `why`, and `until` when at the latest if that is known. */
   | {
       readonly kind: 'unclear';
       readonly budget: BudgetRef | undefined;

@@ -6,7 +6,7 @@ import type { KnownBudget } from './known-budgets.ts';
  */
 export function mayOverlap(one: KnownBudget, other: KnownBudget): boolean {
   const [labels, others] = [one.matchLabels, other.matchLabels];
-  // What cannot be told may be any pod of the namespace.
+  // What cannot be known may be any pod of the namespace.
   if (labels === undefined || others === undefined) return true;
   return [...labels].every(([key, value]) => (others.get(key) ?? value) === value);
 }

@@ -37,7 +37,7 @@ const { group, version, kind } = resourceTypes.zoneAwarePodDisruptionBudgets;
 /** Tells what is wrong with disruption budgets: a gauge while it is, an Event and a log line when it begins, and while it lasts. */
 export class ToldProblems {
   readonly #ports: ToldProblemPorts;
-  /** What was told, and when, by the uid of the budget and the reason. */
+  /** What was reported, and when, by the uid of the budget and the reason. */
   readonly #told = new Map<string, { readonly message: string; readonly at: Monotonic }>();
   #timer: Timer | undefined;
   #isSoon = false;

@@ -1,4 +1,4 @@
-/** What people and programs are told of a denial; the webhook and the rollout say the same. */
+/** What people and programs hear of a denial; the webhook and the rollout say the same. */
 import { assertNever } from '#base/assert-never.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import type { BudgetRef } from './budget.ts';

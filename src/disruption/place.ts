@@ -13,7 +13,7 @@ import type { DisruptionSnapshot, GovernedSet } from './snapshot.ts';
 /** A slot under a budget, as it stands whatever is reserved. */
 export interface Place {
   readonly slot: SlotRef;
-  /** Undefined where the mode knows no partitions, or the slot belongs to none that can be told. */
+  /** Undefined where the mode knows no partitions, or the slot belongs to none that is known. */
   readonly partition: string | undefined;
   /** Whether it counts anywhere; otherwise nobody can tell where. */
   readonly isCounted: boolean;
@@ -92,7 +92,7 @@ function slotPlace(set: StatefulSetView, slot: StatefulSetSlot, context: Context
 
 /**
  * Returns a slot that only the status of the set counts, without a pod there, or one beyond that explains it. A slot that
- * the spec wants has a name, and so a partition; which pod this one is cannot be told, so that it stands in the way of every
+ * the spec wants has a name, and so a partition; which pod this one is cannot be known, so that it stands in the way of every
  * partition (scenario 86).
  */
 function uncountedPlace(

@@ -16,7 +16,7 @@ import type { DisruptionSnapshot, GovernedSet } from './snapshot.ts';
 /** Of the slots of one zone that count together, all of them or those of one partition, the disturbed ones by the name of the pod. */
 export type Cell = ReadonlyMap<string, Obstacle>;
 
-/** The cells of a zone by partition; under undefined what belongs to no partition that can be told, or to all. */
+/** The cells of a zone by partition; under undefined what belongs to no partition that is known, or to all. */
 export type ZoneCells = ReadonlyMap<string | undefined, Cell>;
 
 /** How the slots under a budget stand, whatever is reserved. */

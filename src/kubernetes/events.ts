@@ -21,7 +21,7 @@ export interface EventRecorderOptions {
 
 /**
  * A note within this time of the series' last one updates its Event instead of creating another. Longer than the
- * 10 min after which a hold is told again, so that one hold is one Event, which grows younger.
+ * 10 min after which a hold is reported again, so that one hold is one Event, which grows younger.
  */
 const SERIES_LASTS = minutes(15);
 const PATCH_EVERY = seconds(10);
@@ -148,7 +148,7 @@ class AggregatingRecorder implements EventRecorder {
     else this.#schedule(series);
   }
 
-  /** Gives a series up. A namespace that refuses Events is told once and then left alone. */
+  /** Gives a series up. A namespace that refuses Events is reported once and then left alone. */
   #drop(series: EventSeries, error: Error): void {
     const { logger, onDropped } = this.#options;
     const { about, reason, message } = series.note;

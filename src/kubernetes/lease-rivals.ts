@@ -59,7 +59,7 @@ export async function watchRivals(options: RivalOptions, signal: AbortSignal): P
   }
 }
 
-/** Returns the names of other Leases that are held for our scope, sorted; undefined where that cannot be told now. */
+/** Returns the names of other Leases that are held for our scope, sorted; undefined where that cannot be known now. */
 async function look(
   options: RivalOptions,
   signal: AbortSignal,

@@ -24,7 +24,7 @@ export class ListWatchRetries {
   #fruitless = 0;
   #longest = longestBackoff;
 
-  /** Reports whether resumptions were in vain since something was told. */
+  /** Reports whether resumptions were in vain since something was heard. */
   get isFruitless(): boolean {
     return this.#fruitless > 0;
   }
@@ -40,7 +40,7 @@ export class ListWatchRetries {
     this.#hasProgressed = true;
   }
 
-  /** Notes that something was told. */
+  /** Notes that something was heard. */
   worked(): void {
     this.#fruitless = 0;
   }

@@ -47,7 +47,7 @@ export interface ReflectorTarget {
    * @throws {RevisionWentBackError} when it is older than what had been seen (D-6)
    */
   listEnded(list: ListedAt): void;
-  /** Takes a bookmark: everything up to `revision` was told. */
+  /** Takes a bookmark: everything up to `revision` was delivered. */
   progressed(revision: string): void;
   /** Notes that the server does not serve the type, as it answered a request that was sent at `sentAt` or later. */
   absent(sentAt: Monotonic): void;

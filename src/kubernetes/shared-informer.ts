@@ -172,7 +172,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
     const changes = type === 'DELETED' ? this.#cache.remove(object) : this.#cache.upsert(object);
     const { resourceVersion } = object.metadata;
     if (this.#isListing && type === 'DELETED') this.freshness.removedWhileListing(resourceVersion);
-    // Before the handlers run: to them, the cache contains what they are told.
+    // Before the handlers run: to them, the cache contains what they are given.
     if (this.#isListing) this.#staleness.listing();
     else this.#delivered(resourceVersion);
     this.#tell(changes);

@@ -17,7 +17,7 @@ interface PartitionPause {
   readonly because: { readonly reason: 'PartitionContested'; readonly message: string };
 }
 
-/** How soon a partition is written again that somebody else keeps changing back: ever later, and told. */
+/** How soon a partition is written again that somebody else keeps changing back: ever later, and reported. */
 export class PartitionPaces {
   readonly #attempts = new WriteAttempts<number, 'PartitionContested'>();
 

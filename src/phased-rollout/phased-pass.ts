@@ -296,7 +296,7 @@ function paused({ rollout }: PhasedMoment, { until, because }: Paused): PhasedPa
   return { kind: 'ended', rollout, holds: [because], requeue: { kind: 'at', at: until } };
 }
 
-/** Reports whether decisions of `kind` change no more than what is known and told of a PhasedRollout. */
+/** Reports whether decisions of `kind` change no more than what is known and reported of a PhasedRollout. */
 function isOfStatus(kind: PhasedDecision['kind']): boolean {
   return kind === 'ask' || kind === 'tell' || kind === 'hold';
 }

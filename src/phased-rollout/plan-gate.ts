@@ -131,7 +131,7 @@ function failingOf(
   return memory?.subject === subject ? memory.failing : undefined;
 }
 
-/** Values differ from answer to answer, and what is told is told anew whenever it changes. */
+/** Values differ from answer to answer, and what is reported is reported anew whenever it changes. */
 function clauseOf({ verdict, because: { reason, message } }: Answer): string | undefined {
   if (verdict === 'passes') return undefined;
   return reason === 'OutOfBounds' ? 'a value is outside of its bounds' : message;

@@ -54,7 +54,7 @@ function planUnderWay(pass: Pass): Outcome {
 }
 
 /**
- * Awaits the last pods, when all are let go: those that are not available are told, and one that cannot become ready is seen
+ * Awaits the last pods, when all are let go: those that are not available are reported, and one that cannot become ready is seen
  * to.
  */
 function planLast(pass: Pass, step: Step | undefined): Outcome {

@@ -105,7 +105,7 @@ function isChanged({ target: { set } }: Pass, { ordinal, pod }: StuckPod['slot']
   return successor !== undefined && pod.revision !== undefined && pod.revision !== successor;
 }
 
-/** Reports whether the pod of `slot` is being replaced, as far as can be told. */
+/** Reports whether the pod of `slot` is being replaced, as far as can be seen. */
 function isUnderWay(pass: Pass, slot: Slot, lowestStuck: StuckPod): boolean {
   switch (slot.kind) {
     case 'terminating':

@@ -151,7 +151,7 @@ function planOwnership(pass: Pass): Outcome {
   if (other?.targetRef === set.name) {
     return unmanageable(pass, 'OwnedByAnother', `${set.name} is rolled out by ${other.name}`);
   }
-  // What comes after is told, too, without it.
+  // What comes after is reported, too, without it.
   if (pass.spec.isDryRun === true) return planStrategy(pass);
   const message = `${set.name} is rolled out by nobody else`;
   return {

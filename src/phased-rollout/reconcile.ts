@@ -97,7 +97,7 @@ export class PhasedReconciler {
     return requeue.kind === 'at' && requeue.at <= this.#ports.clock.now();
   }
 
-  /** Reports the outcome. @returns when something is to be told again although nothing changes */
+  /** Reports the outcome. @returns when something is to be reported again although nothing changes */
   #report(key: string, rollout: RolloutView, said: readonly Said[]): Requeue | undefined {
     const { clock, statefulSets, pods, rollouts } = this.#ports;
     const set = rolloutRef(rollout);

@@ -28,7 +28,7 @@ interface StoredStatus {
 }
 
 /**
- * How soon a mark of ours or a status is written again that somebody else keeps undoing: ever later, and told. Both sides
+ * How soon a mark of ours or a status is written again that somebody else keeps undoing: ever later, and reported. Both sides
  * would otherwise answer one another as fast as the API server lets them.
  */
 export class WritePaces {

@@ -30,7 +30,7 @@ export interface FailedPodCalls {
 
 /** Loops that call the pods of one set side by side (D-24). */
 const loops = 32;
-/** Failures that are told one by one. */
+/** Failures that are reported one by one. */
 const mostTold = 3;
 
 /**

@@ -205,7 +205,7 @@ export class References {
     this.#looked.set(id, { reading: { ...read, at: readAt, shown }, found });
   }
 
-  /** Returns when the resource is to be read again, as far as can be told now. */
+  /** Returns when the resource is to be read again, as far as can be seen now. */
   #dueAt(id: string, reading: Reading, found: Looked['found']): Monotonic {
     const { interval, retry } = this.#ports;
     const isPolled = reading.kind === 'known' || reading.kind === 'unresolved';

@@ -28,7 +28,7 @@ export interface ScaleWriterPorts {
   wake(key: string): void;
 }
 
-/** What came of a write: `refused` is remembered as a pace, and told by the next plan. */
+/** What came of a write: `refused` is remembered as a pace, and reported by the next plan. */
 export type Written = 'scaled' | 'outdated' | 'refused';
 
 /** Races for the replicas of one state of a set that are lost before people are told. */
@@ -114,7 +114,7 @@ export class ScaleWriter {
     }
   }
 
-  /** Once or twice is nothing unusual; a set that the cache goes on to show as it was decided on is told as refused. */
+  /** Once or twice is nothing unusual; a set that the cache goes on to show as it was decided on is reported as refused. */
   #outdated(key: string, scale: Scale, answer: Error | undefined): Written {
     if (answer === undefined) return 'outdated';
     const { uid } = scale.set;

@@ -168,7 +168,7 @@ function stuckOrdinals({ unavailable, stuckness }: Zone): readonly number[] {
   });
 }
 
-/** Reports whether a slot of `zone` is on its way to an available pod, as far as can be told. */
+/** Reports whether a slot of `zone` is on its way to an available pod, as far as can be seen. */
 function isOnTheMove(zone: Zone): boolean {
   const { filled, missing } = underWayOf(zone);
   // An ordered controller makes no pod above one that is not ready.

@@ -9,7 +9,7 @@ import { WriteAttempts } from '#control/write-attempts.ts';
 type Moment = Pick<GroupMoment, 'now' | 'monotonic'>;
 type SetCurrentRevision = Extract<Decision, { kind: 'set-current-revision' }>;
 
-/** How soon a current revision is written again that somebody else keeps changing back: ever later, and told. */
+/** How soon a current revision is written again that somebody else keeps changing back: ever later, and reported. */
 export class PromotionPaces {
   readonly #attempts = new WriteAttempts<string>();
 

@@ -21,7 +21,7 @@ export interface CheckedRequest {
   readonly cluster: string;
 }
 
-/** Where a misdirected request is told of. */
+/** Where a misdirected request is reported. */
 export interface ClusterValidationReport {
   readonly metrics: Pick<HttpServerMetrics, 'countMisdirected'>;
   readonly logger: Logger;

@@ -61,7 +61,7 @@ export function openTracing(settings: TracingSettings, parts: TracingParts): Run
   return {
     tracing: new SdkTracing(provider.getTracer('rollout-operator'), propagator),
     close: async () => {
-      // What could not be sent was told by the exporter.
+      // What could not be sent was reported by the exporter.
       const ended = provider.shutdown().catch(() => undefined);
       // The SDK waits for the batches that it sends now, not for those that are under way.
       const sent = ended.then(() => exporter.shutdown());

@@ -15,7 +15,7 @@ export interface SamplerSettings {
   readonly isParentBased: boolean;
 }
 
-/** What a sampler came to, and what is to be told of that. */
+/** What a sampler came to, and what is to be said of that. */
 export interface ReadSampler {
   readonly settings: SamplerSettings;
   readonly note?: TracingNote;

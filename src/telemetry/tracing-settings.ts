@@ -9,7 +9,7 @@ import { type Environment, TracingVariables } from './tracing-variables.ts';
 
 /** What is traced, and where it goes. */
 export interface TracingSettings {
-  /** `service.name` of the spans, and what else is told of this process. */
+  /** `service.name` of the spans, and what else is said of this process. */
   readonly resource: Readonly<Record<string, string>>;
   readonly otlp: OtlpSettings;
   readonly sampler: SamplerSettings;

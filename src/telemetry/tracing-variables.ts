@@ -66,7 +66,7 @@ export class TracingVariables {
 
   /**
    * Returns `key=value` pairs between commas, with percent-encoded values; a repeated key counts once, the last time. Of one
-   * that is none only its place is told, as these may be credentials.
+   * that is none only its place is named, as these may be credentials.
    *
    * @throws {TracingVariableError}
    */

@@ -34,7 +34,7 @@ export interface LedgerWrite {
   readonly term?: string;
   /** @default the operator */
   readonly user?: string;
-  /** What is told of the call besides. */
+  /** What is said of the call besides. */
   readonly call?: Partial<Call>;
 }
 

@@ -154,7 +154,7 @@ export class SequentialModel {
   #limit(own: WorldSet | undefined): number {
     const { limit } = this.#budget;
     if (typeof limit === 'number') return limit;
-    // A share of a set that is not there: the set is what is to be told.
+    // A share of a set that is not there: the set is what is to be known.
     if (own === undefined) return 1;
     const replicas = Math.min(own.wanted, own.counted);
     const percent = Number(limit.slice(0, -1));

@@ -46,7 +46,7 @@ export class PhasedPlay {
   holds: readonly DisruptionHold[] = [];
   isGoverned = false;
   problem: GateSight['problem'];
-  /** What was told, newest last. */
+  /** What was reported, newest last. */
   readonly events: string[] = [];
   /** All values that the partition had, newest last. */
   readonly partitions: number[] = [];

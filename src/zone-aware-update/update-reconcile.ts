@@ -97,7 +97,7 @@ export class UpdateReconciler {
     }
   }
 
-  /** Reports the outcome. @returns when something is to be told again although nothing changes */
+  /** Reports the outcome. @returns when something is to be reported again although nothing changes */
   #report(
     key: string,
     { namespace, name, uid }: UpdateView,

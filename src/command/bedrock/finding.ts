@@ -12,7 +12,7 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Most findings that are told one by one: an input may be nothing but mistakes. */
+/** Most findings that are reported one by one: an input may be nothing but mistakes. */
 const mostTold = 50;
 
 /** Returns an error in no line of the input. */

@@ -5,7 +5,7 @@ import { arrayAt, integerAt, objectAt, objectsIn, stringAt } from '#statefulset/
 import { podsIn } from '#statefulset-rollout/status.ts';
 import { plainText, progressLine, rolloutReport } from './rollout-report.ts';
 
-/** Pods and conditions that are told one by one: there may be a thousand. */
+/** Pods and conditions that are reported one by one: there may be a thousand. */
 const mostTold = 20;
 
 /** Returns what `bedrock status` says of a stored StatefulsetRollout, in whole lines. */

@@ -36,7 +36,7 @@ export interface DemoOptions {
   readonly maxUnavailable: number | undefined;
 }
 
-/** Plays that are told in lines, on a terminal, too. */
+/** Plays that are shown in lines, on a terminal, too. */
 export type LinesDemoOptions = PhasedDemoOptions | ExponentialDemoOptions | PercentDemoOptions;
 
 /** The options, or what to print instead of starting, and the exit code. */

@@ -25,9 +25,9 @@ export class GroupObserver {
   readonly #sets = new Map<string, JsonObject>();
   readonly #pods = new Map<string, JsonObject>();
   readonly #zones = new Map<string, ZoneView>();
-  /** Names of sets whose first completion was told. */
+  /** Names of sets whose first completion was shown. */
   readonly #wasInstalled = new Set<string>();
-  /** uids of pods whose trouble was told: its reason flips between two words. */
+  /** uids of pods whose trouble was shown: its reason flips between two words. */
   readonly #troubled = new Set<string>();
 
   constructor(options: GroupObserverOptions) {

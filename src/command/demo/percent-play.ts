@@ -91,7 +91,7 @@ export class PercentPlay {
     }
   }
 
-  /** Takes what Slack was told; pages of pods are shown with their message. */
+  /** Takes what Slack was sent; pages of pods are shown with their message. */
   hear({ text, thread }: StoredSlackMessage): void {
     if (thread === '') this.#followed.say(this.#beside('', `Slack: ${shownText(text)}`));
   }
@@ -101,7 +101,7 @@ export class PercentPlay {
     const former = this.#formerImage.split(':').at(-1) ?? '';
     this.#proof.begin(this.#formerImage);
     await this.#end({ version: former, percent: 50 }, 0, signal);
-    // A rollback is told by the age of revisions, which has whole seconds.
+    // A rollback is known by the age of revisions, which has whole seconds.
     await clock.sleep(seconds(1), { signal });
     await this.#roll({ version: broken, percent: 1, shows: 'message' }, signal);
     this.#break();

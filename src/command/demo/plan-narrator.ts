@@ -8,13 +8,13 @@ import { type Fact, operatorUser } from './facts.ts';
 export interface PlanNarratorOptions {
   readonly onFact: (fact: Fact) => void;
   readonly zoneOf: (set: string) => string;
-  /** Whose waits are told: one for the whole group, or one for each set. @default 'group' */
+  /** Whose waits are shown: one for the whole group, or one for each set. @default 'group' */
   readonly waitsOf?: 'group' | 'set';
 }
 
 /**
  * Joins what happened with why: a deletion by the operator has its reason from the plan that it came from, which is told
- * before or after it happens; and a hold is told when its reason changes.
+ * before or after it happens; and a hold is shown when its reason changes.
  */
 export class PlanNarrator {
   readonly #options: PlanNarratorOptions;

@@ -24,7 +24,7 @@ function columnOf(definition: JsonObject): Column {
   const read = compileJsonPath(textField(definition, 'jsonPath'));
   return {
     name: textField(definition, 'name'),
-    // A date is told as an age, which is a text.
+    // A date is shown as an age, which is a text.
     type: shown === 'date' ? 'string' : shown,
     format: '',
     priority: numberField(definition, 'priority') ?? 0,

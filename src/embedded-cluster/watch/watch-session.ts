@@ -17,7 +17,7 @@ export interface WatchLine {
 const MAXIMUM_WAITING = 1_000;
 const MAXIMUM_BLOCKED = seconds(10);
 
-/** What a session is told when it is opened. */
+/** What a session gets when it is opened. */
 export interface WatchSessionOptions {
   readonly clock: Clock;
   readonly user: string;

@@ -3,7 +3,7 @@ import type { Call } from '#embedded-cluster/event-log.ts';
 import type { History } from '../history.ts';
 import type { Receipts } from './proof.ts';
 
-/** What the sender of a request could know is told by this. */
+/** What the sender of a request could know is decided by this. */
 export interface Knowledge {
   readonly history: History;
   /** As in `ShownOptions`; undefined: nobody can tell. */

@@ -3,7 +3,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** Steps of the short form: below `until` seconds an age is told in `unit`, and in `part` where that is not zero. */
+/** Steps of the short form: below `until` seconds an age is shown in `unit`, and in `part` where that is not zero. */
 const STEPS: readonly {
   readonly until: number;
   readonly unit: readonly [seconds: number, letter: string];
