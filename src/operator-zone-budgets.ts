@@ -18,7 +18,7 @@ import { ZoneDisruptionBudgets } from '#zone-disruption-budget/zone-disruption-b
 /** What ZoneDisruptionBudgets of one process work with. */
 export interface ZoneBudgetSettings {
   readonly client: Client;
-  /** Of the webhook, so that nothing else can starve it. */
+  /** The client of the webhook alone, so that nothing else can starve it. */
   readonly reviewClient: Client;
   /** Where the ledgers are: the namespace of the operator (D-33). */
   readonly ledgerNamespace: string;
@@ -62,7 +62,7 @@ export interface RunningZoneBudgets {
   lead<T>(term: ZoneBudgetTerm, work: () => Promise<T>): Promise<T>;
 }
 
-/** Of reviews that read a pod, at once (D-30). */
+/** How many reviews read a pod at once (D-30). */
 const podReads = 100;
 /** Evictions that budgets judge at once: they only take room, as all that are allowed are stored together. */
 const judgements = 2_000;

@@ -36,7 +36,7 @@ export interface ZoneCapabilityParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly client: Client;
-  /** Of the webhook, so that nothing else can starve it. */
+  /** The client of the webhook alone, so that nothing else can starve it. */
   readonly reviewClient: Client;
   readonly caches: Caches & { readonly zones: SharedZones };
   /** The budgets of the others. */

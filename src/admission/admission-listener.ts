@@ -19,7 +19,7 @@ export interface AdmissionListenerOptions {
   readonly log: Logger;
   readonly metrics: HttpServerMetrics;
   readonly clusterValidation: ClusterValidation;
-  /** By path. */
+  /** Keyed by path. */
   readonly handlers: ReadonlyMap<string, Handler>;
   /** Bytes of bodies that are held at once. @default {@link bodyRoom} */
   readonly bodyRoom?: number;

@@ -14,9 +14,9 @@ interface Allowance {
 
 /** Since when this process has seen the very texts of the claims. */
 export class ClaimSightings {
-  /** By key and {@link print}: somebody may write texts of 1 MB again and again. */
+  /** Keyed by the key of the claim and by {@link print}: somebody may write texts of 1 MB again and again. */
   readonly #seen = new Map<string, Map<string, Monotonic>>();
-  /** By key: the last claim that let a set shrink, unless it was taken back or another set has the group. */
+  /** The last claim that let a set shrink, unless it was taken back or another set has the group. */
   readonly #allowed = new Map<string, Allowance>();
 
   /** Takes note of all that stands in the ConfigMap, as an answer of `now` has it. */

@@ -75,7 +75,7 @@ export class GroupClaims {
   readonly #seen: ClaimStore;
   readonly #sightings = new ClaimSightings();
   readonly #turns = new Turns();
-  /** By key: claims of this process that replace one of a set that was allowed to shrink. */
+  /** Claims of this process that replace one of a set that was allowed to shrink. */
   readonly #protecting = new Map<string, Protection>();
   #lastUntil: Instant = instant(0);
 

@@ -37,9 +37,9 @@ export interface PodEvictionOptions {
   readonly log: Logger;
   readonly metrics: BudgetMetrics;
   readonly limits: {
-    /** Of reviews that read a pod. */
+    /** Limits reviews that read a pod. */
     readonly reads: ConcurrencyLimit;
-    /** Of reviews that the budgets judge: those that are denied call nobody, and only take room. */
+    /** Limits reviews that the budgets judge: those that are denied call nobody, and only take room. */
     readonly judgements: ConcurrencyLimit;
   };
 }

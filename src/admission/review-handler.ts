@@ -25,7 +25,7 @@ export interface ReviewHandlerOptions {
 
 /** Who posted a review, as far as its deadline and its trace depend on it. */
 export interface Caller {
-  /** Of the request, without `?`. */
+  /** The query of the request, without `?`. */
   readonly query: string;
   /** When the request arrived. */
   readonly begun: Monotonic;
@@ -73,12 +73,12 @@ function handlerOf(webhook: Webhook, options: ReviewHandlerOptions): Handler {
 
 interface RoutedWebhook {
   readonly webhook: Webhook;
-  /** Of its path, as a label. */
+  /** The route of its path, as a label. */
   readonly route: string;
 }
 
 interface HandlingOptions extends ReviewHandlerOptions {
-  /** Of this review; undefined while nothing is traced. */
+  /** The span of this review; undefined while nothing is traced. */
   readonly span?: OpenSpan;
 }
 

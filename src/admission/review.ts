@@ -12,7 +12,7 @@ export interface GroupVersionKind {
 export interface AdmissionRequest {
   /** Echoed in the answer. */
   readonly uid: string;
-  /** Of the objects in the request; all members empty where the request does not say. */
+  /** The kind of the objects in the request; all members empty where the request does not say. */
   readonly kind: GroupVersionKind;
   /** Group of the resource, such as `apps`; empty for core, and where the request does not say. */
   readonly resourceGroup: string;

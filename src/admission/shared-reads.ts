@@ -42,7 +42,7 @@ interface Lane {
 class SharedReads {
   readonly #client: Client;
   readonly #clock: Clock;
-  /** By path; only those that are being read. */
+  /** Keyed by path; only those that are being read. */
   readonly #lanes = new Map<string, Lane>();
 
   constructor(client: Client, clock: Clock) {

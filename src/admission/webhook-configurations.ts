@@ -9,7 +9,7 @@ export interface WebhookPlace {
   readonly namespace: string;
   /** @default `rollout-operator` */
   readonly service?: string;
-  /** Of the Service. @default 443 */
+  /** The port of the Service. @default 443 */
   readonly port?: number;
   /** Whether a change is made when its review fails. @default `Fail` */
   readonly failurePolicy?: 'Fail' | 'Ignore';

@@ -53,9 +53,9 @@ export interface ZonePodEvictionOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Logger;
   readonly limits: {
-    /** Of reviews that read a pod. */
+    /** Limits reviews that read a pod. */
     readonly reads: ConcurrencyLimit;
-    /** Of reviews that the budgets judge. */
+    /** Limits reviews that the budgets judge. */
     readonly judgements: ConcurrencyLimit;
   };
   /** Counts an answer (OPS-1). */

@@ -3,7 +3,7 @@ export type Leave = () => void;
 
 interface Lane {
   inside: number;
-  /** In order of arrival. */
+  /** Kept in order of arrival. */
   readonly waiting: Set<() => void>;
 }
 

@@ -6,7 +6,7 @@ import { millis } from './units.ts';
 
 const syntax = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
 
-/** In the order of the groups of {@link syntax}. */
+/** Listed in the order of the groups of {@link syntax}. */
 const millisecondsPerUnit = [31_536_000_000, 604_800_000, 86_400_000, 3_600_000, 60_000, 1_000, 1];
 
 /** 2^63 - 1 nanoseconds, in whole milliseconds: the longest span that the peers can hold. */

@@ -41,7 +41,7 @@ export interface BundlePublisherOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<CertificateMetrics, 'setConfigurationsWithoutCa'>;
-  /** Of the configurations labelled with our namespace; run by their maker. */
+  /** Informers of the configurations labelled with our namespace; run by their maker. */
   readonly informers: Readonly<Record<WebhookKind, Informer<WebhookConfigurationView>>>;
 }
 

@@ -4,7 +4,7 @@ import { type WebhookKind, webhookTypes } from './webhook-configuration.ts';
 /** Names of the objects that the certificate is about. */
 export interface CertificateNames {
   readonly secret: string;
-  /** Of the configurations that carry the CA. */
+  /** Names of the configurations that carry the CA. */
   readonly configurations: Readonly<Record<WebhookKind, readonly string[]>>;
 }
 

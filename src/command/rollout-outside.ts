@@ -15,7 +15,7 @@ interface OutsideParts {
   readonly log: Logger;
 }
 
-/** Of what receivers are told, as its schema names it. */
+/** The version of what receivers are told, as its schema names it. */
 const version = 'callback.v1';
 
 /**

@@ -18,7 +18,7 @@ export interface ConsulEnvironment {
 export interface ConsulConfig {
   /** URL of http or https, without user, query and fragment. */
   readonly address: string;
-  /** Of the only authorities that vouch for it. @default those of this host */
+  /** The only authorities that vouch for it. @default those of this host */
   readonly authorities: string | undefined;
   /** What the operator shows of itself. @default nothing */
   readonly identity: { readonly certificate: string; readonly key: string } | undefined;

@@ -61,7 +61,7 @@ export type PhasedRolloutOutcome =
 
 /** Name of the Lease, which replicas of the peer take as well. */
 export const leaseName = '304add93.sts.plus';
-/** Of our own certificate: that of the peer's manifests is cert-manager's. */
+/** The name of the Secret of our own certificate: that of the peer's manifests is cert-manager's. */
 export const secretName = 'phased-rollout-self-signed-certificate';
 /** Below the folder for temporary files, as controller-runtime has it. */
 const certificateFolder = 'k8s-webhook-server/serving-certs';

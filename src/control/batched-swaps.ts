@@ -94,7 +94,7 @@ class OutdatedSwapError extends Error {
  */
 export class BatchedSwaps<Asked, Answer> {
   readonly #options: BatchedSwapOptions<Asked, Answer>;
-  /** In the order of asking. */
+  /** Kept in the order of asking. */
   readonly #waiting = new Set<Waiting<Asked, Answer>>();
   /** Undefined: it has to be read. */
   #seen: Seen | undefined;

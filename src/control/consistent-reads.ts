@@ -34,7 +34,7 @@ export interface ConsistentReadPorts {
 
 interface ScopeReads {
   sets: Read<StatefulSetView> | undefined;
-  /** By uid of the set. */
+  /** Keyed by the uid of the set. */
   readonly pods: Map<string, Read<PodView>>;
 }
 

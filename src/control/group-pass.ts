@@ -56,7 +56,7 @@ export interface PassPorts
     SecurePorts,
     HoldPorts,
     Omit<ApprovalPorts, 'look'> {
-  /** In the order in which they work on a group. */
+  /** Listed in the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];
   readonly budgets: GroupBudgets;
   readonly deletions: PodDeletions;
@@ -96,7 +96,7 @@ export class GroupPass {
   readonly #passedOver = new Map<string, Because<Reason>>();
   #error: Error | undefined;
   #hasGathered = false;
-  /** Of the last look. */
+  /** The plan of the last look. */
   #plan: Plan = idlePlan;
   readonly #written: Decision[] = [];
 

@@ -14,7 +14,7 @@ import { SharedRounds } from './shared-rounds.ts';
 export interface NamespaceReadPorts<View extends Cached> {
   readonly client: Client;
   readonly clock: Clock;
-  /** Of what is read, as the cache has it. */
+  /** The type of what is read, as the cache has it. */
   readonly type: ResourceType;
   readonly project: (object: KubernetesObject) => View;
   readonly informer: Pick<
@@ -47,7 +47,7 @@ const answerWithin = seconds(10);
 export class NamespaceReads<View extends Cached> {
   readonly #ports: NamespaceReadPorts<View>;
   readonly #rounds: SharedRounds;
-  /** By namespace. */
+  /** Keyed by namespace. */
   readonly #reads = new Map<string, Answered<View>>();
   /** Namespaces whose lists were answered since {@link settle}. */
   readonly #answered = new Set<string>();

@@ -40,7 +40,7 @@ export class UnshownZoneError extends Error {
  */
 export class NodeZoneProofs {
   readonly #ports: NodeZoneProofPorts;
-  /** By name. */
+  /** Keyed by name. */
   readonly #told = new Map<string, Told>();
 
   constructor(ports: NodeZoneProofPorts) {

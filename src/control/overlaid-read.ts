@@ -8,7 +8,7 @@ export interface Read<View> {
   /** The revision at which it was read. */
   readonly revision: string;
   readonly sentAt: Monotonic;
-  /** By uid. */
+  /** Keyed by uid. */
   readonly objects: ReadonlyMap<string, View>;
 }
 

@@ -18,7 +18,7 @@ interface Taking {
 }
 
 interface Judged extends Taking {
-  /** Of each of the pods. */
+  /** One for each of the pods. */
   readonly permissions: readonly Permission[];
 }
 

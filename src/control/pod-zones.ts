@@ -83,7 +83,7 @@ export class PodZones {
 /** Texts by key, each for a while after it was put; the oldest goes first where there are too many. */
 class Memory {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** In the order in which they were put. */
+  /** Kept in the order in which they were put. */
   readonly #kept = new Map<string, { readonly text: string; readonly at: Monotonic }>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {

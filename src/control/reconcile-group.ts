@@ -54,7 +54,7 @@ export interface GroupReconcilerPorts {
   /** Reports whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
   leads(): boolean;
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
-  /** In the order in which they work on a group. */
+  /** Listed in the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];
   /** Called with what came of every pass; for the terminal and the dashboard. */
   onPlan?(key: string, plan: Plan): void;

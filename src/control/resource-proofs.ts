@@ -37,7 +37,7 @@ export class ResourceProofs {
   readonly #client: Client;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #type: ResourceType;
-  /** By uid. */
+  /** Keyed by uid. */
   readonly #proven = new Map<string, Proven>();
 
   constructor(

@@ -5,7 +5,7 @@ import type { DisruptionsUnderWay } from './group-budgets.ts';
 export class RolloutIntents {
   /** Pods that the last plan of each resource wants away, by capability and key; by uid. */
   readonly #wanted = new Map<string, ReadonlySet<string>>();
-  /** By capability. */
+  /** Keyed by capability. */
   readonly #underWay = new Map<string, DisruptionsUnderWay>();
 
   /** Notes that the plan of the resource `key` of `capability` wants these pods away now, and no other. */

@@ -62,7 +62,7 @@ export class ScaleWrites {
   readonly #clock: Clock;
   readonly #freshness: Freshness;
   readonly #stored = new Map<string, Stored>();
-  /** In the order of sending. */
+  /** Kept in the order of sending. */
   readonly #lost = new Map<string, readonly Lost[]>();
   readonly #lowered = new Map<string, Lowered>();
 

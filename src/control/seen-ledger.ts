@@ -220,7 +220,7 @@ export class SeenLedger {
 }
 
 const none: ReadonlySet<string> = new Set();
-/** Of a budget that has no such thing to say. */
+/** The bearing of a budget that has no such thing to say. */
 export const noBearing: BudgetBearing = { tookOverAt: undefined, binding: undefined };
 
 /** Returns until when nobody knows what is given away; undefined: until somebody mends it. */

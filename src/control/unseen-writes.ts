@@ -15,7 +15,7 @@ export interface UnseenWrite {
 export class UnseenWrites {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #freshness: Pick<Freshness, 'hasSeen'>;
-  /** By uid of the object. */
+  /** Keyed by the uid of the object. */
   readonly #written = new Map<string, UnseenWrite>();
 
   /** @param freshness of the cache that is to show them */

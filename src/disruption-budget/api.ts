@@ -103,7 +103,7 @@ export type Span =
 
 /** What the `spec` of a ZoneAwarePodDisruptionBudget says. */
 export interface BudgetSpec {
-  /** Of pods and of StatefulSets; an empty one selects all in the namespace. */
+  /** Labels of pods and of StatefulSets; an empty one selects all in the namespace. */
   readonly matchLabels: ReadonlyMap<string, string>;
   readonly maxUnavailable: MaxUnavailable;
   readonly span: Span;

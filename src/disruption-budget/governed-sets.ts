@@ -66,7 +66,7 @@ export class GovernedSets {
   /** What the round of a scope is to read that is not sent yet. */
   readonly #wishes = new Map<string, ReadWish>();
   readonly #views = new Map<string, Kept>();
-  /** Of the caches. They also change while they are listed anew, when nothing counts as seen. */
+  /** How often the caches have changed. They also change while they are listed anew, when nothing counts as seen. */
   #changes = 0;
   /** Reads that have ended. */
   #answers = 0;

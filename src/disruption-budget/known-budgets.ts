@@ -10,7 +10,7 @@ export interface KnownBudget {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Of the newest object that was seen, whether it could be read or not. */
+  /** The generation of the newest object that was seen, whether it could be read or not. */
   readonly generation: number;
   /** What it said last that could be read; undefined where it never did. */
   readonly spec: BudgetSpec | undefined;

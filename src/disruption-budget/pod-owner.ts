@@ -12,7 +12,7 @@ const most = 1_000;
 
 /** What controls pods that no known StatefulSet does; a flood of evictions of one pod reads it once. */
 export class PodOwners {
-  /** By uid of the pod, oldest first. */
+  /** Keyed by the uid of the pod, oldest first. */
   readonly #problems = new Map<string, Promise<string | undefined>>();
 
   /**

@@ -36,7 +36,7 @@ export interface Begun extends Pick<DisruptionRequest, 'asking'> {
 
 /** All that is decided in one moment, and stored in one write. */
 export interface Round extends ReleaseMoment {
-  /** In the order in which they are answered. */
+  /** Listed in the order in which they are answered. */
   readonly requests: readonly DisruptionRequest[];
   /**
    * What may happen although no reservation says so, as where a budget was made while a deletion was under way: it is
@@ -54,7 +54,7 @@ export interface Round extends ReleaseMoment {
 export interface Decided {
   /** The next ledger; the very same one where nothing changed. */
   readonly ledger: Ledger;
-  /** In the order of the requests. */
+  /** Listed in the order of the requests. */
   readonly answers: readonly Answer[];
   /**
    * `permissions`: the ledger must be stored before an answer leaves (BUDG-1), all other ones are decided anew if it

@@ -18,7 +18,7 @@ export interface LedgerData {
   readonly reservations: string;
   /** Which pods it binds, and whether: absent where that has no bearing on what is given away. */
   readonly binding?: string;
-  /** Of the other members: an edit of them by hand, and not of this, is noticed. */
+  /** The digest of the other members: an edit of them by hand, and not of this, is noticed. */
   readonly digest: string;
 }
 

@@ -11,7 +11,7 @@ import type { Reservation } from './reservation.ts';
  */
 export interface Ledger {
   readonly budget: BudgetRef;
-  /** By the uid of the pod, in the order in which they were given. */
+  /** Keyed by the uid of the pod, in the order in which they were given. */
   readonly reservations: ReadonlyMap<string, Reservation>;
 }
 

@@ -13,7 +13,7 @@ export type StoredLedger =
   | {
       readonly kind: 'ledger';
       readonly ledger: Ledger;
-      /** Of the budget when it was written; undefined where that had no bearing. */
+      /** The binding of the budget when it was written; undefined where that had no bearing. */
       readonly binding?: string;
     }
   /**

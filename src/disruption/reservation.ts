@@ -25,7 +25,7 @@ export interface SlotRef {
 
 /** That a pod is given away. Its slot counts as disturbed, once, until the reservation ends by evidence (BUDG-4). */
 export interface Reservation {
-  /** Of the pod. */
+  /** The uid of the pod. */
   readonly uid: string;
   readonly slot: SlotRef;
   /** Those that may disturb it: at least one, and at most one by each asker. */

@@ -28,7 +28,7 @@ export interface Standing {
   readonly unreadable: readonly string[];
   /** Every slot, and every pod, under the budget by the name of the pod. */
   readonly places: ReadonlyMap<string, Place>;
-  /** In the order in which zones are named; under undefined what is disturbed in a zone that nobody knows. */
+  /** Kept in the order in which zones are named; under undefined what is disturbed in a zone that nobody knows. */
   readonly zones: ReadonlyMap<string | undefined, ZoneCells>;
   /** What of the pods could not be read, and was passed over. */
   readonly problems: readonly Problem[];
@@ -42,8 +42,8 @@ export function slotIn({ places }: Standing, name: string): SlotRef {
 }
 
 /**
- * Returns how `snapshot` stands under `budget` at `now`. It may be kept while the snapshot stays, until {@link
- * Standing.changesAt}.
+ * Returns how `snapshot` stands under `budget` at `now`. It may be kept while the snapshot stays, until
+ * {@link Standing.changesAt}.
  */
 export function standingOf(budget: Budget, snapshot: DisruptionSnapshot, now: Instant): Standing {
   const { sets } = snapshot;

@@ -41,7 +41,7 @@ export class InProcessTransport implements ClusterTransport {
   readonly #pipes = new Set<WatchPipe>();
   readonly #closing = new AbortController();
   #isRevoked = false;
-  /** Of a client that is gone: when a request that it had sent arrives; undefined: never. */
+  /** When a request arrives that a client had sent which is gone; undefined: never. */
   #arrival: (() => Monotonic) | undefined;
 
   constructor(options: InProcessTransportOptions) {

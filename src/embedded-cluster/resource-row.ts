@@ -18,11 +18,11 @@ export type Verb =
 export interface SubresourceRow {
   readonly name: 'status' | 'scale' | 'binding' | 'eviction' | 'finalize';
   readonly kind: string;
-  /** Of the kind that is exchanged, where it differs from the parent's. */
+  /** The group of the kind that is exchanged, where it differs from the parent's. */
   readonly group?: string;
   readonly version?: string;
   readonly verbs: readonly Verb[];
-  /** Of its Table, where what is exchanged is no object of the parent's kind. */
+  /** The columns of its Table, where what is exchanged is no object of the parent's kind. */
   readonly columns?: readonly Column[];
 }
 
@@ -48,13 +48,13 @@ export interface Column {
 export interface ScalePaths {
   readonly specReplicas: string;
   readonly statusReplicas: string;
-  /** Of the selector in its text form. */
+  /** The path of the selector in its text form. */
   readonly selector?: string;
 }
 
 /** The resource that a row shows under another name and shape; pure. */
 export interface ResourceView {
-  /** Of the row whose objects are shown. */
+  /** The `apiVersion` of the row whose objects are shown. */
   readonly apiVersion: string;
   readonly plural: string;
   /** An object or a merge patch as stored; `unknown` are members that the shown version does not have. */

@@ -40,7 +40,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
 class AggregatingRecorder implements EventRecorder {
   readonly #options: EventRecorderOptions;
-  /** By subject and reason, least recently noted first. */
+  /** Keyed by subject and reason, least recently noted first. */
   readonly #series = new Map<string, EventSeries>();
   readonly #due = new Set<EventSeries>();
   readonly #idle: (() => void)[] = [];

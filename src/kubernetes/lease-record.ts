@@ -18,7 +18,7 @@ const longestCount = 2 ** 31 - 1;
 
 /** One holder's stay: no other process, and no other stay of the same process, has the same three. */
 export interface Term {
-  /** Of the Lease: one that was deleted and made again starts anew. */
+  /** The uid of the Lease: one that was deleted and made again starts anew. */
   readonly uid: string;
   /** `leaseTransitions` while it lasts, >= 0. */
   readonly transitions: number;

@@ -22,7 +22,7 @@ interface Index<T> {
 
 /** What is filed under one value. */
 interface Bucket<T> {
-  /** By key. */
+  /** Keyed by `keyOf`. */
   readonly objects: Map<string, T>;
   /** The objects as they were last asked for; undefined once they have changed. */
   list: readonly T[] | undefined;

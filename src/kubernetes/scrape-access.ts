@@ -36,7 +36,7 @@ interface Remembered {
 export class ScrapeAccess {
   readonly #client: Client;
   readonly #clock: Clock;
-  /** By a digest: tokens are not kept. */
+  /** Keyed by a digest: tokens are not kept. */
   readonly #answers = new Map<string, Remembered>();
 
   constructor(client: Client, clock: Clock) {

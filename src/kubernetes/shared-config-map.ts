@@ -6,7 +6,7 @@ import { resourceTypes } from './resource-type.ts';
 
 /** A ConfigMap as it was read or written. */
 export interface SharedTexts {
-  /** By key; what stands under `binaryData` is there in base64. */
+  /** Keyed as the ConfigMap is; what stands under `binaryData` is there in base64. */
   readonly texts: ReadonlyMap<string, string>;
   /** Undefined: there is none. */
   readonly configMap: KubernetesObject | undefined;

@@ -20,7 +20,7 @@ const horizon = seconds(120);
  */
 export class LiftedGates {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** By uid of the set. */
+  /** Keyed by the uid of the set. */
   readonly #lifted = new Map<string, LiftedGate>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {

@@ -49,7 +49,7 @@ export function planDelay(
 
 /** For which slots of a set it is of use to know what their pods said. */
 export interface PreparationUse {
-  /** Of the set. */
+  /** The uid of the set. */
   readonly uid: string;
   /** The URL at which they are called now; undefined when none is called, so that nothing is of use. */
   readonly url: string | undefined;

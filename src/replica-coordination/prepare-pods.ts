@@ -82,7 +82,7 @@ const unheardOf: SlotMemory = {
  */
 export class PodPreparations {
   readonly #ports: PodPreparationPorts;
-  /** By uid of the set. */
+  /** Keyed by the uid of the set. */
   readonly #sets = new Map<string, SetMemory>();
 
   constructor(ports: PodPreparationPorts) {

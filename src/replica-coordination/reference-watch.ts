@@ -41,7 +41,7 @@ export class ReferenceWatch {
   readonly #type: ResourceType;
   readonly #namespace: string;
   readonly #stop = new AbortController();
-  /** By name. */
+  /** Keyed by name. */
   readonly #asked = new Map<string, Pick<Shown, 'generation' | 'askedSince'>>();
   #informer: Informer<Watched> | undefined;
   #isBroken = false;

@@ -13,7 +13,7 @@ export interface ReferenceWatchesPorts extends Omit<ReferenceWatchPorts, 'change
 /** One watch for each type and namespace that some group mirrors; one that no group uses any more ends. */
 export class ReferenceWatches {
   readonly #ports: ReferenceWatchesPorts;
-  /** By namespace and type. */
+  /** Keyed by namespace and type. */
   readonly #watches = new Map<string, ReferenceWatch>();
   /** Which groups use which watch, by key of the group. */
   readonly #users = new Map<string, ReadonlySet<string>>();

@@ -68,7 +68,7 @@ interface Looked {
  */
 export class References {
   readonly #ports: ReferencePorts;
-  /** By {@link referenceId}. */
+  /** Keyed by {@link referenceId}. */
   readonly #looked = new Map<string, Looked>();
   readonly #watches: ReferenceWatches;
   readonly #statusReads = new StatusReads();

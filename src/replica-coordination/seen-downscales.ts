@@ -20,7 +20,7 @@ interface SeenMoment {
  * when this process first saw it, whatever the wall clock does meanwhile (D-55).
  */
 export class SeenDownscales {
-  /** By uid of the set. */
+  /** Keyed by the uid of the set. */
   readonly #seen = new Map<string, readonly SeenTime[]>();
 
   /** Returns the times that `stored` has for each set, by its name; one that is new is known since `moment`. */

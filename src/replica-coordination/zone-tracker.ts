@@ -34,7 +34,7 @@ interface Reading {
 /** The ConfigMap in which a webhook notes when each zone was last scaled down (D-23); never written here. */
 export class ZoneTrackers {
   readonly #ports: ZoneTrackerPorts;
-  /** By key of the group. */
+  /** Keyed by the key of the group. */
   readonly #readings = new Map<string, Reading>();
 
   constructor(ports: ZoneTrackerPorts) {

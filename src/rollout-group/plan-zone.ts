@@ -37,7 +37,7 @@ export type FilledSlot = Exclude<Slot, { kind: 'missing' }>;
 /** A group as its policies see it. */
 export interface Group {
   readonly snapshot: GroupSnapshot;
-  /** In the order of the group. */
+  /** Sorted in the order of the group. */
   readonly zones: readonly Zone[];
 }
 

@@ -15,7 +15,7 @@ export interface ConnectionPlacesOptions {
   readonly graces?: Graces;
 }
 
-/** How long a connection keeps its place since something was asked or answered on it last. */
+/** How long a connection keeps its place after something was asked or answered on it last. */
 export interface Graces {
   /** Nothing has come from it at all. */
   readonly silent: Millis;
@@ -50,7 +50,7 @@ export class ConnectionPlaces {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #most: number;
   readonly #graces: Graces;
-  /** By peer; the longest untouched first. A socket and the TLS that is spoken over it have the same peer. */
+  /** Keyed by peer; the longest untouched first. A socket and the TLS that is spoken over it have the same peer. */
   readonly #places = new Map<string, Place>();
   /** How many places each address has that has any. */
   readonly #held = new Map<string, number>();

@@ -38,7 +38,7 @@ export class ConnectionQueue {
   readonly #clock: Clock;
   readonly #places: ConnectionPlaces;
   readonly #mostWaiting: number;
-  /** By address, the longest there first. */
+  /** Keyed by address, the longest there first. */
   readonly #waiting = new Map<string, Set<Waiting>>();
   #count = 0;
   #isServing = false;

@@ -9,7 +9,7 @@ import {
 
 /** Which traces are recorded. */
 export interface SamplerSettings {
-  /** Of the traces that begin here: all, none, or this share of them. */
+  /** Which of the traces that begin here: all, none, or this share of them. */
   readonly root: 'all' | 'none' | number;
   /** Whether a trace that somebody else began is recorded as it is there. */
   readonly isParentBased: boolean;

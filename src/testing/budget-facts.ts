@@ -27,7 +27,7 @@ export interface BudgetRule {
 
 /** Partition mode. */
 export interface Partitions {
-  /** For how long the replicas of other zones must have been ready. */
+  /** How long the replicas of other zones must have been ready. */
   readonly delay: Millis;
   /** Returns the partition that a name of a pod tells; undefined: none. */
   of(podName: string): string | undefined;

@@ -20,7 +20,7 @@ export type Sayings = readonly (BudgetFacts | undefined)[];
 
 /** Budgets and their ledgers over time, and the calls that ledgers were written by. */
 export class BudgetHistory {
-  /** By namespace and name. */
+  /** Keyed by namespace and name. */
   readonly #budgets = new Map<string, Track<BudgetFacts>>();
   readonly #ledgers = new Map<string, Commit[]>();
   readonly #calls = new Map<number, Call>();

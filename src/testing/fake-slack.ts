@@ -20,7 +20,7 @@ const longestBlocks = 13_000;
 /** Slack in virtual time: takes at once what Slack would take, and refuses what it would not, or answers as it is told to. */
 export class FakeSlack implements Pick<SlackClient, 'send' | 'close'> {
   readonly calls: SentCall[] = [];
-  /** Of the next calls, in order; a promise is answered late. */
+  /** The answers of the next calls, in order; a promise is answered late. */
   readonly answers: (SlackResult | Promise<SlackResult>)[] = [];
   /** Asked of each call before it leaves what becomes of it. */
   intercept: () => CallFate = () => undefined;

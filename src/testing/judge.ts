@@ -19,7 +19,7 @@ export interface RecordedHistory {
 
 /** The verdict on a history. */
 export interface Judgement {
-  /** In order of time. */
+  /** Sorted in order of time. */
   readonly violations: readonly Violation[];
   /** Returns what was broken, with the commits around each violation; says what was not judged. */
   report(): string;

@@ -22,7 +22,7 @@ export interface OwnDisruption {
   readonly podUid: string;
   readonly at: Instant;
   readonly revision: number;
-  /** Of a removal or replacement, where the operator said what it rests on. */
+  /** The statement of a removal or replacement, where the operator said what it rests on. */
   readonly statement: DisruptionStatement | undefined;
 }
 

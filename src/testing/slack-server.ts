@@ -67,7 +67,7 @@ export class SlackServer {
   readonly received: ReceivedCall[] = [];
   readonly channels: StoredChannel[] = [{ id: 'C0000001', name: 'deploys' }];
   readonly tokens = new Map<string, StoredToken>();
-  /** In the order in which they were posted. */
+  /** Kept in the order in which they were posted. */
   readonly messages: StoredMessage[] = [];
   /** Answer the next calls, one each. */
   readonly obstacles: SlackObstacle[] = [];

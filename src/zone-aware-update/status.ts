@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 
 /** What the program keeps in the status of a ZoneAwareUpdate, but for conditions. */
 export interface UpdateStatus {
-  /** Of the StatefulSet when this was written; empty until then, here and below. */
+  /** The current revision of the StatefulSet when this was written; empty until then, here and below. */
   readonly currentRevision: string;
   /** Also what the count of steps belongs to. */
   readonly updateRevision: string;

@@ -38,7 +38,7 @@ export interface UpdateMomentPorts extends HoldPorts {
   readonly pods: Informer<PodView>;
   readonly zones: PodZones;
   readonly reads: ConsistentReads;
-  /** Of ZoneAwareUpdates. */
+  /** The proofs of ZoneAwareUpdates. */
   readonly proofs: ResourceProofs;
   readonly nodeZones: NodeZoneProofs;
   readonly open: OpenDisruptions;

@@ -21,7 +21,7 @@ import type { UpdateWrites } from './update-writes.ts';
 export interface UpdatePassPorts extends StepPorts, GatePorts {
   readonly client: Client;
   readonly writes: UpdateWrites;
-  /** Of the current revision, by uid of the set. */
+  /** Writes of the current revision, by uid of the set. */
   readonly promotions: WriteAttempts<string, 'RevisionContested'>;
   readonly unseenSets: UnseenWrites;
   readonly unseenUpdates: UnseenWrites;

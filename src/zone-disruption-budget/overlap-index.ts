@@ -6,7 +6,7 @@ import { selectorOf, type ZoneBudgetView } from './zone-budget-view.ts';
 /** Budgets of one namespace, by what they want labels to be. */
 interface Filed {
   readonly all: Set<ZoneBudgetView>;
-  /** By the key of a label. */
+  /** Keyed by the key of a label. */
   readonly wanting: Map<string, Wanting>;
 }
 

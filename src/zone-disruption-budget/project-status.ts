@@ -12,7 +12,7 @@ export interface Shown {
   /** The reservations of the ledger that have not ended. */
   readonly held: readonly Reservation[];
   readonly moment: LedgerMoment;
-  /** Of the budget that {@link standing} is judged by. */
+  /** The generation of the budget that {@link standing} is judged by. */
   readonly generation: number;
 }
 

@@ -47,9 +47,9 @@ export class ZoneBudgetsInView {
   readonly #creations: WitnessedCreations;
   readonly #former: FormerBudgets<ZoneBudgetView>;
   readonly #handlers: OnBudgets[] = [];
-  /** By uid; of one whose spec is what it was, the view that was known first. */
+  /** Keyed by uid; of one whose spec is what it was, the view that was known first. */
   #known = new Map<string, ZoneBudgetView>();
-  /** Of all that are known. */
+  /** Overlaps of all that are known. */
   readonly #overlaps = new OverlapIndex();
   /** Whether the cache, which is being listed, has shown what is not taken over yet: all of it is at once. */
   #isBehind = false;

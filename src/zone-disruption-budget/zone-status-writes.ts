@@ -34,9 +34,9 @@ const type = resourceTypes.zoneDisruptionBudgets;
 /** Stores the status of ZoneDisruptionBudgets. */
 export class ZoneStatusWrites {
   readonly #ports: ZoneStatusWritePorts;
-  /** By uid. */
+  /** Keyed by uid. */
   readonly #answered = new Map<string, Answered>();
-  /** Of statuses over ones that somebody else had changed, by uid. */
+  /** Writes of statuses over ones that somebody else had changed, by uid. */
   readonly #contests = new WriteAttempts<'status', 'StatusContested'>();
 
   constructor(ports: ZoneStatusWritePorts) {

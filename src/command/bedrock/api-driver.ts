@@ -9,10 +9,10 @@ import { plainText } from './rollout-report.ts';
 
 /** What is deployed. */
 export interface ApiDeploy {
-  /** Of the `bedrock.yaml`. */
+  /** The text of the `bedrock.yaml`. */
   readonly text: string;
   readonly deploy: DeployOptions;
-  /** Of the phases that are carried out, rising. */
+  /** The percentages of the phases that are carried out, rising. */
   readonly percents: readonly number[];
   /** Whether the API goes from phase to phase by itself. */
   readonly isConfirmed: boolean;

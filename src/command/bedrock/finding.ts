@@ -4,7 +4,7 @@ import { quoted } from '#base/quoted.ts';
 /** What is wrong, or odd, with a part of the input. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
-  /** Of the input; undefined for what stands in no line of it, as an option. */
+  /** The line of the input; undefined for what stands in no line of it, as an option. */
   readonly line: number | undefined;
   /** Path of the field, or an option; empty for the input as a whole. */
   readonly path: string;

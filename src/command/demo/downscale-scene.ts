@@ -50,7 +50,7 @@ export class DownscaleScene implements Scene {
     /** Where the pods answer. */
     readonly proxy: string;
     readonly times: DownscaleTimes;
-    /** Of each zone; undefined: as the manifests say. */
+    /** How many pods each zone has; undefined: as the manifests say. */
     readonly pods: number | undefined;
   }) {
     this.podEnv = { HTTP_PROXY: options.proxy };

@@ -34,7 +34,7 @@ export interface ExponentialDemoOptions {
   readonly scenario: 'exponential';
   /** Divides the delays of pods. */
   readonly speed: number;
-  /** Of each zone; undefined: as the manifest says. */
+  /** How many pods each zone has; undefined: as the manifest says. */
   readonly pods: number | undefined;
   /** Undefined: as the manifest says. */
   readonly maxUnavailable: number | undefined;

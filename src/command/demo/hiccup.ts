@@ -4,13 +4,13 @@ import type { ZoneView } from './zone-view.ts';
 
 /** What came of readiness probes that failed everywhere. */
 export interface Hiccup {
-  /** For how long no pod was ready. */
+  /** How long no pod was ready. */
   readonly lasted: Millis;
   /** Pods that the operator deleted meanwhile. */
   readonly deleted: number;
 }
 
-/** For how long no probe succeeds, at speed 1. */
+/** How long no probe succeeds, at speed 1. */
 const failsFor = 3_000;
 
 /**

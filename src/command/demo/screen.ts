@@ -33,7 +33,7 @@ export interface ScreenSize {
 
 const shownFacts = 6;
 const shownReasonLines = 2;
-/** Of each line of the scenario's own. */
+/** How many of the scenario's own lines are shown. */
 const shownPanelLines = 3;
 
 /** Returns the lines that show `state`, none longer than `size.columns` and no more than `size.rows`. */

@@ -43,7 +43,7 @@ const collectAfter = seconds(20);
 export class NodeFleet {
   readonly #options: NodeFleetOptions;
   readonly #states = new Map<string, NodeState>();
-  /** Of the API server: the kubelets are of its age. */
+  /** The version of the API server: the kubelets are of its age. */
   #version = '';
 
   constructor(options: NodeFleetOptions) {

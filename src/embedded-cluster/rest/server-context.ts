@@ -42,7 +42,7 @@ export interface AdmissionAttributes {
   readonly object?: JsonObject;
   /** Absent for CREATE. */
   readonly oldObject?: JsonObject;
-  /** Of a DELETE; those of the others are in the query. */
+  /** The options of a DELETE; those of the others are in the query. */
   readonly options?: JsonObject;
 }
 

@@ -139,7 +139,7 @@ interface LaidOver {
   readonly type: 'pod' | 'set';
   readonly name: string;
   readonly revision: number;
-  /** Of the list. */
+  /** The revision of the list. */
   readonly listed: number;
 }
 

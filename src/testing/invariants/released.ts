@@ -21,7 +21,7 @@ interface SentDeletion {
   readonly sentAt: Instant;
   readonly endedAt: Instant;
   readonly outcome: Call['outcome'];
-  /** Of the commit that it made; undefined where it made none. */
+  /** The revision of the commit that it made; undefined where it made none. */
   readonly revision: number | undefined;
 }
 
@@ -34,7 +34,7 @@ const horizon = seconds(120);
 export class Released implements Invariant {
   readonly #options: ReleasedOptions;
   readonly #findings = new Findings();
-  /** By the uid of the pod. */
+  /** Keyed by the uid of the pod. */
   readonly #deletions = new Map<string, SentDeletion[]>();
   /** The commit that first stored a reservation, or a claim with its time. */
   readonly #first = new Map<string, Commit>();

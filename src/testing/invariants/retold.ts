@@ -44,7 +44,7 @@ export class RetoldStall implements Invariant {
   readonly #options: RetoldOptions;
   readonly #findings = new Findings();
   readonly #movedAt = new Map<Domain, Instant>();
-  /** By channel and group. */
+  /** Keyed by channel and group. */
   readonly #toldAt = new Map<string, Instant>();
   readonly #channels: readonly Channel[];
   #logIndex = 0;

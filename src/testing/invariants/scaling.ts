@@ -35,7 +35,7 @@ const REFERENCE = 'rollout-mirror-replicas-from-resource';
 export class SoundScaling implements Invariant {
   readonly #options: ScalingOptions;
   readonly #findings = new Findings();
-  /** Of every object that has a count, by namespace and name, whatever its kind. */
+  /** The counts of every object that has a count, by namespace and name, whatever its kind. */
   readonly #counts = new Map<string, Count[]>();
   /** The newest state of every StatefulSet, by namespace and name. */
   readonly #sets = new Map<string, JsonObject>();
